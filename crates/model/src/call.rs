@@ -1,0 +1,73 @@
+use serde_json::Value;
+
+use crate::json::{JsonError, JsonLimits, parse_strict};
+
+/// The arguments of a call exactly as the model emitted them.
+///
+/// The bytes are kept because digests are taken over what was said, not over what was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arguments(String);
+
+impl Arguments {
+    /// Wraps raw argument text.
+    #[must_use]
+    pub fn raw(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as emitted.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The arguments as JSON: duplicate keys, excessive depth and size are errors.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and at which byte.
+    pub fn parse(&self) -> Result<Value, JsonError> {
+        parse_strict(&self.0, JsonLimits::ARGUMENTS)
+    }
+}
+
+impl From<&Value> for Arguments {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string())
+    }
+}
+
+/// One call of a tool, as the model asked for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The id that ties the result to the call; empty when the log has none.
+    pub id: String,
+    /// The name as emitted.
+    pub tool: String,
+    /// The arguments as emitted.
+    pub arguments: Arguments,
+    /// 1-based line of the source on which the call stands; 0 when unknown.
+    pub line: usize,
+}
+
+/// What came back from one call, as recorded.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// The id of the call that it answers; empty when the log has none.
+    pub call_id: String,
+    /// The text of the result, all text blocks joined by a line break.
+    pub text: String,
+    /// Whether the log marks it as an error; `None` when the log does not say.
+    pub is_error: Option<bool>,
+    /// The exit code, where the log has one.
+    pub exit_code: Option<i32>,
+    /// The command had not ended when this was recorded.
+    pub running: bool,
+    /// The user or a policy refused the call: it never ran.
+    pub refused: bool,
+    /// The log shortened the text.
+    pub truncated: bool,
+    /// How many tool calls the sub-agent behind this result made, where recorded.
+    pub subagent_calls: Option<u64>,
+    /// 1-based line of the source; 0 when unknown.
+    pub line: usize,
+}

@@ -1,0 +1,181 @@
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Number, Value};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest. Shown as 64 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of raw bytes.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of a JSON value: of its canonical bytes.
+    #[must_use]
+    pub fn of_json(value: &Value) -> Self {
+        Self::of_bytes(&canonical_bytes(value))
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The canonical bytes of a JSON value (RFC 8785): members sorted by UTF-16 code units, numbers
+/// as ECMAScript prints them, no white space.
+///
+/// `1` and `1.0` have the same bytes; key order and spacing in the source do not matter.
+#[must_use]
+pub fn canonical_bytes(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_value(value, &mut out);
+    out
+}
+
+fn write_value(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(true) => out.extend_from_slice(b"true"),
+        Value::Bool(false) => out.extend_from_slice(b"false"),
+        Value::Number(number) => write_number(number, out),
+        Value::String(text) => write_string(text, out),
+        Value::Array(items) => {
+            out.push(b'[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write_value(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(map) => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            out.push(b'{');
+            for (i, (key, item)) in members.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write_string(key, out);
+                out.push(b':');
+                write_value(item, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    // serde_json escapes exactly what RFC 8785 asks for.
+    out.extend_from_slice(Value::from(text).to_string().as_bytes());
+}
+
+/// ECMAScript's Number::toString. Integers beyond 2^53 become doubles, as in JavaScript.
+fn write_number(number: &Number, out: &mut Vec<u8>) {
+    const EXACT: u64 = 1 << 53;
+    let text = match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(n), _, _) if n <= EXACT => n.to_string(),
+        (_, Some(n), _) if n.unsigned_abs() <= EXACT => n.to_string(),
+        (_, _, Some(n)) => ecmascript_number(n),
+        _ => number.to_string(),
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn ecmascript_number(n: f64) -> String {
+    if n == 0.0 {
+        return "0".to_owned();
+    }
+    // The shortest digits that read back as the same double, and the exponent of the first one.
+    let scientific = format!("{:e}", n.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    let point = exponent + 1;
+    let zeros = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
+    let body = if (count..=21).contains(&point) {
+        format!("{digits}{}", zeros(point - count))
+    } else if (1..=21).contains(&point) {
+        let (whole, rest) = digits.split_at(usize::try_from(point).unwrap_or(0));
+        format!("{whole}.{rest}")
+    } else if (-5..=0).contains(&point) {
+        format!("0.{}{digits}", zeros(-point))
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let (first, rest) = digits.split_at(1);
+        let dot = if rest.is_empty() { "" } else { "." };
+        format!("{first}{dot}{rest}e{sign}{}", exponent.abs())
+    };
+    if n < 0.0 { format!("-{body}") } else { body }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_print_as_ecmascript_prints_them() {
+        for (n, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (5e-324, "5e-324"),
+            (-5e-324, "-5e-324"),
+            (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
+            (9_007_199_254_740_992.0, "9007199254740992"),
+            (295_147_905_179_352_830_000.0, "295147905179352830000"),
+            (1e21, "1e+21"),
+            (1e23, "1e+23"),
+            (999_999_999_999_999_900_000.0, "999999999999999900000"),
+            (0.000_001, "0.000001"),
+            (1e-7, "1e-7"),
+            (4.5, "4.5"),
+            (-1234.5678, "-1234.5678"),
+            (333_333_333.333_333_3, "333333333.3333333"),
+        ] {
+            assert_eq!(String::from_utf8(canonical_bytes(&json!(n))).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn members_are_sorted_and_bytes_do_not_depend_on_the_source() {
+        let a: Value = serde_json::from_str(
+            "{ \"\u{20ac}\": 1.0, \"\\r\": 2, \"1\": [true, null], \"\u{1f600}\": \"\\u000f\\n\" }",
+        )
+        .unwrap();
+        let text = String::from_utf8(canonical_bytes(&a)).unwrap();
+        assert_eq!(
+            text,
+            "{\"\\r\":2,\"1\":[true,null],\"\u{20ac}\":1,\"\u{1f600}\":\"\\u000f\\n\"}"
+        );
+        let again: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(Digest::of_json(&again), Digest::of_json(&a));
+    }
+}

@@ -1,0 +1,35 @@
+//! What things are: tools, calls, transcripts, claims, findings, receipts.
+//!
+//! Everything above this crate meets in these types: readers of other people's logs make a
+//! [`Transcript`], rules judge it and make [`Finding`]s, reports show them.
+//!
+//! Deliberately not here: I/O, async, clock, randomness, regular expressions, logging, and any
+//! opinion about what is right or wrong.
+//!
+//! Start with [`Transcript`], then [`Claim`] and [`Finding`].
+
+mod call;
+mod canonical;
+mod claim;
+mod execution_id;
+mod family;
+mod finding;
+mod json;
+mod receipt;
+mod span;
+mod tool;
+mod transcript;
+
+pub use call::{Arguments, Outcome, ToolCall};
+pub use canonical::{Digest, canonical_bytes};
+pub use claim::{Claim, ClaimKind, Judgement, Object, ObjectKind};
+pub use execution_id::{ExecutionId, execution_ids};
+pub use family::Family;
+pub use finding::{
+    CallRef, Code, Confidence, Evidence, EvidenceSource, Finding, Mode, Severity, Subject, Verdict,
+};
+pub use json::{JsonError, JsonLimits, parse_strict};
+pub use receipt::{RecordedReceipt, Status};
+pub use span::Span;
+pub use tool::{Catalog, Effects, Origin, Tool};
+pub use transcript::{Completeness, Format, Gap, Message, MessageKind, Problem, Role, Transcript};

@@ -1,0 +1,276 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::call::{Outcome, ToolCall};
+use crate::receipt::RecordedReceipt;
+use crate::tool::Catalog;
+
+/// A form of log that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// OpenAI chat messages, and our own ledger export (the same with a `receipts` member).
+    OpenaiChat,
+    /// OpenAI Responses items.
+    OpenaiResponses,
+    /// Anthropic messages.
+    Anthropic,
+    /// Claude Code session log.
+    ClaudeCode,
+    /// Codex rollout log.
+    Codex,
+    /// Gemini CLI chat.
+    GeminiCli,
+    /// OpenHands events.
+    Openhands,
+    /// SWE-agent trajectory.
+    SweAgent,
+    /// mini-swe-agent trajectory.
+    MiniSweAgent,
+    /// SpecStory Markdown.
+    Specstory,
+    /// OpenTelemetry GenAI spans in OTLP JSON.
+    Otel,
+    /// MCP message log.
+    Mcp,
+    /// FK fixture: `{output, toolRegistry, invocations, receipts?}`.
+    Fk,
+}
+
+impl Format {
+    /// Every format, in the order in which detection tries them.
+    pub const ALL: [Self; 13] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Fk,
+        Self::MiniSweAgent,
+        Self::SweAgent,
+        Self::GeminiCli,
+        Self::Openhands,
+        Self::Otel,
+        Self::Mcp,
+        Self::OpenaiResponses,
+        Self::Anthropic,
+        Self::OpenaiChat,
+        Self::Specstory,
+    ];
+
+    /// The name used on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::Openhands => "openhands",
+            Self::SweAgent => "swe-agent",
+            Self::MiniSweAgent => "mini-swe-agent",
+            Self::Specstory => "specstory",
+            Self::Otel => "otel",
+            Self::Mcp => "mcp",
+            Self::Fk => "fk",
+        }
+    }
+
+    /// The format of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Policy and instructions.
+    System,
+    /// The person, or whoever plays one.
+    User,
+    /// The agent.
+    Assistant,
+    /// Results of tools.
+    Tool,
+}
+
+/// What a message is, beside who it is from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageKind {
+    /// Said in the conversation.
+    #[default]
+    Ordinary,
+    /// Put there by the agent's harness (reminders, hooks, local commands), not by a person.
+    Injected,
+    /// A summary that replaced earlier messages.
+    Summary,
+    /// The agent's private reasoning: recorded, shown to nobody, and no claim to anybody.
+    Reasoning,
+}
+
+/// One message of a transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who it is from.
+    pub role: Role,
+    /// What it is.
+    pub kind: MessageKind,
+    /// Its decoded text blocks, joined by a line break. Spans index this.
+    pub text: String,
+    /// The tool calls it makes.
+    pub calls: Vec<ToolCall>,
+    /// The results it carries.
+    pub outcomes: Vec<Outcome>,
+    /// The sub-agent that it belongs to; `None` for the main thread.
+    pub agent: Option<String>,
+    /// Milliseconds since the Unix epoch, where recorded.
+    pub time: Option<i64>,
+    /// 1-based line of the source; 0 when unknown.
+    pub line: usize,
+}
+
+impl Message {
+    /// An ordinary message of the main thread with this text and nothing else.
+    #[must_use]
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self {
+            role,
+            kind: MessageKind::Ordinary,
+            text: text.into(),
+            calls: Vec::new(),
+            outcomes: Vec::new(),
+            agent: None,
+            time: None,
+            line: 0,
+        }
+    }
+}
+
+/// Why a record may lack calls that really happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gap {
+    /// The format drops calls or results.
+    LossyFormat,
+    /// The log begins in the middle of a session.
+    CutStart,
+    /// The log ends in the middle of a line or a document.
+    CutEnd,
+    /// Earlier messages were replaced by a summary.
+    Compacted,
+    /// Some lines could not be read.
+    Unreadable,
+    /// Calls have no recorded result.
+    MissingResults,
+    /// A sub-agent worked, and its own calls are not in the log.
+    UnrecordedSubagent,
+}
+
+/// Whether every tool call that the agent made is in the transcript.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Completeness {
+    gaps: Vec<(Gap, usize)>,
+}
+
+impl Completeness {
+    /// Nothing is known to be missing.
+    #[must_use]
+    pub fn complete() -> Self {
+        Self::default()
+    }
+
+    /// Something is missing at or before message `at`.
+    pub fn add(&mut self, gap: Gap, at: usize) {
+        if !self.gaps.contains(&(gap, at)) {
+            self.gaps.push((gap, at));
+        }
+    }
+
+    /// Whether nothing is known to be missing before message `turn`.
+    #[must_use]
+    pub fn is_complete_before(&self, turn: usize) -> bool {
+        self.gaps.iter().all(|&(_, at)| at > turn)
+    }
+
+    /// The gaps, with the message at or before which each lies.
+    #[must_use]
+    pub fn gaps(&self) -> &[(Gap, usize)] {
+        &self.gaps
+    }
+}
+
+/// One session, in the one form that rules understand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcript {
+    /// The session's id; the file's name where the log has none.
+    pub id: String,
+    /// The form it was read from.
+    pub format: Format,
+    /// The tools the agent had.
+    pub catalog: Catalog,
+    /// The messages in order. For the OpenAI form, position `i` is element `i` of the input array.
+    pub messages: Vec<Message>,
+    /// Receipts that came with the log (our own ledger export, FK fixtures); `None` when the log
+    /// carries no such member.
+    pub receipts: Option<Vec<RecordedReceipt>>,
+    /// Whether the record is complete.
+    pub completeness: Completeness,
+    /// Lines and fields that were kept out, by reason, with how many there were.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Transcript {
+    /// An empty transcript with an unknown catalog.
+    #[must_use]
+    pub fn new(id: impl Into<String>, format: Format) -> Self {
+        Self {
+            id: id.into(),
+            format,
+            catalog: Catalog::unknown(),
+            messages: Vec::new(),
+            receipts: None,
+            completeness: Completeness::complete(),
+            skipped: BTreeMap::new(),
+        }
+    }
+
+    /// Counts one thing that was not kept.
+    pub fn skip(&mut self, reason: &str) {
+        if let Some(count) = self.skipped.get_mut(reason) {
+            *count += 1;
+        } else {
+            self.skipped.insert(reason.to_owned(), 1);
+        }
+    }
+}
+
+/// Something that could not be read. The rest of the input is still read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// 1-based line of the source; 0 when it concerns the whole input.
+    pub line: usize,
+    /// What is wrong: lower case, no full stop.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem at a line.
+    #[must_use]
+    pub fn at(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into(), help: None }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

@@ -1,0 +1,3 @@
+//! How findings, verdicts and receipts are shown.
+//!
+//! Pure. Deliberately not here: decisions, printing.

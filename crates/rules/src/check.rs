@@ -1,0 +1,73 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{Finding, Judgement, Mode, Transcript, Verdict};
+use serde::Serialize;
+
+use crate::facts::Facts;
+use crate::findings::Findings;
+use crate::rule::rules;
+use crate::settings::Settings;
+
+/// What was found in one transcript.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What is wrong, by message, place and code.
+    pub findings: Vec<Finding>,
+    /// Every claim that a rule decided, by message and place.
+    pub judgements: Vec<Judgement>,
+    /// Sizes.
+    pub counts: Counts,
+}
+
+/// How much was judged.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Messages in the transcript.
+    pub messages: usize,
+    /// Tool calls in the transcript.
+    pub calls: usize,
+    /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
+    pub claims: BTreeMap<&'static str, usize>,
+}
+
+impl Counts {
+    /// Adds those of another transcript.
+    pub fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.calls += other.calls;
+        for (verdict, count) in &other.claims {
+            *self.claims.entry(verdict).or_default() += count;
+        }
+    }
+
+    /// The share of claims that could be checked; `None` when there were none.
+    #[must_use]
+    pub fn coverage(&self) -> Option<f64> {
+        let all: usize = self.claims.values().sum();
+        let not = self.claims.get(Verdict::NotCheckable.name()).copied().unwrap_or(0);
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        (all > 0).then(|| (all - not) as f64 / all as f64)
+    }
+}
+
+/// Judges a transcript by every rule that is not off.
+#[must_use]
+pub fn check(transcript: &Transcript, settings: &Settings) -> Report {
+    let facts = Facts::new(transcript, settings);
+    let mut report = Report::default();
+    for rule in rules() {
+        let mode = settings.mode(rule.meta());
+        if mode == Mode::Off {
+            continue;
+        }
+        let mut findings =
+            Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
+        rule.check(&facts, &mut findings);
+    }
+    report.counts.messages = transcript.messages.len();
+    report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
+    for judgement in &report.judgements {
+        *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
+    }
+    report
+}

@@ -1,0 +1,111 @@
+use std::collections::HashMap;
+
+use countersign_model::{Outcome, Status, ToolCall, Transcript};
+
+/// One call with what came back from it.
+#[derive(Debug)]
+pub struct Execution<'t> {
+    /// The call; `None` for a result that answers no recorded call.
+    pub call: Option<&'t ToolCall>,
+    /// The result; `None` when none is recorded.
+    pub outcome: Option<&'t Outcome>,
+    /// The message that made the call (or carried the lone result).
+    pub called_at: usize,
+    /// The message that carried the result.
+    pub answered_at: Option<usize>,
+    /// The sub-agent that made the call; `None` for the main thread.
+    pub agent: Option<&'t str>,
+}
+
+impl<'t> Execution<'t> {
+    /// The tool's name as emitted; empty when only the result is recorded.
+    #[must_use]
+    pub fn tool(&self) -> &'t str {
+        self.call.map_or("", |call| call.tool.as_str())
+    }
+
+    /// The result's text; empty when none is recorded.
+    #[must_use]
+    pub fn text(&self) -> &'t str {
+        self.outcome.map_or("", |outcome| outcome.text.as_str())
+    }
+
+    /// How it ended, as far as marks and exit codes of the log say.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.outcome {
+            None => Status::Open,
+            Some(o) if o.refused => Status::Denied,
+            Some(o) if o.running => Status::Open,
+            Some(o) if o.is_error == Some(true) || o.exit_code.is_some_and(|code| code != 0) => {
+                Status::Failed
+            }
+            Some(_) => Status::Completed,
+        }
+    }
+}
+
+/// All executions of a transcript, in the order of their calls.
+#[derive(Debug, Default)]
+pub struct Record<'t> {
+    executions: Vec<Execution<'t>>,
+}
+
+impl<'t> Record<'t> {
+    /// Joins each result with the latest earlier unanswered call of its id; a result without an id
+    /// with the earliest unanswered call.
+    #[must_use]
+    pub fn of(transcript: &'t Transcript) -> Self {
+        let mut executions: Vec<Execution<'t>> = Vec::new();
+        let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut next_unanswered = 0;
+        for (at, message) in transcript.messages.iter().enumerate() {
+            let agent = message.agent.as_deref();
+            for call in &message.calls {
+                open.entry(call.id.as_str()).or_default().push(executions.len());
+                executions.push(Execution {
+                    call: Some(call),
+                    outcome: None,
+                    called_at: at,
+                    answered_at: None,
+                    agent,
+                });
+            }
+            for outcome in &message.outcomes {
+                let place = if outcome.call_id.is_empty() {
+                    while executions.get(next_unanswered).is_some_and(|e| e.outcome.is_some()) {
+                        next_unanswered += 1;
+                    }
+                    (next_unanswered < executions.len()).then_some(next_unanswered)
+                } else {
+                    open.get_mut(outcome.call_id.as_str()).and_then(Vec::pop)
+                };
+                if let Some(execution) = place.and_then(|i| executions.get_mut(i)) {
+                    execution.outcome = Some(outcome);
+                    execution.answered_at = Some(at);
+                } else {
+                    executions.push(Execution {
+                        call: None,
+                        outcome: Some(outcome),
+                        called_at: at,
+                        answered_at: Some(at),
+                        agent,
+                    });
+                }
+            }
+        }
+        Self { executions }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn executions(&self) -> &[Execution<'t>] {
+        &self.executions
+    }
+
+    /// Those whose call stands before message `turn`.
+    pub fn before(&self, turn: usize) -> impl DoubleEndedIterator<Item = &Execution<'t>> {
+        let end = self.executions.partition_point(|e| e.called_at < turn);
+        self.executions.get(..end).unwrap_or_default().iter()
+    }
+}

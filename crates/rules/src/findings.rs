@@ -1,0 +1,149 @@
+use std::borrow::Cow;
+
+use countersign_model::{
+    CallRef, Claim, Code, Confidence, Evidence, Finding, Judgement, Mode, Severity, Subject,
+    Verdict,
+};
+
+use crate::facts::Facts;
+use crate::rule::Meta;
+
+/// Where one rule puts what it finds.
+///
+/// The rule says what the record shows and whether that is provable; severity follows from that
+/// and from the rule's mode, in one place, so that no rule decides what blocks.
+#[derive(Debug)]
+pub struct Findings<'r> {
+    meta: &'static Meta,
+    mode: Mode,
+    findings: &'r mut Vec<Finding>,
+    judgements: &'r mut Vec<Judgement>,
+}
+
+/// What a finding says, beside its subject.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// One sentence that a person understands.
+    pub message: String,
+    /// What to do.
+    pub help: Option<Cow<'static, str>>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// Whether the record proves it: only then may it block.
+    pub provable: bool,
+    /// What was looked at.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Note {
+    /// Provable and certain.
+    pub fn proven(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: None,
+            confidence: Confidence::Certain,
+            provable: true,
+            evidence: Vec::new(),
+        }
+    }
+
+    /// Worth a warning, whatever the rule's mode.
+    pub fn suspected(message: impl Into<String>) -> Self {
+        Self { provable: false, confidence: Confidence::Likely, ..Self::proven(message) }
+    }
+
+    /// The same, blocking only if `provable`.
+    #[must_use]
+    pub fn provable_if(mut self, provable: bool) -> Self {
+        self.provable = provable;
+        self
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same with what was looked at.
+    #[must_use]
+    pub fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+}
+
+impl<'r> Findings<'r> {
+    pub(crate) fn new(
+        meta: &'static Meta,
+        mode: Mode,
+        findings: &'r mut Vec<Finding>,
+        judgements: &'r mut Vec<Judgement>,
+    ) -> Self {
+        Self { meta, mode, findings, judgements }
+    }
+
+    /// The record shows the claim.
+    pub fn supported(&mut self, claim: &Claim, evidence: impl IntoIterator<Item = Evidence>) {
+        self.judge(claim, Verdict::Supported, evidence.into_iter().collect());
+    }
+
+    /// The record cannot show the claim either way: counted, never accused.
+    pub fn not_checkable(&mut self, claim: &Claim) {
+        self.judge(claim, Verdict::NotCheckable, Vec::new());
+    }
+
+    /// The record shows the opposite of the claim.
+    pub fn contradicted(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
+        self.claim(facts, claim, Verdict::Contradicted, note);
+    }
+
+    /// The record does not show the claim.
+    pub fn unsupported(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
+        self.claim(facts, claim, Verdict::Unsupported, note);
+    }
+
+    fn claim(&mut self, facts: &Facts<'_>, claim: &Claim, verdict: Verdict, note: Note) {
+        self.judge(claim, verdict, note.evidence.clone());
+        let line = facts.transcript().messages.get(claim.turn).map_or(0, |m| m.line);
+        let subject = Subject::Claim { span: claim.span, claim: claim.clone() };
+        self.push(verdict, claim.turn, line, subject, note);
+    }
+
+    /// A call is wrong.
+    pub fn call(&mut self, turn: usize, line: usize, call: CallRef, note: Note) {
+        self.push(Verdict::Contradicted, turn, line, Subject::Call(call), note);
+    }
+
+    fn push(&mut self, verdict: Verdict, turn: usize, line: usize, subject: Subject, note: Note) {
+        let severity = match self.mode {
+            Mode::Block if note.provable => Severity::Error,
+            Mode::Block | Mode::Warn => Severity::Warning,
+            Mode::Shadow | Mode::Off => Severity::Note,
+        };
+        self.findings.push(Finding {
+            code: self.code(),
+            name: self.meta.name,
+            severity,
+            mode: self.mode,
+            verdict,
+            confidence: note.confidence,
+            message: note.message,
+            help: note.help,
+            turn,
+            line,
+            subject,
+            evidence: note.evidence,
+        });
+    }
+
+    fn judge(&mut self, claim: &Claim, verdict: Verdict, evidence: Vec<Evidence>) {
+        let rule = self.code();
+        self.judgements.push(Judgement { claim: claim.clone(), verdict, rule, evidence });
+    }
+
+    fn code(&self) -> Code {
+        self.meta.code
+    }
+}

@@ -1,0 +1,20 @@
+//! What is wrong: call rules and claim rules over one [`countersign_model::Transcript`].
+//!
+//! Pure and synchronous: same transcript, same findings, in the same order. Deliberately not
+//! here: I/O, async, and knowledge of any vendor's format.
+//!
+//! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
+
+mod call;
+mod check;
+mod claims;
+mod facts;
+mod findings;
+mod rule;
+mod settings;
+
+pub use check::{Counts, Report, check};
+pub use facts::{Execution, Facts, Record};
+pub use findings::Findings;
+pub use rule::{Group, Meta, Rule, rules};
+pub use settings::Settings;

@@ -1,0 +1,20 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{Code, Mode};
+
+use crate::rule::Meta;
+
+/// Checked values that decide what is judged, and how strictly.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Modes that differ from a rule's own.
+    pub modes: BTreeMap<Code, Mode>,
+}
+
+impl Settings {
+    /// The mode in force for a rule.
+    #[must_use]
+    pub fn mode(&self, meta: &Meta) -> Mode {
+        self.modes.get(&meta.code).copied().unwrap_or(meta.mode)
+    }
+}
