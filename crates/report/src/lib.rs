@@ -1,3 +1,24 @@
 //! How findings, verdicts and receipts are shown.
 //!
-//! Pure. Deliberately not here: decisions, printing.
+//! Pure: everything is rendered to a `String`, one transcript at a time, so that memory is bounded
+//! by the largest session. Deliberately not here: decisions, printing, files, the rules.
+//!
+//! Start with [`ReportFormat`], the table of formats, then [`Checked`] and [`Renderer`].
+
+mod baseline;
+mod checked;
+mod excerpt;
+mod fingerprint;
+mod format;
+mod record;
+mod renderer;
+mod summary;
+mod visible;
+
+pub use baseline::{Baseline, BaselineError};
+pub use checked::{Checked, Claims, Unread};
+pub use fingerprint::Fingerprint;
+pub use record::SCHEMA_VERSION;
+pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
+pub use summary::{ProblemAt, Summary};
+pub use visible::{shorten, visible};

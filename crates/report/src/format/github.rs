@@ -1,0 +1,69 @@
+use countersign_model::Severity;
+
+use crate::checked::{Checked, Unread};
+use crate::renderer::{Fragment, Renderer};
+use crate::summary::Summary;
+
+/// Workflow commands that a GitHub runner turns into annotations.
+pub(crate) struct Github;
+
+impl Renderer for Github {
+    fn head(&self) -> String {
+        String::new()
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let mut body = String::new();
+        for finding in checked.findings {
+            let level = match finding.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "notice",
+            };
+            let title = format!("{} {}", finding.code, finding.name);
+            let mut message = finding.message.clone();
+            for evidence in &finding.evidence {
+                message.push_str("\nevidence: ");
+                message.push_str(&evidence.excerpt);
+            }
+            if let Some(help) = &finding.help {
+                message.push_str("\nhelp: ");
+                message.push_str(help);
+            }
+            body.push_str(&command(level, checked.path, finding.line, &title, &message));
+        }
+        Fragment::body(body)
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        let level = if unread.fatal { "error" } else { "warning" };
+        let lines = unread.problems.iter().map(|problem| {
+            command(level, unread.path, problem.line, "could not be read", &problem.message)
+        });
+        Fragment::body(lines.collect())
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        format!("::notice title=countersign::{}\n", message(&summary.line()))
+    }
+}
+
+fn command(level: &str, path: &str, line: usize, title: &str, text: &str) -> String {
+    let line = if line > 0 { format!(",line={line}") } else { String::new() };
+    let (file, title) = (property(path), property(title));
+    format!("::{level} file={file}{line},title={title}::{}\n", message(text))
+}
+
+/// The escapes of a command's message.
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The escapes of a command's properties, which also end at `,` and `:`.
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,49 @@
+use crate::checked::{Checked, Unread};
+use crate::record::{ClaimRecord, FindingRecord, SummaryRecord, to_json};
+use crate::renderer::{Fragment, Look, Renderer};
+use crate::summary::Summary;
+
+/// One object a line: findings (and claims, when asked for) of each transcript, last the summary.
+pub(crate) struct Jsonl {
+    show_supported: bool,
+}
+
+impl Jsonl {
+    pub(crate) fn new(look: &Look) -> Self {
+        Self { show_supported: look.show_supported }
+    }
+}
+
+impl Renderer for Jsonl {
+    fn head(&self) -> String {
+        String::new()
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let mut body = String::new();
+        for finding in checked.findings {
+            body.push_str(&to_json(&FindingRecord::new(checked, finding)));
+            body.push('\n');
+        }
+        if self.show_supported {
+            for judgement in checked.judgements {
+                body.push_str(&to_json(&ClaimRecord::new(checked, judgement)));
+                body.push('\n');
+            }
+        }
+        Fragment::body(body)
+    }
+
+    fn unread(&self, _: &Unread<'_>) -> Fragment {
+        // The summary lists them.
+        Fragment::default()
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        to_json(&SummaryRecord::new(summary)) + "\n"
+    }
+}

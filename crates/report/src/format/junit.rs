@@ -1,0 +1,96 @@
+use countersign_model::{Finding, Severity};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::checked::{Checked, Unread};
+use crate::renderer::{Fragment, Renderer};
+use crate::summary::Summary;
+
+/// JUnit XML: a transcript is a suite, each finding a failed case; a transcript without findings
+/// is one case that passes. Notes do not fail.
+pub(crate) struct Junit;
+
+impl Renderer for Junit {
+    fn head(&self) -> String {
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"countersign\">\n".to_owned()
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let mut suite = TestSuite::new(checked.path);
+        suite.add_property(("transcript", checked.transcript.id.as_str()));
+        suite.add_property(("format", checked.transcript.format.name()));
+        if checked.findings.is_empty() {
+            suite.add_test_case(case("every claim is covered", checked, TestCaseStatus::success()));
+        }
+        for finding in checked.findings {
+            let mut status = match finding.severity {
+                Severity::Error | Severity::Warning => {
+                    TestCaseStatus::non_success(NonSuccessKind::Failure)
+                }
+                Severity::Note => TestCaseStatus::skipped(),
+            };
+            status.set_type(finding.severity.name());
+            status.set_message(finding.message.as_str());
+            status.set_description(description(checked, finding));
+            let name = format!("{} {} turn {}", finding.code, finding.name, finding.turn);
+            suite.add_test_case(case(&name, checked, status));
+        }
+        Fragment::body(suite_xml(suite))
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        if !unread.fatal {
+            return Fragment::default();
+        }
+        let mut suite = TestSuite::new(unread.path);
+        for problem in unread.problems {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(problem.message.as_str());
+            if let Some(help) = &problem.help {
+                status.set_description(help.as_str());
+            }
+            suite.add_test_case(TestCase::new("could be read", status));
+        }
+        Fragment::body(suite_xml(suite))
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, _: &Summary, _: &str) -> String {
+        "</testsuites>\n".to_owned()
+    }
+}
+
+fn case(name: &str, checked: &Checked<'_>, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(checked.transcript.id.as_str());
+    case
+}
+
+fn description(checked: &Checked<'_>, finding: &Finding) -> String {
+    let mut text = finding.message.clone();
+    if finding.line > 0 {
+        text.push_str(&format!("\nat {}:{}", checked.path, finding.line));
+    }
+    for evidence in &finding.evidence {
+        text.push_str("\nevidence: ");
+        text.push_str(&evidence.excerpt);
+    }
+    if let Some(help) = &finding.help {
+        text.push_str("\nhelp: ");
+        text.push_str(help);
+    }
+    text
+}
+
+/// The suite alone: the library writes whole reports, and a whole report would have to hold every
+/// transcript of a run.
+fn suite_xml(suite: TestSuite) -> String {
+    let mut report = Report::new("countersign");
+    report.add_test_suite(suite);
+    let xml = report.to_string().unwrap_or_default();
+    let Some((_, from)) = xml.split_once("<testsuite ") else { return String::new() };
+    let Some((body, _)) = from.rsplit_once("</testsuites>") else { return String::new() };
+    format!("    <testsuite {body}")
+}

@@ -1,0 +1,220 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Subject, Verdict};
+
+use crate::checked::{Checked, Unread};
+use crate::renderer::{Fragment, Look, Renderer};
+use crate::summary::{Summary, counted};
+use crate::visible::{shorten, visible};
+
+/// The longest answer that is shown whole, in characters.
+const ANSWER: usize = 3_000;
+
+/// Markdown for a comment: a table of findings, then each answer with its claims tied to the
+/// place in the record by footnotes.
+pub(crate) struct Markdown {
+    show_supported: bool,
+}
+
+impl Markdown {
+    pub(crate) fn new(look: &Look) -> Self {
+        Self { show_supported: look.show_supported }
+    }
+
+    /// The answers that hold a claim worth showing, each with its footnotes.
+    fn answers(&self, checked: &Checked<'_>) -> String {
+        let mut by_turn: BTreeMap<usize, Vec<&Judgement>> = BTreeMap::new();
+        for judgement in checked.judgements {
+            by_turn.entry(judgement.claim.turn).or_default().push(judgement);
+        }
+        let wrong = |turn: &usize| {
+            checked
+                .findings
+                .iter()
+                .any(|f| f.turn == *turn && matches!(f.subject, Subject::Claim { .. }))
+        };
+        by_turn.retain(|turn, _| self.show_supported || wrong(turn));
+        let mut out = String::new();
+        for (turn, judgements) in by_turn {
+            let Some(message) = checked.transcript.messages.get(turn) else { continue };
+            if message.role == Role::Assistant {
+                out.push_str(&answer(checked, turn, &message.text, judgements));
+            }
+        }
+        out
+    }
+}
+
+impl Renderer for Markdown {
+    fn head(&self) -> String {
+        "## Countersign: what the agent said against what the record shows\n".to_owned()
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let answers = self.answers(checked);
+        if checked.findings.is_empty() && answers.is_empty() {
+            return Fragment::default();
+        }
+        let mut body = format!("\n### {}\n", inline(&name_of(checked)));
+        if !checked.findings.is_empty() {
+            body.push_str("\n| | Rule | Where | What |\n| --- | --- | --- | --- |\n");
+        }
+        for finding in checked.findings {
+            let place = place(finding.turn, finding.line);
+            body.push_str(&format!(
+                "| {} | {} {} | {place} | {} |\n",
+                icon(finding.severity),
+                finding.code,
+                inline(finding.name),
+                inline(&finding.message)
+            ));
+        }
+        body.push_str(&answers);
+        Fragment::body(body)
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        let lines = unread.problems.iter().take(10).map(|problem| {
+            let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
+            format!(
+                "\n- could not read {}{line}: {}\n",
+                code(unread.path),
+                inline(&problem.message)
+            )
+        });
+        Fragment::body(lines.collect())
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        let mut tail = format!("\n**{}**\n", inline(&summary.line()));
+        if summary.baselined > 0 {
+            let known = counted(summary.baselined, "finding");
+            tail.push_str(&format!("\n{known} of the baseline not shown.\n"));
+        }
+        tail
+    }
+}
+
+fn name_of(checked: &Checked<'_>) -> String {
+    let id = &checked.transcript.id;
+    if checked.path.contains(id.as_str()) {
+        checked.path.to_owned()
+    } else {
+        format!("{} ({id})", checked.path)
+    }
+}
+
+fn icon(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "❌",
+        Severity::Warning => "⚠️",
+        Severity::Note => "ℹ️",
+    }
+}
+
+fn place(turn: usize, line: usize) -> String {
+    if line > 0 { format!("turn {turn}, line {line}") } else { format!("turn {turn}") }
+}
+
+/// The text of an answer as a quotation, with a footnote mark behind each claim.
+fn answer(
+    checked: &Checked<'_>,
+    turn: usize,
+    text: &str,
+    mut judgements: Vec<&Judgement>,
+) -> String {
+    judgements.sort_by_key(|j| (j.claim.span.end, j.claim.span.start));
+    let mut quoted = String::new();
+    let mut notes = String::new();
+    let mut at = 0;
+    for (number, judgement) in judgements.iter().enumerate() {
+        let end = text.ceil_char_boundary(judgement.claim.span.end.min(text.len()));
+        quoted.push_str(&prose(text.get(at..end).unwrap_or_default()));
+        at = end.max(at);
+        let label = label(checked, turn, number + 1);
+        quoted.push_str(&format!("[^{label}]"));
+        notes.push_str(&format!("\n[^{label}]: {}\n", note(judgement)));
+        if quoted.chars().count() > ANSWER {
+            break;
+        }
+    }
+    quoted.push_str(&prose(&shorten(text.get(at..).unwrap_or_default(), 400)));
+    let quoted = quoted.trim().replace('\n', "\n> ");
+    format!("\nTurn {turn}:\n\n> {quoted}\n{notes}")
+}
+
+/// A footnote's name: unique in the document, because a comment may hold many transcripts.
+fn label(checked: &Checked<'_>, turn: usize, number: usize) -> String {
+    let id: String =
+        checked.transcript.id.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
+    format!("{id}-{turn}-{number}")
+}
+
+fn note(judgement: &Judgement) -> String {
+    let icon = match judgement.verdict {
+        Verdict::Supported => "✅",
+        Verdict::Contradicted => "❌",
+        Verdict::Unsupported => "⚠️",
+        Verdict::NotCheckable => "❔",
+    };
+    let evidence: Vec<String> = judgement.evidence.iter().take(3).map(shown).collect();
+    let evidence = if evidence.is_empty() { "no record".to_owned() } else { evidence.join("; ") };
+    format!("{icon} {} ({}): {evidence}", judgement.verdict.name(), judgement.rule)
+}
+
+fn shown(evidence: &Evidence) -> String {
+    let source = match &evidence.source {
+        EvidenceSource::Execution { execution_id } => code(execution_id),
+        EvidenceSource::Call { call_id } => format!("call {}", code(call_id)),
+        EvidenceSource::Message { turn } => format!("message {turn}"),
+    };
+    let tool = evidence.tool.as_deref().map(|tool| format!(" {}", code(tool))).unwrap_or_default();
+    let line = if evidence.line > 0 { format!(", line {}", evidence.line) } else { String::new() };
+    let pointer = if evidence.pointer.is_empty() {
+        String::new()
+    } else {
+        format!(" at {}", code(&evidence.pointer))
+    };
+    format!("{source}{tool}{line}{pointer}: {}", code(&shorten(&evidence.excerpt, 160)))
+}
+
+/// Text that keeps its line breaks but nothing that Markdown would act on.
+fn prose(text: &str) -> String {
+    text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+/// Text on one line, also in a table's cell.
+fn inline(text: &str) -> String {
+    escaped(text)
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in visible(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '#' | '|' | '!' | '~' | '$' | '+' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // Neither mention nor notify anybody.
+            '@' => out.push_str("@<!-- -->"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text as code, whatever back-ticks it holds.
+fn code(text: &str) -> String {
+    let text = visible(text).replace('|', "\u{2758}");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    if longest > 0 { format!("{fence} {text} {fence}") } else { format!("{fence}{text}{fence}") }
+}

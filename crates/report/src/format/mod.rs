@@ -1,0 +1,17 @@
+//! The formats, one file each. They do not import one another; what several need stands above.
+
+mod github;
+mod json;
+mod jsonl;
+mod junit;
+mod markdown;
+mod sarif;
+mod text;
+
+pub(crate) use github::Github;
+pub(crate) use json::Json;
+pub(crate) use jsonl::Jsonl;
+pub(crate) use junit::Junit;
+pub(crate) use markdown::Markdown;
+pub(crate) use sarif::Sarif;
+pub(crate) use text::Text;

@@ -1,0 +1,200 @@
+use countersign_model::{Evidence, EvidenceSource, Finding, Subject};
+use serde_json::{Map, Value, json};
+
+use crate::checked::{Checked, Unread};
+use crate::fingerprint::Fingerprint;
+use crate::record::{line_of, to_json};
+use crate::renderer::{Fragment, Look, Renderer, RuleCard};
+use crate::summary::Summary;
+use crate::visible::shorten;
+
+/// SARIF 2.1.0. Results come first, because they are written while transcripts are read; what was
+/// learned on the way (problems, totals) follows in the invocation.
+pub(crate) struct Sarif {
+    version: &'static str,
+    rules: Vec<RuleCard>,
+}
+
+impl Sarif {
+    pub(crate) fn new(look: Look) -> Self {
+        Self { version: look.version, rules: look.rules }
+    }
+
+    fn result(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
+        let mut result = Map::new();
+        result.insert("ruleId".into(), finding.code.0.into());
+        if let Some(index) = self.rules.iter().position(|rule| rule.code == finding.code.0) {
+            result.insert("ruleIndex".into(), index.into());
+        }
+        result.insert("level".into(), finding.severity.name().into());
+        result.insert("message".into(), json!({ "text": text_of(finding) }));
+        result.insert("locations".into(), json!([location(checked, finding)]));
+        let related: Vec<Value> = finding
+            .evidence
+            .iter()
+            .enumerate()
+            .filter_map(|(at, evidence)| related(checked, at, evidence))
+            .collect();
+        if !related.is_empty() {
+            result.insert("relatedLocations".into(), related.into());
+        }
+        let fingerprint = Fingerprint::of(&checked.transcript.id, finding);
+        result.insert(
+            "partialFingerprints".into(),
+            json!({ "countersign/v1": fingerprint.as_str() }),
+        );
+        let mut properties = json!({
+            "transcript": checked.transcript.id,
+            "turn": finding.turn,
+            "verdict": finding.verdict,
+            "confidence": finding.confidence,
+            "mode": finding.mode,
+        });
+        if let (Subject::Claim { span, .. }, Some(map)) =
+            (&finding.subject, properties.as_object_mut())
+        {
+            map.insert("span".into(), json!(span));
+        }
+        result.insert("properties".into(), properties);
+        Value::Object(result)
+    }
+}
+
+impl Renderer for Sarif {
+    fn head(&self) -> String {
+        let rules: Vec<Value> = self.rules.iter().map(descriptor).collect();
+        let driver = json!({
+            "name": "countersign",
+            "semanticVersion": self.version,
+            "rules": rules,
+        });
+        format!(
+            "{{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\
+             \"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{driver}}},\
+             \"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
+        )
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let results: Vec<String> =
+            checked.findings.iter().map(|f| to_json(&self.result(checked, f))).collect();
+        Fragment::body(results.join(self.separator()))
+    }
+
+    fn unread(&self, _: &Unread<'_>) -> Fragment {
+        // The invocation lists them.
+        Fragment::default()
+    }
+
+    fn separator(&self) -> &'static str {
+        ",\n"
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        let notifications: Vec<Value> = summary
+            .problems
+            .iter()
+            .map(|at| {
+                let level = if at.fatal { "error" } else { "warning" };
+                json!({
+                    "level": level,
+                    "message": { "text": at.problem.message },
+                    "locations": [physical(&at.path, at.problem.line, None)],
+                })
+            })
+            .collect();
+        let invocation = json!({
+            "executionSuccessful": !summary.problems.iter().any(|at| at.fatal),
+            "toolExecutionNotifications": notifications,
+        });
+        let properties = json!({
+            "transcripts": summary.transcripts,
+            "claims": summary.claims,
+            "coverage": summary.coverage,
+            "baselined": summary.baselined,
+        });
+        format!("\n],\"invocations\":[{invocation}],\"properties\":{properties}}}]}}\n")
+    }
+}
+
+fn descriptor(rule: &RuleCard) -> Value {
+    let page = if rule.page.is_empty() { rule.summary } else { rule.page };
+    json!({
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": { "text": rule.summary },
+        "help": { "text": page, "markdown": page },
+        "defaultConfiguration": { "level": "warning" },
+    })
+}
+
+fn text_of(finding: &Finding) -> String {
+    let mut text = finding.message.clone();
+    if let Some(help) = &finding.help {
+        text.push_str("\nHelp: ");
+        text.push_str(help);
+    }
+    text
+}
+
+fn location(checked: &Checked<'_>, finding: &Finding) -> Value {
+    let snippet = match &finding.subject {
+        Subject::Claim { claim, .. } => claim.text.as_str(),
+        Subject::Call(call) => call.actual.as_deref().unwrap_or(&call.tool),
+    };
+    let mut place = physical(checked.path, finding.line, Some(snippet));
+    let name = match &finding.subject {
+        Subject::Claim { .. } => format!("messages[{}].text", finding.turn),
+        Subject::Call(call) => format!("messages[{}].calls[{}]", finding.turn, call.id),
+    };
+    if let Some(map) = place.as_object_mut() {
+        map.insert(
+            "logicalLocations".into(),
+            json!([{ "fullyQualifiedName": name, "kind": "member" }]),
+        );
+    }
+    place
+}
+
+fn related(checked: &Checked<'_>, at: usize, evidence: &Evidence) -> Option<Value> {
+    let line = match (&evidence.source, evidence.line) {
+        (EvidenceSource::Message { turn }, 0) => line_of(checked.transcript, *turn).unwrap_or(0),
+        (_, line) => line,
+    };
+    let mut place = physical(checked.path, line, Some(&evidence.excerpt));
+    let map = place.as_object_mut()?;
+    map.insert("id".into(), at.into());
+    let tool = evidence.tool.as_deref().unwrap_or("evidence");
+    let text = format!("{tool} {}: {}", evidence.pointer, shorten(&evidence.excerpt, 200));
+    map.insert("message".into(), json!({ "text": text }));
+    Some(place)
+}
+
+/// A place in a file. Without a line the file as a whole.
+fn physical(path: &str, line: usize, snippet: Option<&str>) -> Value {
+    let mut place = json!({ "artifactLocation": { "uri": uri(path) } });
+    if let (true, Some(map)) = (line > 0, place.as_object_mut()) {
+        let mut region = json!({ "startLine": line });
+        if let (Some(snippet), Some(region)) = (snippet, region.as_object_mut()) {
+            region.insert("snippet".into(), json!({ "text": snippet }));
+        }
+        map.insert("region".into(), region);
+    }
+    json!({ "physicalLocation": place })
+}
+
+/// A path as a relative URI reference: separators are `/`, and what a URI may not hold is escaped.
+fn uri(path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'\\' => uri.push('/'),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}

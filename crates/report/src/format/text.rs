@@ -1,0 +1,322 @@
+use annotate_snippets::renderer::{AnsiColor, DEFAULT_LINE_NUM_STYLE, DecorStyle, Effects, Style};
+use annotate_snippets::{AnnotationKind, Group, Level, Padding, Snippet};
+use countersign_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
+
+use crate::checked::{Checked, Unread};
+use crate::excerpt::Excerpt;
+use crate::record::line_of;
+use crate::renderer::{Fragment, Look, Renderer};
+use crate::summary::{Summary, counted};
+use crate::visible::{shorten, visible};
+
+/// Problems of one file that are shown; the rest is counted.
+const PROBLEMS: usize = 10;
+/// Pieces of evidence that are shown of one finding.
+const EVIDENCE: usize = 4;
+
+/// For people at a terminal: what was said, underlined, with the evidence beside it.
+pub(crate) struct Text {
+    snippets: annotate_snippets::Renderer,
+    colour: bool,
+    width: usize,
+    show_supported: bool,
+}
+
+impl Text {
+    pub(crate) fn new(look: &Look) -> Self {
+        let width = if look.width == 0 { 100 } else { look.width.clamp(60, 160) };
+        let snippets = if look.colour {
+            annotate_snippets::Renderer::styled()
+        } else {
+            annotate_snippets::Renderer::plain()
+        };
+        Self {
+            snippets: snippets.decor_style(DecorStyle::Ascii).term_width(width + 20),
+            colour: look.colour,
+            width,
+            show_supported: look.show_supported,
+        }
+    }
+
+    fn finding(&self, checked: &Checked<'_>, finding: &Finding) -> String {
+        let level = match finding.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let message = visible(&finding.message);
+        let mut group = Group::with_title(level.primary_title(message).id(finding.code.0));
+        let excerpt = self.excerpt(checked, finding);
+        let label = match &finding.subject {
+            Subject::Claim { .. } => finding.verdict.name(),
+            Subject::Call(_) => "",
+        };
+        if !excerpt.text.is_empty() {
+            let last = excerpt.marks.len().saturating_sub(1);
+            let marks = excerpt.marks.iter().enumerate().map(|(at, mark)| {
+                let label = (at == last && !label.is_empty()).then_some(label);
+                AnnotationKind::Primary.span(mark.clone()).label(label)
+            });
+            let snippet = Snippet::source(excerpt.text.as_str())
+                .line_numbering(false)
+                .fold(false)
+                .annotations(marks);
+            group = group.element(snippet);
+        }
+        let notes = self.notes(finding);
+        if !notes.is_empty() && !excerpt.text.is_empty() {
+            group = group.element(Padding);
+        }
+        for (name, text) in notes {
+            let level = if name == "help" { Level::HELP } else { Level::NOTE.with_name(name) };
+            group = group.element(level.message(text));
+        }
+        self.placed(&place(checked, finding.turn, finding.line), &group)
+    }
+
+    /// A group with its place below the title. The library would add a line and a column of the
+    /// excerpt, which mean nothing in a log.
+    fn placed(&self, place: &str, group: &Group<'_>) -> String {
+        let text = self.snippets.render(std::slice::from_ref(group));
+        let arrow = self.paint(DEFAULT_LINE_NUM_STYLE, "-->");
+        match text.split_once('\n') {
+            Some((title, rest)) => format!("{title}\n{arrow} {place}\n{rest}\n"),
+            None => format!("{text}\n{arrow} {place}\n"),
+        }
+    }
+
+    fn excerpt(&self, checked: &Checked<'_>, finding: &Finding) -> Excerpt {
+        let Some(message) = checked.transcript.messages.get(finding.turn) else {
+            return Excerpt::default();
+        };
+        let width = self.width.saturating_sub(8);
+        match &finding.subject {
+            Subject::Claim { span, .. } => Excerpt::around(&message.text, *span, width),
+            Subject::Call(call) => message
+                .calls
+                .iter()
+                .find(|made| made.id == call.id && made.tool == call.tool)
+                .map(|made| {
+                    Excerpt::of_call(&made.tool, made.arguments.as_str(), &call.pointer, width)
+                })
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What is said below the excerpt.
+    fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
+        let mut notes = Vec::new();
+        if let Subject::Call(call) = &finding.subject {
+            if let Some(expected) = &call.expected {
+                notes.push(("expected", self.cut(expected)));
+            }
+            if let Some(actual) = &call.actual {
+                notes.push(("actual", self.cut(actual)));
+            }
+        }
+        for evidence in finding.evidence.iter().take(EVIDENCE) {
+            notes.push(("record", self.evidence(evidence)));
+        }
+        if finding.evidence.is_empty() && finding.verdict == Verdict::Unsupported {
+            notes.push(("record", "no call and no result shows this".to_owned()));
+        }
+        if finding.evidence.len() > EVIDENCE {
+            let more = finding.evidence.len() - EVIDENCE;
+            notes.push(("record", format!("and {more} more, see `--format json`")));
+        }
+        if let Some(help) = &finding.help {
+            notes.push(("help", visible(help).into_owned()));
+        }
+        notes
+    }
+
+    /// `get_order (call_1), line 14, at /status: "pending"`
+    fn evidence(&self, evidence: &Evidence) -> String {
+        let tool = evidence.tool.as_deref();
+        let mut text = match (&evidence.source, tool) {
+            (EvidenceSource::Execution { execution_id }, _) => execution_id.clone(),
+            (EvidenceSource::Call { call_id }, Some(tool)) if call_id.is_empty() => tool.to_owned(),
+            (EvidenceSource::Call { call_id }, Some(tool)) => format!("{tool} ({call_id})"),
+            (EvidenceSource::Call { call_id }, None) => format!("call {call_id}"),
+            (EvidenceSource::Message { turn }, _) => format!("message {turn}"),
+        };
+        if evidence.line > 0 {
+            text.push_str(&format!(", line {}", evidence.line));
+        }
+        if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
+            text.push_str(&format!(", at {}", evidence.pointer));
+        }
+        let room = self.width.saturating_sub(text.chars().count() + 12).max(40);
+        let excerpt = evidence.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !excerpt.is_empty() {
+            text.push_str(&format!(": {}", shorten(&excerpt, room)));
+        }
+        visible(&text).into_owned()
+    }
+
+    fn cut(&self, text: &str) -> String {
+        visible(&shorten(text, self.width * 2)).into_owned()
+    }
+
+    /// Every claim of the transcript, one a line, with what it rests on below.
+    fn claims(&self, checked: &Checked<'_>) -> String {
+        let mut out = format!("{}\n", self.bold(&name_of(checked)));
+        if checked.judgements.is_empty() {
+            out.push_str("  no claims\n");
+        }
+        let mut turn = None;
+        for judgement in checked.judgements {
+            if turn != Some(judgement.claim.turn) {
+                turn = Some(judgement.claim.turn);
+                let line = line_of(checked.transcript, judgement.claim.turn)
+                    .map(|line| format!(", line {line}"))
+                    .unwrap_or_default();
+                out.push_str(&self.faint(&format!("  turn {}{line}", judgement.claim.turn)));
+                out.push('\n');
+            }
+            out.push_str(&self.claim(judgement));
+        }
+        out
+    }
+
+    fn claim(&self, judgement: &Judgement) -> String {
+        let (mark, colour) = match judgement.verdict {
+            Verdict::Supported => ("✓", AnsiColor::Green),
+            Verdict::Contradicted => ("✗", AnsiColor::BrightRed),
+            Verdict::Unsupported => ("!", AnsiColor::Yellow),
+            Verdict::NotCheckable => ("?", AnsiColor::BrightBlack),
+        };
+        let said = judgement.claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = shorten(&said, self.width.saturating_sub(26)).into_owned();
+        let verdict = self.paint(
+            Style::new().fg_color(Some(colour.into())),
+            &format!("{mark} {:<13}", judgement.verdict.name()),
+        );
+        let mut out = format!("    {verdict} {:<6} {}\n", judgement.rule.0, visible(&said));
+        for evidence in judgement.evidence.iter().take(EVIDENCE) {
+            let line = format!("{:27}{}", "", self.evidence(evidence));
+            out.push_str(&self.faint(&line));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint(Style::new().effects(Effects::BOLD), text)
+    }
+
+    fn faint(&self, text: &str) -> String {
+        self.paint(Style::new().effects(Effects::DIMMED), text)
+    }
+
+    fn paint(&self, style: Style, text: &str) -> String {
+        if self.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+}
+
+impl Renderer for Text {
+    fn head(&self) -> String {
+        String::new()
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let mut parts: Vec<String> =
+            checked.findings.iter().map(|f| self.finding(checked, f)).collect();
+        if self.show_supported {
+            parts.push(self.claims(checked));
+        }
+        Fragment::body(parts.join("\n"))
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        let mut parts: Vec<String> = Vec::new();
+        for problem in unread.problems.iter().take(PROBLEMS) {
+            let level = if unread.fatal { Level::ERROR } else { Level::WARNING };
+            let mut origin = visible(unread.path).into_owned();
+            if problem.line > 0 {
+                origin.push_str(&format!(":{}", problem.line));
+            }
+            let mut group = Group::with_title(level.primary_title(visible(&problem.message)));
+            if let Some(help) = &problem.help {
+                group = group.element(Level::HELP.message(visible(help)));
+            }
+            parts.push(self.placed(&origin, &group));
+        }
+        if let Some(more) = unread.problems.len().checked_sub(PROBLEMS).filter(|&more| more > 0) {
+            let more = counted(more, "more problem");
+            parts.push(format!("{more} in {}\n", visible(unread.path)));
+        }
+        Fragment::body(parts.join("\n"))
+    }
+
+    fn separator(&self) -> &'static str {
+        "\n"
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        let mut lines = Vec::new();
+        let begun = summary.shown() > 0
+            || summary.problem_count > 0
+            || (self.show_supported && summary.transcripts > 0);
+        if begun {
+            lines.push(String::new());
+        }
+        if summary.transcripts > 0 {
+            lines.push(self.bold(&summary.line()));
+        }
+        let mut also = |count: usize, text: String| {
+            if count > 0 {
+                lines.push(self.faint(&text));
+            }
+        };
+        let known = counted(summary.baselined, "known finding");
+        also(summary.baselined, format!("{known} of the baseline not shown"));
+        let hidden = counted(summary.hidden, "finding");
+        also(summary.hidden, format!("{hidden} below the severity asked for not shown"));
+        let gaps: usize = summary.gaps.values().sum();
+        also(gaps, format!("the record has gaps: {}", gaps_of(summary)));
+        let problems = counted(summary.problem_count, "problem");
+        also(summary.problem_count, format!("{problems} while reading"));
+        let others = counted(summary.unrecognised_count, "file");
+        let names =
+            summary.unrecognised.iter().take(3).map(|path| visible(path)).collect::<Vec<_>>();
+        let dots = if summary.unrecognised_count > names.len() { ", …" } else { "" };
+        also(
+            summary.unrecognised_count,
+            format!("{others} of no known form left out: {}{dots}", names.join(", ")),
+        );
+        lines.join("\n") + "\n"
+    }
+}
+
+fn gaps_of(summary: &Summary) -> String {
+    use countersign_model::Gap;
+    let parts: Vec<String> = summary
+        .gaps
+        .iter()
+        .map(|(gap, count)| {
+            let what = match gap {
+                Gap::LossyFormat => "a format that drops calls or results",
+                Gap::CutStart => "begins in the middle",
+                Gap::CutEnd => "cut off at the end",
+                Gap::Compacted => "earlier messages replaced by a summary",
+                Gap::Unreadable => "unreadable lines",
+                Gap::MissingResults => "calls without a result",
+                Gap::UnrecordedSubagent => "sub-agents whose calls are not recorded",
+            };
+            format!("{what} ({})", counted(*count, "transcript"))
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// `path:line (turn 4)`
+fn place(checked: &Checked<'_>, turn: usize, line: usize) -> String {
+    let line = if line > 0 { format!(":{line}") } else { String::new() };
+    format!("{}{line} (turn {turn})", visible(checked.path))
+}
+
+fn name_of(checked: &Checked<'_>) -> String {
+    let (path, id) = (visible(checked.path), visible(&checked.transcript.id));
+    if path.contains(id.as_ref()) { path.into_owned() } else { format!("{path} ({id})") }
+}

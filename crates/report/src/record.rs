@@ -1,0 +1,147 @@
+use countersign_model::{
+    CallRef, Claim, Confidence, Evidence, Finding, Judgement, Mode, Severity, Span, Subject,
+    Transcript, Verdict,
+};
+use serde::Serialize;
+
+use crate::checked::Checked;
+use crate::fingerprint::Fingerprint;
+use crate::summary::Summary;
+
+/// The version of the JSON written here; `schemas/check-output.schema.json` describes it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A finding as JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct FindingRecord<'a> {
+    r#type: &'static str,
+    schema_version: u32,
+    transcript: TranscriptRef<'a>,
+    rule: RuleRef,
+    severity: Severity,
+    mode: Mode,
+    verdict: Verdict,
+    confidence: Confidence,
+    message: &'a str,
+    turn: usize,
+    /// 1-based; absent when the source has no lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<Span>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<&'a Claim>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a CallRef>,
+    evidence: &'a [Evidence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    fingerprint: String,
+}
+
+/// A claim with its verdict as JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClaimRecord<'a> {
+    r#type: &'static str,
+    schema_version: u32,
+    transcript: TranscriptRef<'a>,
+    rule: &'static str,
+    verdict: Verdict,
+    turn: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    span: Span,
+    claim: &'a Claim,
+    evidence: &'a [Evidence],
+}
+
+/// The summary as JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct SummaryRecord<'a> {
+    r#type: &'static str,
+    schema_version: u32,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+#[derive(Debug, Serialize)]
+struct TranscriptRef<'a> {
+    path: &'a str,
+    id: &'a str,
+    format: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct RuleRef {
+    code: &'static str,
+    name: &'static str,
+}
+
+impl<'a> FindingRecord<'a> {
+    pub(crate) fn new(checked: &Checked<'a>, finding: &'a Finding) -> Self {
+        let (span, claim, call) = match &finding.subject {
+            Subject::Claim { span, claim } => (Some(*span), Some(claim), None),
+            Subject::Call(call) => (None, None, Some(call)),
+        };
+        Self {
+            r#type: "finding",
+            schema_version: SCHEMA_VERSION,
+            transcript: TranscriptRef::new(checked),
+            rule: RuleRef { code: finding.code.0, name: finding.name },
+            severity: finding.severity,
+            mode: finding.mode,
+            verdict: finding.verdict,
+            confidence: finding.confidence,
+            message: &finding.message,
+            turn: finding.turn,
+            line: (finding.line > 0).then_some(finding.line),
+            span,
+            claim,
+            call,
+            evidence: &finding.evidence,
+            help: finding.help.as_deref(),
+            fingerprint: Fingerprint::of(&checked.transcript.id, finding).to_string(),
+        }
+    }
+}
+
+impl<'a> ClaimRecord<'a> {
+    pub(crate) fn new(checked: &Checked<'a>, judgement: &'a Judgement) -> Self {
+        Self {
+            r#type: "claim",
+            schema_version: SCHEMA_VERSION,
+            transcript: TranscriptRef::new(checked),
+            rule: judgement.rule.0,
+            verdict: judgement.verdict,
+            turn: judgement.claim.turn,
+            line: line_of(checked.transcript, judgement.claim.turn),
+            span: judgement.claim.span,
+            claim: &judgement.claim,
+            evidence: &judgement.evidence,
+        }
+    }
+}
+
+impl<'a> SummaryRecord<'a> {
+    pub(crate) fn new(summary: &'a Summary) -> Self {
+        Self { r#type: "summary", schema_version: SCHEMA_VERSION, summary }
+    }
+}
+
+impl<'a> TranscriptRef<'a> {
+    fn new(checked: &Checked<'a>) -> Self {
+        let transcript = checked.transcript;
+        Self { path: checked.path, id: &transcript.id, format: transcript.format.name() }
+    }
+}
+
+/// The source line of a message, where it has one.
+pub(crate) fn line_of(transcript: &Transcript, turn: usize) -> Option<usize> {
+    transcript.messages.get(turn).map(|message| message.line).filter(|&line| line > 0)
+}
+
+/// One line of JSON.
+pub(crate) fn to_json(record: &impl Serialize) -> String {
+    // Strings, numbers, arrays and maps with string keys: nothing here can fail to serialise.
+    serde_json::to_string(record).unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{Gap, Problem, Severity};
+use serde::Serialize;
+
+use crate::checked::{Checked, Claims, Unread};
+
+/// How many problems and unrecognised files are listed; the rest is only counted.
+const LISTED: usize = 100;
+
+/// What was found in all transcripts together. Summaries of parts add up with [`Summary::merge`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Transcripts read.
+    pub transcripts: usize,
+    /// Those with at least one finding.
+    pub transcripts_with_findings: usize,
+    /// Messages in them.
+    pub messages: usize,
+    /// Tool calls in them.
+    pub calls: usize,
+    /// Claims by verdict.
+    pub claims: Claims,
+    /// The share of claims that could be checked; `None` when there were none.
+    pub coverage: Option<f64>,
+    /// Findings by severity.
+    pub severities: Severities,
+    /// Findings by the rule's code.
+    pub findings: BTreeMap<&'static str, usize>,
+    /// Findings that the baseline already has: counted, not shown.
+    pub baselined: usize,
+    /// Findings below the least severity asked for: counted, not shown.
+    pub hidden: usize,
+    /// Transcripts whose record is not complete, by what is missing.
+    pub gaps: BTreeMap<Gap, usize>,
+    /// Lines and fields that were kept out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// How many problems were met while reading.
+    pub problem_count: usize,
+    /// The first of them.
+    pub problems: Vec<ProblemAt>,
+    /// How many files in folders were of no known form.
+    pub unrecognised_count: usize,
+    /// The first of them.
+    pub unrecognised: Vec<String>,
+}
+
+/// Findings by severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Severities {
+    /// Provable.
+    pub error: usize,
+    /// Suspicious, or true but not provable.
+    pub warning: usize,
+    /// For information.
+    pub note: usize,
+}
+
+/// A problem met while reading, with its file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProblemAt {
+    /// The file as the user named it.
+    pub path: String,
+    /// What is wrong.
+    #[serde(flatten)]
+    pub problem: Problem,
+    /// Nothing of the file could be read.
+    pub fatal: bool,
+}
+
+impl Summary {
+    /// Counts one transcript with its findings.
+    pub fn add(&mut self, checked: &Checked<'_>) {
+        let transcript = checked.transcript;
+        self.transcripts += 1;
+        self.transcripts_with_findings += usize::from(!checked.findings.is_empty());
+        self.messages += transcript.messages.len();
+        self.calls += transcript.messages.iter().map(|m| m.calls.len()).sum::<usize>();
+        self.add_claims(checked.claims);
+        for finding in checked.findings {
+            *self.findings.entry(finding.code.0).or_default() += 1;
+            *match finding.severity {
+                Severity::Error => &mut self.severities.error,
+                Severity::Warning => &mut self.severities.warning,
+                Severity::Note => &mut self.severities.note,
+            } += 1;
+        }
+        let mut gaps: Vec<Gap> =
+            transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
+        gaps.sort_unstable();
+        gaps.dedup();
+        for gap in gaps {
+            *self.gaps.entry(gap).or_default() += 1;
+        }
+        for (reason, count) in &transcript.skipped {
+            *self.skipped.entry(reason.clone()).or_default() += count;
+        }
+    }
+
+    /// Counts problems of one file.
+    pub fn add_unread(&mut self, unread: &Unread<'_>) {
+        self.problem_count += unread.problems.len();
+        let room = LISTED.saturating_sub(self.problems.len());
+        self.problems.extend(unread.problems.iter().take(room).map(|problem| ProblemAt {
+            path: unread.path.to_owned(),
+            problem: problem.clone(),
+            fatal: unread.fatal,
+        }));
+    }
+
+    /// Counts a file in a folder that is of no known form.
+    pub fn add_unrecognised(&mut self, path: &str) {
+        self.unrecognised_count += 1;
+        if self.unrecognised.len() < LISTED {
+            self.unrecognised.push(path.to_owned());
+        }
+    }
+
+    /// Adds what comes after.
+    pub fn merge(&mut self, other: Self) {
+        self.transcripts += other.transcripts;
+        self.transcripts_with_findings += other.transcripts_with_findings;
+        self.messages += other.messages;
+        self.calls += other.calls;
+        self.add_claims(other.claims);
+        self.severities.error += other.severities.error;
+        self.severities.warning += other.severities.warning;
+        self.severities.note += other.severities.note;
+        for (code, count) in other.findings {
+            *self.findings.entry(code).or_default() += count;
+        }
+        self.baselined += other.baselined;
+        self.hidden += other.hidden;
+        for (gap, count) in other.gaps {
+            *self.gaps.entry(gap).or_default() += count;
+        }
+        for (reason, count) in other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+        self.problem_count += other.problem_count;
+        let room = LISTED.saturating_sub(self.problems.len());
+        self.problems.extend(other.problems.into_iter().take(room));
+        self.unrecognised_count += other.unrecognised_count;
+        let room = LISTED.saturating_sub(self.unrecognised.len());
+        self.unrecognised.extend(other.unrecognised.into_iter().take(room));
+    }
+
+    fn add_claims(&mut self, claims: Claims) {
+        self.claims.supported += claims.supported;
+        self.claims.contradicted += claims.contradicted;
+        self.claims.unsupported += claims.unsupported;
+        self.claims.not_checkable += claims.not_checkable;
+        self.coverage = self.claims.coverage();
+    }
+
+    /// Findings shown.
+    #[must_use]
+    pub fn shown(&self) -> usize {
+        self.severities.error + self.severities.warning + self.severities.note
+    }
+
+    /// One line for people: `3 errors, 1 warning in 2 of 9 transcripts (41 claims: …)`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let found: Vec<String> = [
+            (self.severities.error, "error"),
+            (self.severities.warning, "warning"),
+            (self.severities.note, "note"),
+        ]
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, noun)| counted(count, noun))
+        .collect();
+        let transcripts = counted(self.transcripts, "transcript");
+        let head = match found.as_slice() {
+            [] => format!("no findings in {transcripts}"),
+            _ if self.transcripts == 1 => format!("{} in 1 transcript", found.join(", ")),
+            _ => {
+                format!(
+                    "{} in {} of {transcripts}",
+                    found.join(", "),
+                    self.transcripts_with_findings
+                )
+            }
+        };
+        format!("{head} ({})", self.claims_line())
+    }
+
+    fn claims_line(&self) -> String {
+        let claims = &self.claims;
+        let Some(coverage) = claims.coverage() else {
+            return "no claims to check".to_owned();
+        };
+        let parts: Vec<String> = [
+            (claims.supported, "supported"),
+            (claims.contradicted, "contradicted"),
+            (claims.unsupported, "unsupported"),
+            (claims.not_checkable, "not checkable"),
+        ]
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, verdict)| format!("{count} {verdict}"))
+        .collect();
+        format!(
+            "{}: {}; coverage {}%",
+            counted(claims.total(), "claim"),
+            parts.join(", "),
+            (coverage * 100.0).floor()
+        )
+    }
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

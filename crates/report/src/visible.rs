@@ -1,0 +1,61 @@
+use std::borrow::Cow;
+
+/// A text that cannot play tricks on a terminal or a log: controls (line breaks and tabs among
+/// them) and marks that turn the direction of writing become visible characters.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().any(|c| visible_char(c) != c) {
+        Cow::Owned(text.chars().map(visible_char).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The visible stand-in for one character; white space becomes a blank.
+pub(crate) fn visible_char(c: char) -> char {
+    match c {
+        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' | '\u{85}' => ' ',
+        '\u{1b}' => '\u{241b}',
+        c if c.is_control() => '\u{fffd}',
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// At most `limit` characters, the last of which says that something was cut.
+#[must_use]
+pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
+        None => Cow::Borrowed(text),
+        Some(_) => {
+            let mut short: String = text.chars().take(limit.saturating_sub(1)).collect();
+            short.truncate(short.trim_end().len());
+            short.push('…');
+            Cow::Owned(short)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_could_move_its_cursor() {
+        for (text, seen) in [
+            ("plain", "plain"),
+            ("a\nb\tc", "a b c"),
+            ("\u{1b}[31mred\u{7}", "\u{241b}[31mred\u{fffd}"),
+            ("\u{9b}2J", "\u{fffd}2J"),
+            ("pay \u{202e}001", "pay \u{fffd}001"),
+        ] {
+            assert_eq!(visible(text), seen);
+        }
+    }
+
+    #[test]
+    fn shortens_on_characters() {
+        assert_eq!(shorten("grüße", 5), "grüße");
+        assert_eq!(shorten("grüße an alle", 6), "grüße…");
+    }
+}
