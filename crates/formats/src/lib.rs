@@ -1,3 +1,31 @@
 //! Other people's formats: readers for agent logs and tool lists.
 //!
-//! Deliberately not here: an opinion about what is right or wrong.
+//! Every reader turns one form of log into [`countersign_model::Transcript`]s. A line or a field
+//! that is not understood is never fatal: it is counted in `Transcript::skipped` or reported as a
+//! problem, and the rest is still read.
+//!
+//! Deliberately not here: an opinion about what is right or wrong, opening files, and any memory
+//! of what was read before.
+//!
+//! Start with [`read`]; the table of readers is in `reader/mod.rs`.
+
+mod blocks;
+mod decompress;
+mod detect;
+mod documents;
+mod fields;
+mod lines;
+mod outcome_text;
+mod read;
+mod reader;
+mod receipts;
+mod session;
+mod sketch;
+mod source;
+mod time;
+mod tools;
+
+pub use decompress::decompressed;
+pub use detect::looked_for;
+pub use read::{Options, ReadError, Reading, Summary, read};
+pub use tools::{ToolListError, read_tools};

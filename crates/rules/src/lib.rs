@@ -10,6 +10,7 @@ mod check;
 mod claims;
 mod facts;
 mod findings;
+mod prose;
 mod rule;
 mod settings;
 

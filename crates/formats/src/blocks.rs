@@ -1,0 +1,164 @@
+use std::borrow::Cow;
+
+use countersign_model::{Arguments, Outcome, ToolCall};
+use serde_json::value::RawValue;
+
+use crate::fields::{self, Fields};
+use crate::session::Session;
+
+/// The content of a message, taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// Text blocks, joined by a line break.
+    pub(crate) text: String,
+    /// Whether there was any text block.
+    pub(crate) has_text: bool,
+    /// Private reasoning, joined by a line break.
+    pub(crate) reasoning: String,
+    /// `tool_use` blocks.
+    pub(crate) calls: Vec<ToolCall>,
+    /// `tool_result` blocks.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// Reads content as it occurs in chat messages: a string, or a list of blocks of the OpenAI and
+/// Anthropic kinds. Other blocks are counted.
+pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) -> Blocks {
+    let mut blocks = Blocks::default();
+    if let Some(text) = fields::string(raw) {
+        blocks.add_text(text);
+    } else if let Some(list) = fields::array(raw) {
+        for raw in list {
+            blocks.read(raw, line, session);
+        }
+    } else if raw.get().starts_with('{') {
+        blocks.read(raw, line, session);
+    } else if raw.get() != "null" {
+        session.problem(line, "the content is neither text nor a list of blocks");
+    }
+    blocks
+}
+
+impl Blocks {
+    fn read(&mut self, raw: &RawValue, line: usize, session: &mut Session) {
+        if let Some(text) = fields::string(raw) {
+            return self.add_text(text);
+        }
+        let Some(mut fields) = Fields::of(raw) else {
+            return session.problem(line, "a block of the content is not an object");
+        };
+        let kind = fields.string("type").unwrap_or(Cow::Borrowed("without type"));
+        match kind.as_ref() {
+            "text" | "input_text" | "output_text" | "summary_text" | "without type"
+                if fields.has("text") =>
+            {
+                match fields.take("text").map(text_member) {
+                    Some(Some(text)) => self.add_text(text),
+                    _ => session.problem(line, "a text block has no text"),
+                }
+            }
+            "refusal" => self.add_text(fields.string("refusal").unwrap_or_default()),
+            "thinking" | "reasoning" | "reasoning_text" => {
+                let text =
+                    fields.string("thinking").or_else(|| fields.string("text")).unwrap_or_default();
+                join(&mut self.reasoning, &text);
+                fields.take("signature");
+            }
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                self.calls.push(ToolCall {
+                    id: fields.string("id").unwrap_or_default().into_owned(),
+                    tool: fields.string("name").unwrap_or_default().into_owned(),
+                    arguments: arguments(fields.take_any("input")),
+                    line,
+                });
+            }
+            kind if kind == "tool_result" || kind.ends_with("_tool_result") => {
+                let outcome = self.read_result(&mut fields, line, session);
+                self.outcomes.push(outcome);
+            }
+            kind => {
+                session.skip_named("content block", kind);
+                return;
+            }
+        }
+        session.leave(&fields);
+    }
+
+    fn read_result(
+        &mut self,
+        fields: &mut Fields<'_>,
+        line: usize,
+        session: &mut Session,
+    ) -> Outcome {
+        let text = fields.take("content").map(|raw| result_text(raw, session));
+        Outcome {
+            call_id: fields.string("tool_use_id").unwrap_or_default().into_owned(),
+            text: text.unwrap_or_default(),
+            is_error: fields.boolean("is_error"),
+            line,
+            ..Outcome::default()
+        }
+    }
+
+    fn add_text(&mut self, text: Cow<'_, str>) {
+        if self.has_text {
+            self.text.push('\n');
+            self.text.push_str(&text);
+        } else {
+            self.text = text.into_owned();
+            self.has_text = true;
+        }
+    }
+}
+
+/// A text member is a string, or an object that holds it as `value`.
+fn text_member(raw: &RawValue) -> Option<Cow<'_, str>> {
+    fields::string(raw).or_else(|| Fields::of(raw)?.string("value"))
+}
+
+/// The text of a result: a string, a list of blocks whose texts are joined by a line break, or any
+/// other JSON as it stands.
+pub(crate) fn result_text(raw: &RawValue, session: &mut Session) -> String {
+    if let Some(text) = fields::string(raw) {
+        return text.into_owned();
+    }
+    let Some(list) = fields::array(raw) else {
+        return if raw.get() == "null" { String::new() } else { raw.get().to_owned() };
+    };
+    let mut text = String::new();
+    for part in list {
+        if let Some(part) = fields::string(part) {
+            join(&mut text, &part);
+            continue;
+        }
+        let mut fields = Fields::of(part);
+        let kind = fields.as_mut().and_then(|fields| fields.string("type"));
+        let found = fields.as_mut().and_then(|fields| fields.take("text")).and_then(text_member);
+        match (found, kind) {
+            (Some(found), _) => join(&mut text, &found),
+            (None, Some(kind)) => session.skip_named("content block", &kind),
+            // A list that is no list of blocks is the result itself.
+            (None, None) => return raw.get().to_owned(),
+        }
+    }
+    text
+}
+
+/// Adds a part on its own line.
+pub(crate) fn join(text: &mut String, part: &str) {
+    if !text.is_empty() && !part.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(part);
+}
+
+/// Arguments as emitted: the text of a string, the text of any other value, `{}` for none.
+pub(crate) fn arguments(raw: Option<&RawValue>) -> Arguments {
+    match raw {
+        None => Arguments::raw("{}"),
+        Some(raw) => match fields::string(raw) {
+            Some(text) => Arguments::raw(text),
+            None => Arguments::raw(raw.get()),
+        },
+    }
+}

@@ -1,0 +1,158 @@
+//! Inputs that are JSON values, one or one a line, each of which is a session, a list of sessions,
+//! or a part of a session.
+
+use countersign_model::{Format, Gap, Problem};
+use serde_json::value::RawValue;
+
+use crate::fields;
+use crate::read::{ReadError, Reading};
+use crate::session::Session;
+use crate::sketch;
+use crate::source::{Locator, Source};
+
+/// What one value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A session of its own.
+    Session,
+    /// One of those that make up a session together.
+    Part,
+}
+
+/// How a format reads its values.
+pub(crate) trait Values {
+    /// What a value that is not an array is.
+    fn shape(&self, value: &RawValue) -> Shape;
+
+    /// Reads one value into a session.
+    fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session);
+}
+
+/// Reads all values of an input.
+pub(crate) fn read_values<V: Values>(
+    values: &V,
+    format: Format,
+    source: &mut Source<'_>,
+    name: &str,
+    sink: &mut dyn FnMut(Reading),
+) -> Result<(), ReadError> {
+    let mut walk = Walk { values, format, name, sink, parts: None, stray: Vec::new(), given: 0 };
+    while let Some(piece) = source.next()? {
+        match serde_json::from_str::<&RawValue>(piece.text) {
+            Ok(raw) => walk.top(raw, &mut Locator::new(piece.text, piece.line), None),
+            Err(error) if error.is_eof() && !piece.ended => {
+                let kept = sketch::closed(piece.text).unwrap_or_default();
+                let at = piece.line + error.line().saturating_sub(1);
+                match serde_json::from_str::<&RawValue>(&kept) {
+                    Ok(raw) => walk.top(raw, &mut Locator::new(&kept, piece.line), Some(at)),
+                    Err(_) => walk.unparsed(piece.line, &error, piece.ended),
+                }
+            }
+            Err(error) => walk.unparsed(piece.line, &error, piece.ended),
+        }
+        walk.problems(source.take_problems());
+    }
+    walk.problems(source.take_problems());
+    if let Some(session) = walk.parts.take() {
+        walk.give(session);
+    }
+    let stray = std::mem::take(&mut walk.stray);
+    source.report(stray);
+    Ok(())
+}
+
+struct Walk<'w, V> {
+    values: &'w V,
+    format: Format,
+    name: &'w str,
+    sink: &'w mut dyn FnMut(Reading),
+    /// The session that is put together from the parts at the top of the input.
+    parts: Option<Session>,
+    /// Problems that belong to no session so far.
+    stray: Vec<Problem>,
+    given: usize,
+}
+
+impl<V: Values> Walk<'_, V> {
+    /// `cut` is the line on which the input ended in the middle of this value.
+    fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
+        let Some(list) = fields::array(raw) else {
+            match self.values.shape(raw) {
+                Shape::Session => self.session(raw, place, cut),
+                Shape::Part => {
+                    let mut session = match self.parts.take() {
+                        Some(session) => session,
+                        None => {
+                            let mut session = self.open();
+                            session.problems(std::mem::take(&mut self.stray));
+                            session
+                        }
+                    };
+                    self.values.read_value(raw, place, &mut session);
+                    note_cut(&mut session, cut);
+                    self.parts = Some(session);
+                }
+            }
+            return;
+        };
+        let last = list.len().saturating_sub(1);
+        let mut together: Option<Session> = list.is_empty().then(|| self.open());
+        for (at, raw) in list.into_iter().enumerate() {
+            let cut = cut.filter(|_| at == last);
+            if together.is_none() && self.values.shape(raw) == Shape::Session {
+                self.session(raw, place, cut);
+                continue;
+            }
+            let session = together
+                .get_or_insert_with(|| Session::new(id(self.name, self.given), self.format));
+            self.values.read_value(raw, place, session);
+            note_cut(session, cut);
+        }
+        if let Some(session) = together {
+            self.give(session);
+        }
+    }
+
+    fn session(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
+        let mut session = self.open();
+        self.values.read_value(raw, place, &mut session);
+        note_cut(&mut session, cut);
+        self.give(session);
+    }
+
+    fn open(&self) -> Session {
+        Session::new(id(self.name, self.given), self.format)
+    }
+
+    fn give(&mut self, session: Session) {
+        self.given += 1;
+        (self.sink)(session.finish());
+    }
+
+    fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
+        if let Some(session) = &mut self.parts {
+            session.unparsed(line, error, ended);
+        } else {
+            self.stray.push(Problem::at(line, format!("not JSON: {error}")));
+        }
+    }
+
+    fn problems(&mut self, problems: Vec<Problem>) {
+        match &mut self.parts {
+            Some(session) => session.problems(problems),
+            None => self.stray.extend(problems),
+        }
+    }
+}
+
+fn note_cut(session: &mut Session, cut: Option<usize>) {
+    if let Some(line) = cut {
+        session.problem(line, "the log is cut off in the middle of this line");
+        session.gap(Gap::CutEnd);
+    }
+}
+
+/// The id of a session that has none: the input's name, numbered from the second on.
+fn id(name: &str, given: usize) -> String {
+    if given == 0 { name.to_owned() } else { format!("{name}#{}", given + 1) }
+}

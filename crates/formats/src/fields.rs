@@ -1,0 +1,217 @@
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of one JSON object, in order, with their values unread.
+///
+/// Readers take what they know; what is left over at the end is what was not kept.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    members: Vec<(Cow<'a, str>, Option<&'a RawValue>)>,
+    /// Keys that stand more than once: the last value counts.
+    pub(crate) repeated: Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    /// Splits the text of one object.
+    pub(crate) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Splits a value; `None` when it is no object.
+    pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
+        raw.get().starts_with('{').then(|| Self::parse(raw.get()).ok()).flatten()
+    }
+
+    /// Takes the value of a member. `null` counts as absent.
+    pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        self.take_any(name).filter(|raw| raw.get() != "null")
+    }
+
+    /// Takes the value of a member, `null` included.
+    pub(crate) fn take_any(&mut self, name: &str) -> Option<&'a RawValue> {
+        let member = self.members.iter_mut().find(|(key, raw)| raw.is_some() && key == name)?;
+        member.1.take()
+    }
+
+    /// Takes a member that is a string.
+    pub(crate) fn string(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        self.take(name).and_then(string)
+    }
+
+    /// Takes a member that is `true` or `false`.
+    pub(crate) fn boolean(&mut self, name: &str) -> Option<bool> {
+        self.take(name).and_then(|raw| raw.get().parse().ok())
+    }
+
+    /// Takes a member that is a number (or a string of digits) and fits.
+    pub(crate) fn number<N: std::str::FromStr>(&mut self, name: &str) -> Option<N> {
+        let raw = self.take(name)?.get();
+        let digits = raw.trim_matches('"');
+        digits.strip_suffix(".0").unwrap_or(digits).parse().ok()
+    }
+
+    /// Takes a member that is an array of anything.
+    pub(crate) fn array(&mut self, name: &str) -> Option<Vec<&'a RawValue>> {
+        self.take(name).and_then(array)
+    }
+
+    /// Takes a member that is an object.
+    pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
+        self.take(name).and_then(Self::of)
+    }
+
+    /// Whether a member stands there and was not taken yet.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(key, raw)| raw.is_some() && key == name)
+    }
+
+    /// The names of what nobody took.
+    pub(crate) fn left(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().filter(|(_, raw)| raw.is_some()).map(|(key, _)| key.as_ref())
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+/// Above this many members a set finds the repeated ones.
+const FEW: usize = 32;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let mut members: Vec<(Cow<'de, str>, Option<&'de RawValue>)> = Vec::with_capacity(16);
+        let mut repeated = Vec::new();
+        let mut seen: Option<HashSet<Cow<'de, str>>> = None;
+        while let Some(Key(key)) = map.next_key()? {
+            let value: &'de RawValue = map.next_value()?;
+            let stands = match &mut seen {
+                Some(seen) => !seen.insert(key.clone()),
+                None => members.iter().any(|(other, _)| *other == key),
+            };
+            if stands {
+                repeated.push(key.clone().into_owned());
+                if let Some(member) = members.iter_mut().find(|(other, _)| *other == key) {
+                    member.1 = Some(value);
+                }
+                continue;
+            }
+            members.push((key, Some(value)));
+            if seen.is_none() && members.len() > FEW {
+                seen = Some(members.iter().map(|(key, _)| key.clone()).collect());
+            }
+        }
+        Ok(Fields { members, repeated })
+    }
+}
+
+/// A key, borrowed where it holds no escape.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        reader.deserialize_str(Text)
+    }
+}
+
+/// The decoded text of a JSON string; `None` for any other value. A lone half of a surrogate pair,
+/// as it is left by logs that cut text in the middle of a character, is replaced.
+pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    match serde_json::from_str::<String>(raw.get()) {
+        Ok(text) => Some(Cow::Owned(text)),
+        Err(_) => serde_json::from_str::<Lossy>(raw.get()).ok().map(|lossy| Cow::Owned(lossy.0)),
+    }
+}
+
+/// The elements of a JSON array; `None` for any other value.
+pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
+struct Lossy(String);
+
+impl<'de> Deserialize<'de> for Lossy {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Lossy;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        reader.deserialize_bytes(Bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_and_leaves() {
+        let mut fields =
+            Fields::parse(r#"{"a":"x\n","b":null,"n":3.0,"\u0063":[1],"a":"y","d":{"e":true}}"#)
+                .unwrap();
+        assert_eq!(fields.repeated, ["a"]);
+        assert_eq!(fields.string("a").as_deref(), Some("y"));
+        assert_eq!(fields.string("a"), None);
+        assert!(fields.take("b").is_none());
+        assert_eq!(fields.number::<i32>("n"), Some(3));
+        assert_eq!(fields.object("d").and_then(|mut d| d.boolean("e")), Some(true));
+        assert_eq!(fields.left().collect::<Vec<_>>(), ["c"]);
+    }
+
+    #[test]
+    fn half_a_character_is_replaced() {
+        let raw: &RawValue = serde_json::from_str(r#""cut \ud83d""#).unwrap();
+        assert_eq!(string(raw).unwrap(), "cut \u{fffd}\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn many_members_stay_linear() {
+        let text = format!(
+            "{{{}}}",
+            (0..20_000).map(|i| format!("\"k{i}\":0")).collect::<Vec<_>>().join(",")
+        );
+        assert_eq!(Fields::parse(&text).unwrap().left().count(), 20_000);
+    }
+}

@@ -1,0 +1,133 @@
+use std::io::{self, BufRead};
+
+use countersign_model::Problem;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+/// Zero bytes are what is left of lines that a crash kept from being written.
+const BLANK: &[u8] = b" \t\r\n\0";
+const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced";
+
+/// Reads lines into one reused buffer.
+///
+/// A line over the limit is skipped without being held in memory, bytes that are not UTF-8 are
+/// replaced; both are reported in `problems`.
+pub(crate) struct Lines<R> {
+    input: R,
+    limit: usize,
+    number: usize,
+    bytes: Vec<u8>,
+    text: String,
+    /// What was wrong with the lines so far; the caller takes them.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// One JSON text of the input: a line without its line break, or a whole document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'s> {
+    /// 1-based line on which it begins.
+    pub(crate) line: usize,
+    /// Its text.
+    pub(crate) text: &'s str,
+    /// Whether a line break followed: the last line of a cut-off log has none.
+    pub(crate) ended: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(input: R, limit: usize) -> Self {
+        Self {
+            input,
+            limit: limit.max(1),
+            number: 0,
+            bytes: Vec::new(),
+            text: String::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The number of lines read so far.
+    pub(crate) fn count(&self) -> usize {
+        self.number
+    }
+
+    /// The next line that is not blank, trimmed; `None` at the end.
+    pub(crate) fn next_text(&mut self) -> io::Result<Option<Piece<'_>>> {
+        let ended = loop {
+            self.bytes.clear();
+            let (size, ended) = self.fill()?;
+            if size == 0 && !ended {
+                return Ok(None);
+            }
+            self.number += 1;
+            if self.number == 1 && self.bytes.starts_with(BOM) {
+                self.bytes.drain(..BOM.len());
+            }
+            if size > self.limit {
+                self.problems.push(
+                    Problem::at(
+                        self.number,
+                        format!("line of {size} bytes is longer than the limit of {}", self.limit),
+                    )
+                    .with_help("raise the limit of bytes a line"),
+                );
+            } else if self.bytes.iter().any(|byte| !BLANK.contains(byte)) {
+                break ended;
+            }
+        };
+        let text = if let Ok(text) = std::str::from_utf8(&self.bytes) {
+            text
+        } else {
+            self.problems.push(Problem::at(self.number, NOT_UTF8));
+            self.text = String::from_utf8_lossy(&self.bytes).into_owned();
+            &self.text
+        };
+        let text = text.trim_matches(|c: char| c.is_ascii() && BLANK.contains(&(c as u8)));
+        Ok(Some(Piece { line: self.number, text, ended }))
+    }
+
+    /// Everything that is left, as one text.
+    pub(crate) fn rest(&mut self) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        self.input.read_to_end(&mut bytes)?;
+        if self.number == 0 && bytes.starts_with(BOM) {
+            bytes.drain(..BOM.len());
+        }
+        self.number += memchr::memchr_iter(b'\n', &bytes).count() + 1;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| {
+            let bytes = error.as_bytes();
+            let good = error.utf8_error().valid_up_to();
+            let before = bytes.get(..good).unwrap_or_default();
+            let line = 1 + memchr::memchr_iter(b'\n', before).count();
+            self.problems.push(Problem::at(line, NOT_UTF8));
+            String::from_utf8_lossy(bytes).into_owned()
+        }))
+    }
+
+    /// Reads up to and over the next line break. Gives the size of the line and whether it ended;
+    /// bytes beyond the limit are counted, not kept.
+    fn fill(&mut self) -> io::Result<(usize, bool)> {
+        let mut size = 0;
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                return Ok((size, false));
+            }
+            let found = memchr::memchr(b'\n', chunk);
+            let part = chunk.get(..found.unwrap_or(chunk.len())).unwrap_or_default();
+            size += part.len();
+            if size <= self.limit {
+                self.bytes.extend_from_slice(part);
+            } else {
+                self.bytes.clear();
+            }
+            let used = part.len() + usize::from(found.is_some());
+            self.input.consume(used);
+            if found.is_some() {
+                return Ok((size, true));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use std::io::{self, BufRead, Cursor, Read};
+
+use countersign_model::{Format, Problem, Transcript};
+
+use crate::decompress::read_up_to;
+use crate::detect::{self, HEAD};
+use crate::reader;
+use crate::source::{Layout, Source};
+
+/// How to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The form of the log; detected from its content when `None`.
+    pub format: Option<Format>,
+    /// The name of the input: the transcript's id where the log has none.
+    pub name: String,
+    /// The longest line that is read, in bytes.
+    pub max_line: usize,
+}
+
+impl Options {
+    /// Detects the format; lines up to 64 MiB.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { format: None, name: name.into(), max_line: 64 * 1024 * 1024 }
+    }
+}
+
+/// One session and what could not be read of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What was read.
+    pub transcript: Transcript,
+    /// What was not.
+    pub problems: Vec<Problem>,
+}
+
+/// What an input was, as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Its form.
+    pub format: Format,
+    /// The sessions that were given away.
+    pub sessions: usize,
+    /// The lines that were read.
+    pub lines: usize,
+    /// Problems that belong to no session.
+    pub problems: Vec<Problem>,
+}
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The input itself failed.
+    #[error("the input cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Nothing stands in it.
+    #[error("the input is empty")]
+    Empty,
+    /// It is of no form that is known.
+    #[error("no known form of log")]
+    UnknownForm {
+        /// What was looked for, format by format.
+        looked_for: Vec<(Format, &'static str)>,
+    },
+}
+
+/// Reads a log. `sink` gets each session as soon as it is complete, so that memory is bounded by
+/// the largest session (by the whole input when that is one JSON document).
+///
+/// # Errors
+/// Only when nothing can be read at all: see [`ReadError`]. Everything else is a problem of a
+/// session or of the summary.
+pub fn read(
+    mut input: impl BufRead,
+    options: &Options,
+    sink: &mut dyn FnMut(Reading),
+) -> Result<Summary, ReadError> {
+    let head = read_up_to(&mut input, HEAD)?;
+    let blank = head.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0);
+    if head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).is_empty() || blank && head.len() < HEAD
+    {
+        return Err(ReadError::Empty);
+    }
+    let detected = detect::detect(&String::from_utf8_lossy(&head));
+    let forced = options.format.and_then(reader::of);
+    let Some(reader) = forced.or(detected.reader) else {
+        return Err(ReadError::UnknownForm { looked_for: detect::looked_for() });
+    };
+    let layout = match detected.layout {
+        // Whoever names a format that is JSON gets it read as lines of JSON.
+        Layout::Text if reader.format() != Format::Specstory => Layout::Lines,
+        _ if reader.format() == Format::Specstory => Layout::Text,
+        layout => layout,
+    };
+    let input: Box<dyn BufRead + '_> = Box::new(Cursor::new(head).chain(input));
+    let mut source = Source::new(input, layout, options.max_line);
+    let mut sessions = 0;
+    reader.read(&mut source, &options.name, &mut |reading| {
+        sessions += 1;
+        sink(reading);
+    })?;
+    Ok(Summary {
+        format: reader.format(),
+        sessions,
+        lines: source.lines(),
+        problems: source.take_problems(),
+    })
+}

@@ -1,0 +1,208 @@
+use std::borrow::Cow;
+
+use countersign_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
+use serde_json::value::RawValue;
+
+use crate::blocks::{self, Blocks};
+use crate::documents::{Shape, Values, read_values};
+use crate::fields::Fields;
+use crate::read::{ReadError, Reading};
+use crate::reader::Reader;
+use crate::receipts::read_receipts;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::source::{Locator, Source};
+use crate::time;
+
+/// OpenAI chat: an object with `messages`, a list of such objects, a list of messages, or any of
+/// these one a line. Our own ledger export is the same with `receipts`.
+pub(crate) struct OpenaiChat;
+
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+
+impl Reader for OpenaiChat {
+    fn format(&self) -> Format {
+        Format::OpenaiChat
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "an object with `messages` of `role` and `content`, a list of such objects or messages, or \
+         one a line"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        ["role", "messages[].role", "[].role", "[].messages[].role"]
+            .iter()
+            .any(|path| sketch.is_one_of(path, &ROLES))
+            || sketch.has_any(&["choices[].message", "[].choices[].message"])
+            || sketch.has_all(&["messages", "tools"])
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        name: &str,
+        sink: &mut dyn FnMut(Reading),
+    ) -> Result<(), ReadError> {
+        read_values(self, self.format(), source, name, sink)
+    }
+}
+
+impl Values for OpenaiChat {
+    fn shape(&self, value: &RawValue) -> Shape {
+        match Fields::of(value) {
+            Some(fields) if fields.has("messages") || fields.has("choices") => Shape::Session,
+            _ => Shape::Part,
+        }
+    }
+
+    fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+        if self.shape(value) == Shape::Part {
+            return read_message(value, place, session);
+        }
+        let Some(mut fields) = Fields::of(value) else { return };
+        let line = place.line_of(value.get());
+        if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
+            session.transcript.id = id.into_owned();
+        }
+        if let Some(raw) = fields.take("tools").or_else(|| fields.take("functions")) {
+            session.tools(raw, place.line_of(raw.get()));
+        }
+        match fields.take("messages").map(|raw| (raw, crate::fields::array(raw))) {
+            Some((_, Some(messages))) => {
+                for message in messages {
+                    read_message(message, place, session);
+                }
+            }
+            Some((raw, None)) => {
+                session.problem(place.line_of(raw.get()), "`messages` is not a list");
+            }
+            None => {}
+        }
+        for choice in fields.array("choices").unwrap_or_default() {
+            if let Some(message) = Fields::of(choice).and_then(|mut choice| choice.take("message"))
+            {
+                read_message(message, place, session);
+            }
+        }
+        if let Some(raw) = fields.take("receipts") {
+            read_receipts(raw, line, session);
+        }
+        session.leave(&fields);
+    }
+}
+
+/// Always adds exactly one message, so that positions are those of the input.
+fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+    let line = place.line_of(raw.get());
+    let Some(mut fields) = Fields::of(raw) else {
+        session.problem(line, "a message is not an object");
+        return session.push(placeholder(line));
+    };
+    let role = match fields.string("role").as_deref() {
+        Some("system" | "developer") => Role::System,
+        Some("user" | "human") => Role::User,
+        Some("assistant" | "model" | "ai") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        other => {
+            let role = other.unwrap_or("(none)");
+            session.problem(line, format!("a message has the unknown role `{role}`"));
+            session.skip_named("message of role", role);
+            return session.push(placeholder(line));
+        }
+    };
+    let blocks = match fields.take("content") {
+        Some(raw) if role == Role::Tool => {
+            Blocks { text: blocks::result_text(raw, session), ..Blocks::default() }
+        }
+        Some(raw) => blocks::read_blocks(raw, line, session),
+        None => Blocks::default(),
+    };
+    let mut message = Message { line, ..Message::text(role, blocks.text) };
+    message.calls = blocks.calls;
+    message.outcomes = blocks.outcomes;
+    if let Some(refusal) = fields.string("refusal") {
+        blocks::join(&mut message.text, &refusal);
+    }
+    if fields.take("reasoning_content").is_some() || !blocks.reasoning.is_empty() {
+        session.skip("reasoning beside a message");
+    }
+    message.calls.extend(read_calls(&mut fields, place, session));
+    message.time = fields.take("timestamp").and_then(time::millis);
+    message.agent = fields.string("agent").map(Cow::into_owned);
+    message.kind = if fields.boolean("is_compact_summary") == Some(true) {
+        MessageKind::Summary
+    } else if fields.boolean("is_meta") == Some(true) {
+        MessageKind::Injected
+    } else {
+        MessageKind::Ordinary
+    };
+    if role == Role::Tool {
+        message.outcomes.push(outcome(std::mem::take(&mut message.text), &mut fields, line));
+    }
+    session.leave(&fields);
+    session.push(message);
+}
+
+fn placeholder(line: usize) -> Message {
+    Message { line, kind: MessageKind::Injected, ..Message::text(Role::System, "") }
+}
+
+fn read_calls(
+    fields: &mut Fields<'_>,
+    place: &mut Locator<'_>,
+    session: &mut Session,
+) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    for raw in fields.array("tool_calls").unwrap_or_default() {
+        let line = place.line_of(raw.get());
+        let Some(mut call) = Fields::of(raw) else {
+            session.problem(line, "a tool call is not an object");
+            continue;
+        };
+        let id = call.string("id").unwrap_or_default().into_owned();
+        call.take("type");
+        call.take("index");
+        let (tool, arguments) =
+            if let Some(mut function) = call.object("function").or_else(|| call.object("custom")) {
+                let read = name_and_arguments(&mut function);
+                session.leave(&function);
+                read
+            } else {
+                name_and_arguments(&mut call)
+            };
+        session.leave(&call);
+        calls.push(ToolCall { id, tool, arguments, line });
+    }
+    if let Some(mut call) = fields.object("function_call") {
+        let (tool, arguments) = name_and_arguments(&mut call);
+        session.leave(&call);
+        calls.push(ToolCall { id: String::new(), tool, arguments, line: 0 });
+    }
+    calls
+}
+
+fn name_and_arguments(fields: &mut Fields<'_>) -> (String, Arguments) {
+    let name = fields.string("name").unwrap_or_default().into_owned();
+    let raw = fields.take_any("arguments").or_else(|| fields.take_any("input"));
+    (name, blocks::arguments(raw))
+}
+
+/// The result in a tool message, with the members that only our own form has.
+fn outcome(text: String, fields: &mut Fields<'_>, line: usize) -> Outcome {
+    let call_id = fields.string("tool_call_id").unwrap_or_default().into_owned();
+    fields.take("name");
+    // The words for an exit code that is no failure; the code itself says it.
+    fields.take("return_code_interpretation");
+    Outcome {
+        call_id,
+        text,
+        is_error: fields.boolean("is_error"),
+        exit_code: fields.number("exit_code"),
+        running: fields.boolean("still_running").unwrap_or(false),
+        refused: fields.boolean("is_refused").unwrap_or(false),
+        truncated: fields.boolean("is_truncated").unwrap_or(false),
+        subagent_calls: fields.number("subagent_tool_uses"),
+        line,
+    }
+}

@@ -1,0 +1,148 @@
+use std::collections::HashSet;
+
+use countersign_model::{Catalog, Format, Gap, Message, Problem, Tool, Transcript};
+use serde_json::value::RawValue;
+
+use crate::fields::Fields;
+use crate::read::Reading;
+use crate::tools;
+
+/// A transcript while it is read.
+pub(crate) struct Session {
+    pub(crate) transcript: Transcript,
+    problems: Vec<Problem>,
+    reason: String,
+}
+
+/// Of one kind of problem, at most this many are told line by line.
+const TOLD: usize = 20;
+
+impl Session {
+    pub(crate) fn new(id: impl Into<String>, format: Format) -> Self {
+        Self {
+            transcript: Transcript::new(id, format),
+            problems: Vec::new(),
+            reason: String::new(),
+        }
+    }
+
+    /// Adds a message; calls and results without a line get the message's.
+    pub(crate) fn push(&mut self, mut message: Message) {
+        let line = message.line;
+        message.calls.iter_mut().filter(|c| c.line == 0).for_each(|c| c.line = line);
+        message.outcomes.iter_mut().filter(|o| o.line == 0).for_each(|o| o.line = line);
+        self.transcript.messages.push(message);
+    }
+
+    /// The number of messages so far: the position of the next.
+    pub(crate) fn len(&self) -> usize {
+        self.transcript.messages.len()
+    }
+
+    /// Counts one thing that is not kept.
+    pub(crate) fn skip(&mut self, reason: &str) {
+        self.transcript.skip(reason);
+    }
+
+    /// Counts one thing that is not kept: `what` and its name.
+    pub(crate) fn skip_named(&mut self, what: &str, name: &str) {
+        self.reason.clear();
+        self.reason.push_str(what);
+        self.reason.push(' ');
+        // A name from a foreign file can be anything.
+        self.reason.extend(name.chars().filter(|c| !c.is_control()).take(80));
+        self.transcript.skip(&self.reason);
+    }
+
+    /// Counts what nobody took.
+    pub(crate) fn leave(&mut self, fields: &Fields<'_>) {
+        for key in fields.left() {
+            self.skip_named("unknown field", key);
+        }
+        for key in &fields.repeated {
+            self.skip_named("repeated field", key);
+        }
+    }
+
+    /// Notes something that could not be read.
+    pub(crate) fn problem(&mut self, line: usize, message: impl Into<String>) {
+        self.problems.push(Problem::at(line, message));
+    }
+
+    /// Takes over problems.
+    pub(crate) fn problems(&mut self, problems: Vec<Problem>) {
+        if !problems.is_empty() {
+            self.gap(Gap::Unreadable);
+        }
+        self.problems.extend(problems);
+    }
+
+    /// Something is missing here.
+    pub(crate) fn gap(&mut self, gap: Gap) {
+        let at = self.len();
+        self.transcript.completeness.add(gap, at);
+    }
+
+    /// A line that is not JSON: the end of a cut-off log when it is the last, else damage.
+    pub(crate) fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
+        if error.is_eof() && !ended {
+            self.problem(line, "the log is cut off in the middle of this line");
+            self.gap(Gap::CutEnd);
+        } else {
+            self.problem(line, format!("not JSON: {error}"));
+            self.gap(Gap::Unreadable);
+        }
+    }
+
+    /// Reads the list of tools; an unreadable one leaves the catalog unknown.
+    pub(crate) fn tools(&mut self, raw: &RawValue, line: usize) {
+        let read = serde_json::from_str(raw.get())
+            .map_err(|error| error.to_string())
+            .and_then(|value| tools::read_tools(&value).map_err(|error| error.to_string()));
+        match read {
+            Ok(tools) => self.catalog(tools, line),
+            Err(error) => self.problem(line, format!("the list of tools cannot be read: {error}")),
+        }
+    }
+
+    /// Sets the catalog.
+    pub(crate) fn catalog(&mut self, tools: Vec<Tool>, line: usize) {
+        let (catalog, repeated) = Catalog::known(tools);
+        for name in repeated {
+            self.problem(line, format!("the tool `{name}` is listed twice; the first one counts"));
+        }
+        self.transcript.catalog = catalog;
+    }
+
+    /// The reading: results that answer no call are reported, and so is a log without any results.
+    pub(crate) fn finish(mut self) -> Reading {
+        let mut orphans = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut first_call = None;
+        let mut results = 0_usize;
+        for (at, message) in self.transcript.messages.iter().enumerate() {
+            for call in &message.calls {
+                first_call = first_call.or(Some(at));
+                seen.insert(&call.id);
+            }
+            for outcome in &message.outcomes {
+                results += 1;
+                if !seen.contains(outcome.call_id.as_str()) {
+                    orphans.push(Problem::at(
+                        outcome.line,
+                        format!("a result answers no recorded call: `{}`", outcome.call_id),
+                    ));
+                }
+            }
+        }
+        if let Some(at) = first_call.filter(|_| results == 0) {
+            self.transcript.completeness.add(Gap::MissingResults, at);
+        }
+        let more = orphans.len().saturating_sub(TOLD);
+        self.problems.extend(orphans.into_iter().take(TOLD));
+        if more > 0 {
+            self.problem(0, format!("{more} more results answer no recorded call"));
+        }
+        Reading { transcript: self.transcript, problems: self.problems }
+    }
+}

@@ -1,0 +1,93 @@
+use std::io::{self, BufRead};
+
+use countersign_model::Problem;
+
+use crate::lines::{Lines, Piece};
+
+/// How the input is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One JSON value a line.
+    Lines,
+    /// One JSON value over the whole input.
+    Document,
+    /// Text that is not JSON.
+    Text,
+}
+
+/// The input as pieces: lines, or one document.
+pub(crate) struct Source<'a> {
+    lines: Lines<Box<dyn BufRead + 'a>>,
+    document: String,
+    layout: Layout,
+    done: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(input: Box<dyn BufRead + 'a>, layout: Layout, max_line: usize) -> Self {
+        Self { lines: Lines::new(input, max_line), document: String::new(), layout, done: false }
+    }
+
+    /// The next line that is not blank, or the document; `None` at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
+        if self.layout != Layout::Lines {
+            if self.done {
+                return Ok(None);
+            }
+            self.done = true;
+            self.document = self.lines.rest()?;
+            return Ok(Some(Piece { line: 1, text: &self.document, ended: false }));
+        }
+        self.lines.next_text()
+    }
+
+    /// Lines read so far.
+    pub(crate) fn lines(&self) -> usize {
+        self.lines.count()
+    }
+
+    /// Adds problems that belong to no session.
+    pub(crate) fn report(&mut self, problems: Vec<Problem>) {
+        self.lines.problems.extend(problems);
+    }
+
+    /// What was wrong with the lines since this was last asked.
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.lines.problems)
+    }
+}
+
+/// Where `part` begins in `whole`; `part` must have been cut out of it.
+fn offset(whole: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize)
+}
+
+/// Finds the lines of parts of one piece.
+pub(crate) struct Locator<'p> {
+    text: &'p str,
+    at: usize,
+    line: usize,
+    first: usize,
+}
+
+impl<'p> Locator<'p> {
+    pub(crate) fn new(text: &'p str, line: usize) -> Self {
+        Self { text, at: 0, line, first: line }
+    }
+
+    /// The line on which `part` begins; cheapest when asked from the front to the back. A part of
+    /// some other text is on the first line.
+    pub(crate) fn line_of(&mut self, part: &str) -> usize {
+        let to = offset(self.text, part);
+        if to >= self.text.len() {
+            return self.first;
+        }
+        if to < self.at {
+            (self.at, self.line) = (0, self.first);
+        }
+        let between = self.text.as_bytes().get(self.at..to).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', between).count();
+        self.at = to;
+        self.line
+    }
+}

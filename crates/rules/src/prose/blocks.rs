@@ -1,0 +1,304 @@
+use countersign_model::Span;
+
+/// A piece of a message's layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// What it is.
+    pub(crate) kind: BlockKind,
+    /// Its content, without markers.
+    pub(crate) span: Span,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockKind {
+    /// Running text.
+    Paragraph,
+    /// `# …`, or a line that is bold as a whole.
+    Heading,
+    /// A list item; `ticked` for check boxes and check marks.
+    Item {
+        /// `Some(true)` for `[x]` and ✅, `Some(false)` for `[ ]` and ❌.
+        ticked: Option<bool>,
+    },
+    /// A cell of a table; cells of one row share `row`.
+    Cell {
+        /// The row's number within the message.
+        row: usize,
+        /// The column, from 0.
+        column: usize,
+    },
+    /// `> …`
+    Quote,
+    /// A fenced block.
+    Code,
+    /// Lines of tags.
+    Markup,
+    /// A string value of a message that is JSON.
+    Field,
+}
+
+impl BlockKind {
+    /// Whether the block holds sentences of the agent's own.
+    pub(crate) fn is_prose(self) -> bool {
+        !matches!(self, Self::Code | Self::Markup)
+    }
+
+    /// Whether the block stands in a list or a table, where bare participles often describe things
+    /// rather than report actions.
+    pub(crate) fn is_listed(self) -> bool {
+        matches!(self, Self::Item { .. } | Self::Cell { .. })
+    }
+}
+
+/// Splits a message into blocks, in order. Every byte of prose is in at most one block.
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with('{') || trimmed.starts_with('[') {
+        if let Some(fields) = json_fields(text) {
+            return fields;
+        }
+    }
+    Scanner { text, blocks: Vec::new(), row: 0 }.run()
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    blocks: Vec<Block>,
+    row: usize,
+}
+
+impl Scanner<'_> {
+    fn run(mut self) -> Vec<Block> {
+        let mut fence: Option<(&str, usize)> = None;
+        let mut open: Option<(BlockKind, Span)> = None;
+        let mut at = 0;
+        for raw in self.text.split_inclusive('\n') {
+            let start = at;
+            at += raw.len();
+            let line = raw.trim_end();
+            let content = line.trim_start();
+            let indent = line.len() - content.len();
+            let begin = start + indent;
+            if let Some((mark, from)) = fence {
+                if content.starts_with(mark) && content.trim_start_matches(['`', '~']).is_empty() {
+                    self.push(BlockKind::Code, Span::new(from, start));
+                    fence = None;
+                }
+                continue;
+            }
+            if let Some(mark) = ["```", "~~~"].into_iter().find(|m| content.starts_with(m)) {
+                self.flush(&mut open);
+                fence = Some((mark, at));
+                continue;
+            }
+            if content.is_empty() {
+                self.flush(&mut open);
+                continue;
+            }
+            let (kind, skip) = line_kind(content);
+            match kind {
+                LineKind::Text => {
+                    let end = start + line.len();
+                    open = match open.take() {
+                        Some((kind, span)) => Some((kind, Span::new(span.start, end))),
+                        None => Some((BlockKind::Paragraph, Span::new(begin, end))),
+                    };
+                }
+                LineKind::Rule => self.flush(&mut open),
+                LineKind::Row => {
+                    self.flush(&mut open);
+                    self.cells(begin, content);
+                }
+                LineKind::Block(kind) => {
+                    self.flush(&mut open);
+                    let span = Span::new(begin + skip, start + line.len());
+                    if matches!(kind, BlockKind::Item { .. } | BlockKind::Quote) {
+                        open = Some((kind, span));
+                    } else {
+                        self.push(kind, span);
+                    }
+                }
+            }
+        }
+        self.flush(&mut open);
+        if let Some((_, from)) = fence {
+            self.push(BlockKind::Code, Span::new(from, self.text.len()));
+        }
+        self.blocks
+    }
+
+    fn flush(&mut self, open: &mut Option<(BlockKind, Span)>) {
+        if let Some((kind, span)) = open.take() {
+            self.push(kind, span);
+        }
+    }
+
+    fn push(&mut self, kind: BlockKind, span: Span) {
+        self.blocks.push(Block { kind, span });
+    }
+
+    fn cells(&mut self, begin: usize, line: &str) {
+        let mut at = begin;
+        let mut column = 0;
+        for cell in line.split('|') {
+            let inner = cell.trim();
+            if !inner.is_empty() {
+                let lead = cell.len() - cell.trim_start().len();
+                let span = Span::new(at + lead, at + lead + inner.len());
+                self.push(BlockKind::Cell { row: self.row, column }, span);
+                column += 1;
+            }
+            at += cell.len() + 1;
+        }
+        self.row += 1;
+    }
+}
+
+enum LineKind {
+    Text,
+    Rule,
+    Row,
+    Block(BlockKind),
+}
+
+/// What a line begins, and how many bytes of markers stand before its content.
+fn line_kind(line: &str) -> (LineKind, usize) {
+    let hashes = line.bytes().take_while(|&b| b == b'#').count();
+    if (1..=6).contains(&hashes) && line.as_bytes().get(hashes) == Some(&b' ') {
+        return (LineKind::Block(BlockKind::Heading), hashes + 1);
+    }
+    if line.bytes().all(|b| matches!(b, b'-' | b'=' | b'*' | b'_' | b'|' | b':' | b'+' | b' ')) {
+        return (LineKind::Rule, 0);
+    }
+    if line.starts_with('|') {
+        return (LineKind::Row, 0);
+    }
+    if line.starts_with('>') {
+        let skip = line.bytes().take_while(|b| matches!(b, b'>' | b' ')).count();
+        return (LineKind::Block(BlockKind::Quote), skip);
+    }
+    if line.starts_with('<') && line.ends_with('>') {
+        return (LineKind::Block(BlockKind::Markup), 0);
+    }
+    if let Some(skip) = list_marker(line) {
+        let (ticked, more) = tick(line.get(skip..).unwrap_or_default());
+        return (LineKind::Block(BlockKind::Item { ticked }), skip + more);
+    }
+    if let (Some(ticked), skip) = tick(line) {
+        return (LineKind::Block(BlockKind::Item { ticked: Some(ticked) }), skip);
+    }
+    let bold = line.strip_prefix("**").and_then(|l| l.trim_end_matches(':').strip_suffix("**"));
+    if bold.is_some_and(|inner| !inner.contains("**") && !inner.ends_with(['.', '!', '?'])) {
+        return (LineKind::Block(BlockKind::Heading), 0);
+    }
+    (LineKind::Text, 0)
+}
+
+/// The bytes of a list marker and the white space behind it.
+fn list_marker(line: &str) -> Option<usize> {
+    let mut chars = line.char_indices();
+    let (_, first) = chars.next()?;
+    let marker = match first {
+        '-' | '*' | '+' | '•' | '–' | '◦' | '▪' | '→' => first.len_utf8(),
+        c if c.is_ascii_digit() => {
+            let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+            let closed = matches!(line.as_bytes().get(digits), Some(b'.' | b')'));
+            if !closed || digits > 3 {
+                return None;
+            }
+            digits + 1
+        }
+        _ => return None,
+    };
+    let rest = line.get(marker..)?;
+    let space = rest.len() - rest.trim_start().len();
+    (space > 0).then_some(marker + space)
+}
+
+/// A check box or check mark at the start, and how many bytes it takes.
+fn tick(line: &str) -> (Option<bool>, usize) {
+    for (mark, value) in [
+        ("[x]", true),
+        ("[X]", true),
+        ("[ ]", false),
+        ("✅", true),
+        ("✔️", true),
+        ("✔", true),
+        ("✓", true),
+        ("☑", true),
+        ("❌", false),
+        ("✗", false),
+        ("✘", false),
+        ("☐", false),
+    ] {
+        if let Some(rest) = line.strip_prefix(mark) {
+            return (Some(value), mark.len() + rest.len() - rest.trim_start().len());
+        }
+    }
+    (None, 0)
+}
+
+/// The string values of a text that is one JSON object or array; `None` when it is not.
+fn json_fields(text: &str) -> Option<Vec<Block>> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    let bytes = text.as_bytes();
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'"', bytes.get(at..)?).map(|n| at + n) {
+        let mut end = open + 1;
+        while let Some(&byte) = bytes.get(end) {
+            match byte {
+                b'\\' => end += 2,
+                b'"' => break,
+                _ => end += 1,
+            }
+        }
+        at = end + 1;
+        let is_key = bytes.get(at..)?.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':');
+        if !is_key && end > open + 1 {
+            fields.push(Block { kind: BlockKind::Field, span: Span::new(open + 1, end) });
+        }
+    }
+    Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(BlockKind, &str)]) {
+        let found: Vec<_> = blocks(text).iter().map(|b| (b.kind, b.span.of(text))).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn layout() {
+        use BlockKind::*;
+        check("One.\ntwo\n\nThree", &[(Paragraph, "One.\ntwo"), (Paragraph, "Three")]);
+        check("## Head\ntext", &[(Heading, "Head"), (Paragraph, "text")]);
+        check("**Done:**\nx", &[(Heading, "**Done:**"), (Paragraph, "x")]);
+        check(
+            "- a\n  more\n* [x] b",
+            &[(Item { ticked: None }, "a\n  more"), (Item { ticked: Some(true) }, "b")],
+        );
+        check("2. a\n✅ b", &[(Item { ticked: None }, "a"), (Item { ticked: Some(true) }, "b")]);
+        check("```sh\nrun\n```\nend", &[(Code, "run\n"), (Paragraph, "end")]);
+        check("```\nopen", &[(Code, "open")]);
+        check(
+            "| a | b |\n|---|---|\n| c | |",
+            &[
+                (Cell { row: 0, column: 0 }, "a"),
+                (Cell { row: 0, column: 1 }, "b"),
+                (Cell { row: 1, column: 0 }, "c"),
+            ],
+        );
+        check("> said", &[(Quote, "said")]);
+        check("<a>b</a>", &[(Markup, "<a>b</a>")]);
+        check(
+            r#"{"status": "Order \"X\" cancelled", "n": ["a"]}"#,
+            &[(Field, r#"Order \"X\" cancelled"#), (Field, "a")],
+        );
+        check("{not json}", &[(Paragraph, "{not json}")]);
+    }
+}

@@ -1,0 +1,325 @@
+//! Words and what they do in a clause. The words themselves are data: `lexicon/*.txt`.
+
+use std::sync::LazyLock;
+
+use countersign_model::Family;
+use rustc_hash::FxHashMap;
+
+/// What a word can do in a clause. A word may have several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tags(u64);
+
+macro_rules! tags {
+    ($($(#[doc = $doc:literal])* $name:ident = $bit:literal, $group:literal;)*) => {
+        impl Tags {
+            $($(#[doc = $doc])* pub(crate) const $name: Self = Self(1 << $bit);)*
+
+            /// The tag of a group of the lexicon file.
+            fn of_group(group: &str) -> Option<Self> {
+                match group { $($group => Some(Self::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+tags! {
+    /// Base form of a verb.
+    BASE = 0, "(base)";
+    /// Third person singular.
+    THIRD_PERSON = 1, "(third person)";
+    /// Simple past.
+    PAST = 2, "(past)";
+    /// Past participle.
+    PARTICIPLE = 3, "(participle)";
+    /// Gerund.
+    GERUND = 4, "(gerund)";
+    /// Names an action.
+    NOUN = 5, "(noun)";
+    HAVE = 6, "have";
+    BE = 7, "be";
+    PAST_BE = 8, "past-be";
+    DO = 9, "do-aux";
+    MODAL = 10, "modal";
+    NEGATION = 11, "negation";
+    FAILURE = 12, "failure";
+    AGENT = 13, "agent";
+    AGENT_OWN = 14, "agent-own";
+    USER = 15, "user";
+    USER_OWN = 16, "user-own";
+    THIRD = 17, "third";
+    THING = 18, "thing";
+    RELATIVE = 19, "relative";
+    SUBORDINATE = 20, "subordinate";
+    COORDINATE = 21, "coordinate";
+    ADVERSATIVE = 22, "adversative";
+    DETERMINER = 23, "determiner";
+    PREPOSITION = 24, "preposition";
+    ADVERB = 25, "adverb";
+    SUCCESS = 26, "success";
+    NOW = 27, "now";
+    EARLIER = 28, "earlier";
+    INTEND = 29, "intend";
+    HEDGE = 30, "hedge";
+    REPORT = 31, "report";
+    PERCEIVE = 32, "perceive";
+    REQUEST = 33, "request";
+    QUESTION = 34, "question";
+    MONTH = 35, "month";
+    TOOL_NOUN = 36, "tool-noun";
+    SYSTEM_NOUN = 37, "system-noun";
+    ABBREVIATION = 38, "abbreviation";
+    DONE = 39, "done";
+    CONDITIONAL = 40, "conditional";
+    PURPOSE = 41, "purpose";
+}
+
+impl Tags {
+    /// Any finite or non-finite verb form that can carry a completed action.
+    pub(crate) const COMPLETED: Self = Self(Self::PAST.0 | Self::PARTICIPLE.0);
+
+    /// Whether at least one of `other` is set.
+    pub(crate) fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both together.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What a verb does, when it does something that leaves a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// An action of a family.
+    Of(Family),
+    /// Takes its family from the thing acted on: "process", "complete".
+    Generic,
+}
+
+/// One word of the lexicon.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Entry {
+    /// What it can do.
+    pub(crate) tags: Tags,
+    /// The action of the verb.
+    pub(crate) verb: Option<Action>,
+    /// The action that the noun names.
+    pub(crate) noun: Option<Family>,
+}
+
+/// The words of one language.
+#[derive(Debug, Default)]
+pub(crate) struct Lexicon {
+    words: FxHashMap<Box<[u8]>, Entry>,
+}
+
+static ENGLISH: LazyLock<Lexicon> =
+    LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/en.txt")).0);
+
+impl Lexicon {
+    /// English.
+    pub(crate) fn english() -> &'static Self {
+        &ENGLISH
+    }
+
+    /// The word, in any case.
+    pub(crate) fn get(&self, word: &str) -> Option<&Entry> {
+        let bytes = word.as_bytes();
+        let mut lower = [0_u8; 24];
+        let slot = lower.get_mut(..bytes.len())?;
+        for (to, from) in slot.iter_mut().zip(bytes) {
+            *to = from.to_ascii_lowercase();
+        }
+        self.words.get(&*slot)
+    }
+
+    /// Reads a lexicon file. Lines that make no sense come back by number.
+    fn read(text: &str) -> (Self, Vec<usize>) {
+        let mut lexicon = Self::default();
+        let mut wrong = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let understood = line.split_once(':').is_some_and(|(head, words)| {
+                words.split(',').map(str::trim).all(|word| lexicon.add(head.trim(), word))
+            });
+            if !understood {
+                wrong.push(number + 1);
+            }
+        }
+        (lexicon, wrong)
+    }
+
+    fn add(&mut self, head: &str, word: &str) -> bool {
+        match head.split_once(' ') {
+            Some(("verb", "generic")) => self.verb(word, Action::Generic),
+            Some(("verb", family)) => match family_named(family) {
+                Some(family) => self.verb(word, Action::Of(family)),
+                None => false,
+            },
+            Some(("noun", family)) => match family_named(family) {
+                Some(family) => {
+                    for form in [word.to_owned(), format!("{word}s")] {
+                        let entry = self.entry(&form);
+                        entry.noun = entry.noun.or(Some(family));
+                        entry.tags = entry.tags.or(Tags::NOUN);
+                    }
+                    true
+                }
+                None => false,
+            },
+            Some(_) => false,
+            None => match Tags::of_group(head) {
+                Some(tag) => {
+                    let entry = self.entry(word);
+                    entry.tags = entry.tags.or(tag);
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    fn entry(&mut self, word: &str) -> &mut Entry {
+        self.words.entry(word.as_bytes().into()).or_default()
+    }
+
+    fn verb(&mut self, spelled: &str, action: Action) -> bool {
+        let mut parts = spelled.split('/');
+        let base = parts.next().unwrap_or_default();
+        let (base, double) = match base.strip_suffix(['+', '~']) {
+            Some(stem) => (stem, if base.ends_with('+') { Some(true) } else { None }),
+            None => (base, Some(false)),
+        };
+        if base.is_empty() {
+            return false;
+        }
+        let irregular: Vec<&str> = parts.collect();
+        let doublings: &[bool] = match double {
+            Some(true) => &[true],
+            Some(false) => &[false],
+            None => &[false, true],
+        };
+        let mut form = |word: String, tag: Tags| {
+            let entry = self.entry(&word);
+            entry.tags = entry.tags.or(tag);
+            entry.verb = entry.verb.or(Some(action));
+        };
+        form(base.to_owned(), Tags::BASE);
+        form(third_person(base), Tags::THIRD_PERSON);
+        for &double in doublings {
+            let stem = stem(base, double);
+            form(format!("{stem}ing"), Tags::GERUND);
+            if irregular.is_empty() {
+                form(past(base, double), Tags::COMPLETED);
+            }
+        }
+        if let [past, participle] = irregular[..] {
+            form(past.to_owned(), Tags::PAST);
+            form(participle.to_owned(), Tags::PARTICIPLE);
+        }
+        true
+    }
+}
+
+fn third_person(base: &str) -> String {
+    if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") {
+        return format!("{base}es");
+    }
+    match consonant_y(base) {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{base}s"),
+    }
+}
+
+fn past(base: &str, double: bool) -> String {
+    match consonant_y(base) {
+        Some(stem) => format!("{stem}ied"),
+        None if base.ends_with('e') => format!("{base}d"),
+        None => format!("{}ed", stem(base, double)),
+    }
+}
+
+/// The stem before `-ing` and `-ed`.
+fn stem(base: &str, double: bool) -> String {
+    match base.chars().last() {
+        Some('e') if !base.ends_with("ee") => base.trim_end_matches('e').to_owned(),
+        Some(last) if double => format!("{base}{last}"),
+        _ => base.to_owned(),
+    }
+}
+
+fn consonant_y(base: &str) -> Option<&str> {
+    let stem = base.strip_suffix('y')?;
+    (!stem.ends_with(['a', 'e', 'i', 'o', 'u'])).then_some(stem)
+}
+
+/// The family of that name, as lexicon files and configuration write it.
+pub(crate) fn family_named(name: &str) -> Option<Family> {
+    use Family as F;
+    [
+        F::Send,
+        F::Create,
+        F::Update,
+        F::Delete,
+        F::Cancel,
+        F::Book,
+        F::Pay,
+        F::Refund,
+        F::Return,
+        F::Exchange,
+        F::Move,
+        F::Search,
+        F::Read,
+        F::Compute,
+        F::Run,
+        F::Test,
+        F::Build,
+        F::Lint,
+        F::Commit,
+        F::Push,
+        F::Deploy,
+        F::Install,
+    ]
+    .into_iter()
+    .find(|family| family.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_understood() {
+        let (_, wrong) = Lexicon::read(include_str!("../../lexicon/en.txt"));
+        assert_eq!(wrong, Vec::<usize>::new());
+    }
+
+    #[test]
+    fn inflections() {
+        let lexicon = Lexicon::english();
+        for (word, tag) in [
+            ("cancelled", Tags::PARTICIPLE),
+            ("canceled", Tags::PAST),
+            ("Canceling", Tags::GERUND),
+            ("submitted", Tags::PARTICIPLE),
+            ("written", Tags::PARTICIPLE),
+            ("wrote", Tags::PAST),
+            ("updates", Tags::THIRD_PERSON),
+            ("modified", Tags::PAST),
+            ("searches", Tags::THIRD_PERSON),
+            ("notified", Tags::PARTICIPLE),
+        ] {
+            assert!(lexicon.get(word).is_some_and(|e| e.tags.any(tag)), "{word}");
+        }
+        assert!(lexicon.get("writed").is_none());
+        assert!(!lexicon.get("written").unwrap().tags.any(Tags::PAST));
+    }
+}

@@ -1,0 +1,122 @@
+use std::ops::Range;
+
+use countersign_model::Span;
+
+use super::blocks::Block;
+use super::lexicon::{Lexicon, Tags};
+use super::tokens::{Token, TokenKind, tokenize};
+
+/// One sentence, or a line that stands for one.
+#[derive(Debug, Clone)]
+pub(crate) struct Sentence {
+    /// Where it stands, without surrounding white space.
+    pub(crate) span: Span,
+    /// The index of its block.
+    pub(crate) block: usize,
+    /// Its tokens.
+    pub(crate) tokens: Range<usize>,
+    /// Ends in a question mark.
+    pub(crate) question: bool,
+    /// Ends in a colon: it introduces what follows.
+    pub(crate) introduces: bool,
+    /// The first of its block.
+    pub(crate) first: bool,
+}
+
+/// Splits a block into sentences and those into tokens.
+pub(crate) fn sentences(
+    text: &str,
+    index: usize,
+    block: &Block,
+    lexicon: &Lexicon,
+    tokens: &mut Vec<Token>,
+    out: &mut Vec<Sentence>,
+) {
+    let begin = tokens.len();
+    tokenize(text, block.span, lexicon, tokens);
+    let end = tokens.len();
+    let mut from = begin;
+    let mut first = true;
+    for at in begin..end {
+        let ends = at + 1 == end || ends_sentence(text, tokens, begin, at, end);
+        if !ends {
+            continue;
+        }
+        let range = from..at + 1;
+        from = at + 1;
+        let (Some(head), Some(last)) = (tokens.get(range.start), tokens.get(at)) else { continue };
+        let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev();
+        let mark = closing.take(3).find_map(|t| match t.kind {
+            TokenKind::Symbol(c @ ('?' | ':' | '.' | '!')) => Some(c),
+            _ => None,
+        });
+        out.push(Sentence {
+            span: Span::new(head.start as usize, last.end as usize),
+            block: index,
+            question: mark == Some('?'),
+            introduces: matches!(last.kind, TokenKind::Symbol(':')),
+            tokens: range,
+            first,
+        });
+        first = false;
+    }
+}
+
+/// Whether a sentence ends behind the token at `at`.
+fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize, end: usize) -> bool {
+    let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
+    let gap = text.get(token.end as usize..next.start as usize).unwrap_or_default();
+    let breaks = gap.bytes().filter(|&b| b == b'\n').count();
+    let next_char = text.get(next.start as usize..).and_then(|t| t.chars().next()).unwrap_or(' ');
+    if breaks > 1 {
+        return true;
+    }
+    let closes = matches!(token.kind, TokenKind::Symbol('"' | '”' | '\'' | ')' | ']'));
+    let stop = if closes && at > begin { tokens.get(at - 1) } else { Some(token) };
+    match stop.map(|t| t.kind) {
+        Some(TokenKind::Symbol('!' | '?' | '。' | '！' | '？')) => {
+            !matches!(next.kind, TokenKind::Symbol('!' | '?' | '"' | '”' | ')'))
+        }
+        Some(TokenKind::Symbol('.')) => {
+            if matches!(next.kind, TokenKind::Symbol('.' | '"' | '”' | ')')) || gap.is_empty() {
+                return false;
+            }
+            let before = if closes { at.checked_sub(2) } else { at.checked_sub(1) };
+            let abbreviated = before
+                .filter(|&i| i >= begin)
+                .and_then(|i| tokens.get(i))
+                .is_some_and(|t| t.tags.any(Tags::ABBREVIATION) && !t.tags.any(Tags::MONTH));
+            !abbreviated || (breaks > 0 && !next_char.is_lowercase())
+        }
+        // A line break ends a sentence unless the next line plainly goes on.
+        _ if breaks == 1 => {
+            matches!(token.kind, TokenKind::Symbol(':' | ';' | '.'))
+                || !(next_char.is_lowercase() || matches!(token.kind, TokenKind::Symbol(',')))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Prose;
+
+    fn check(text: &str, expected: &[&str]) {
+        let prose = Prose::read(text);
+        let found: Vec<_> = prose.sentences.iter().map(|s| s.span.of(text)).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn splits() {
+        check("It is 3.14, e.g. pi. Done!", &["It is 3.14, e.g. pi.", "Done!"]);
+        check("See main.rs. It works.", &["See main.rs.", "It works."]);
+        check("He said \"ok.\" Then left.", &["He said \"ok.\"", "Then left."]);
+        check("First line\nSecond line", &["First line", "Second line"]);
+        check("a soft\nwrapped line", &["a soft\nwrapped line"]);
+        check("Is it? Yes.", &["Is it?", "Yes."]);
+        check("Items:\nnext", &["Items:", "next"]);
+        check("Visit https://a.b/c?d=e. Bye", &["Visit https://a.b/c?d=e.", "Bye"]);
+        check("Order #W123 (paid). Ok", &["Order #W123 (paid).", "Ok"]);
+    }
+}

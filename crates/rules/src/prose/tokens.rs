@@ -1,0 +1,564 @@
+use countersign_model::{Family, Span};
+
+use super::lexicon::{Action, Entry, Lexicon, Tags};
+
+/// One word, value or mark.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    /// First byte.
+    pub(crate) start: u32,
+    /// One past the last byte.
+    pub(crate) end: u32,
+    /// What it is.
+    pub(crate) kind: TokenKind,
+    /// What the word can do; empty for anything but words.
+    pub(crate) tags: Tags,
+    /// What the verb does.
+    pub(crate) verb: Option<Action>,
+    /// What the noun names.
+    pub(crate) noun: Option<Family>,
+    /// Stands between quotation marks.
+    pub(crate) quoted: bool,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// A word.
+    Word,
+    /// A word that looks like a name in code: `snake_case`, `camelCase`, `a.b`.
+    Identifier,
+    /// Inline code, without the backticks.
+    Code,
+    /// A number, with separators and per cent sign.
+    Number,
+    /// An amount with its currency sign.
+    Money,
+    /// A date or a time of day.
+    Date,
+    /// An identifier of a thing: `#W123`, `HAT083`, a hash.
+    Id,
+    /// A file path.
+    Path,
+    /// A URL.
+    Url,
+    /// An e-mail address.
+    Email,
+    /// A mark.
+    Symbol(char),
+}
+
+impl Token {
+    /// Where it stands.
+    pub(crate) fn span(&self) -> Span {
+        Span::new(self.start as usize, self.end as usize)
+    }
+
+    /// Whether it is this mark.
+    pub(crate) fn is(&self, mark: char) -> bool {
+        self.kind == TokenKind::Symbol(mark)
+    }
+
+    /// Whether it is a word of one of these groups, outside quotation marks.
+    pub(crate) fn has(&self, tags: Tags) -> bool {
+        !self.quoted && self.tags.any(tags)
+    }
+}
+
+/// Splits a span of `text` into tokens.
+pub(crate) fn tokenize(text: &str, span: Span, lexicon: &Lexicon, out: &mut Vec<Token>) {
+    let end = span.end.min(text.len());
+    let mut tokenizer = Tokenizer { text, end, lexicon, out, quote: None };
+    let mut at = span.start;
+    while at < end {
+        at = tokenizer.step(at).max(at + 1);
+    }
+}
+
+struct Tokenizer<'t, 'o> {
+    text: &'t str,
+    end: usize,
+    lexicon: &'t Lexicon,
+    out: &'o mut Vec<Token>,
+    quote: Option<(char, usize)>,
+}
+
+impl Tokenizer<'_, '_> {
+    fn byte(&self, at: usize) -> u8 {
+        if at < self.end { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
+    }
+
+    /// Reads what begins at `at`; gives where to go on.
+    fn step(&mut self, at: usize) -> usize {
+        let byte = self.byte(at);
+        match byte {
+            b' ' | b'\n' | b'\t' | b'\r' | b'*' => at + 1,
+            b'`' => self.code(at),
+            b'_' if !self.byte(at + 1).is_ascii_alphanumeric() => at + 1,
+            b'"' => self.quote(at, '"', '"', 1),
+            b'\'' if self.opens_single(at) => self.quote(at, '\'', '\'', 1),
+            b']' if self.byte(at + 1) == b'(' => self.link(at),
+            _ if is_run_byte(byte) => self.run(at),
+            _ => self.other(at),
+        }
+    }
+
+    fn other(&mut self, at: usize) -> usize {
+        let Some(c) = self.text.get(at..self.end).and_then(|t| t.chars().next()) else {
+            return at + 1;
+        };
+        let len = c.len_utf8();
+        match c {
+            '“' | '”' => self.quote(at, '"', '”', len),
+            c if c.is_alphanumeric() => self.run(at),
+            c if c.is_whitespace() => at + len,
+            c => {
+                self.push(at, at + len, TokenKind::Symbol(c), Entry::default());
+                at + len
+            }
+        }
+    }
+
+    fn code(&mut self, at: usize) -> usize {
+        let rest = self.text.as_bytes().get(at..self.end).unwrap_or_default();
+        let ticks = rest.iter().take_while(|&&b| b == b'`').count();
+        let mut close = ticks;
+        while close < rest.len() {
+            let run = rest.iter().skip(close).take_while(|&&b| b == b'`').count();
+            if run == ticks {
+                self.push(at + ticks, at + close, TokenKind::Code, Entry::default());
+                return at + close + ticks;
+            }
+            let skip = rest.iter().skip(close + run).take_while(|&&b| b != b'`').count();
+            if run == 0 && skip == 0 {
+                break;
+            }
+            close += run + skip;
+        }
+        at + ticks
+    }
+
+    /// A quotation mark: opens where none is open and one closes later, else closes.
+    fn quote(&mut self, at: usize, mark: char, close: char, len: usize) -> usize {
+        self.quote = match self.quote {
+            Some((closing, until)) if closing == close && until == at => None,
+            Some(quote) => Some(quote),
+            None => {
+                let rest = self.text.get(at + len..self.end).unwrap_or_default();
+                rest.char_indices()
+                    .take_while(|(_, c)| *c != '\n')
+                    .find(|&(i, c)| c == close && (close != '\'' || closes_single(rest, i)))
+                    .map(|(i, _)| (close, at + len + i))
+            }
+        };
+        self.push(at, at + len, TokenKind::Symbol(mark), Entry::default());
+        at + len
+    }
+
+    fn opens_single(&self, at: usize) -> bool {
+        match self.quote {
+            Some(('\'', until)) => until == at,
+            Some(_) => false,
+            None => {
+                let before = at.checked_sub(1).map_or(b' ', |i| self.byte(i));
+                matches!(before, b' ' | b'\n' | b'(' | b'[' | b':' | b'*')
+                    && self.byte(at + 1).is_ascii_alphanumeric()
+            }
+        }
+    }
+
+    /// The address of a Markdown link.
+    fn link(&mut self, at: usize) -> usize {
+        let rest = self.text.get(at + 2..self.end).unwrap_or_default();
+        let len = rest.find([')', '\n', ' ']).unwrap_or(rest.len());
+        let target = rest.get(..len).unwrap_or_default();
+        let kind = if target.contains("://") { TokenKind::Url } else { TokenKind::Path };
+        if len > 0 {
+            self.push(at + 2, at + 2 + len, kind, Entry::default());
+        }
+        at + 2 + len + usize::from(rest.as_bytes().get(len) == Some(&b')'))
+    }
+
+    /// A run of characters without white space, classified as a whole.
+    fn run(&mut self, at: usize) -> usize {
+        let rest = self.text.get(at..self.end).unwrap_or_default();
+        let url = rest.starts_with("http://") || rest.starts_with("https://");
+        let mut len = 0;
+        for c in rest.chars() {
+            let inside = if c == ',' {
+                let digit = |i: usize| self.byte(i).is_ascii_digit();
+                url || (len > 0 && digit(at + len - 1) && digit(at + len + 1))
+            } else if c.is_ascii() {
+                is_run_byte(c as u8) || (url && is_url_byte(c as u8)) || c == '\''
+            } else {
+                c.is_alphanumeric() || c == '’'
+            };
+            if !inside {
+                break;
+            }
+            len += c.len_utf8();
+        }
+        let mut run = rest.get(..len).unwrap_or_default();
+        // Marks at the end belong to the sentence.
+        let trimmed =
+            run.trim_end_matches(['.', ':', '\'', '’', '?', '!', ',', ';', '-', '/', '_', '~']);
+        let keep_slash = run.starts_with('/') || (run.ends_with('/') && run.len() > 2);
+        run = if keep_slash && run.ends_with('/') { run } else { trimmed };
+        if run.is_empty() {
+            // Dots, dashes: one mark each.
+            let mark = rest.chars().next().unwrap_or('.');
+            self.push(at, at + mark.len_utf8(), TokenKind::Symbol(mark), Entry::default());
+            return at + mark.len_utf8();
+        }
+        let end = at + run.len();
+        // Abbreviations keep their inner dots: `e.g`.
+        let kind = classify(run);
+        if kind == TokenKind::Word {
+            self.word(at, run);
+        } else if let Some(entry) = self.lexicon.get(run) {
+            self.push(at, end, TokenKind::Word, *entry);
+        } else {
+            self.push(at, end, kind, Entry::default());
+        }
+        end
+    }
+
+    /// A word: contractions become two tokens, compounds take the meaning of their last part.
+    fn word(&mut self, at: usize, word: &str) {
+        let split = word
+            .char_indices()
+            .find(|&(i, c)| i > 0 && matches!(c, '\'' | '’'))
+            .map(|(i, c)| (i, c.len_utf8()));
+        let Some((cut, mark)) = split else {
+            let entry = self
+                .lexicon
+                .get(word)
+                .or_else(|| word.rsplit_once('-').and_then(|(_, last)| self.lexicon.get(last)));
+            self.push(at, at + word.len(), TokenKind::Word, entry.copied().unwrap_or_default());
+            return;
+        };
+        let (mut head, tail) = word.split_at(cut);
+        let suffix = tail.get(mark..).unwrap_or_default();
+        let mut clitic = [0_u8; 4];
+        let mut second = cut;
+        // n't takes its n from the word before.
+        let negated = suffix.eq_ignore_ascii_case("t") && head.ends_with(['n', 'N']);
+        let spelled = if negated {
+            second -= 1;
+            head = head.get(..second).unwrap_or_default();
+            "n't"
+        } else {
+            clitic[0] = b'\'';
+            for (to, from) in clitic.iter_mut().skip(1).zip(suffix.bytes()) {
+                *to = from.to_ascii_lowercase();
+            }
+            std::str::from_utf8(clitic.get(..=suffix.len().min(3)).unwrap_or_default())
+                .unwrap_or("")
+        };
+        let possessive = spelled == "'s" && !is_pronoun(head);
+        let entry = self.lexicon.get(head).copied().unwrap_or_default();
+        self.push(at, at + head.len(), TokenKind::Word, entry);
+        let entry = if possessive { None } else { self.lexicon.get(spelled) };
+        self.push(
+            at + second,
+            at + word.len(),
+            TokenKind::Word,
+            entry.copied().unwrap_or_default(),
+        );
+    }
+
+    fn push(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry) {
+        if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
+            let quoted = self.quote.is_some();
+            let Entry { tags, verb, noun } = entry;
+            self.out.push(Token { start, end, kind, tags, verb, noun, quoted });
+        }
+    }
+}
+
+fn is_pronoun(word: &str) -> bool {
+    ["it", "he", "she", "that", "there", "what", "who", "everything"]
+        .iter()
+        .any(|p| word.eq_ignore_ascii_case(p))
+}
+
+fn closes_single(rest: &str, at: usize) -> bool {
+    let after = rest.as_bytes().get(at + 1).copied().unwrap_or(b' ');
+    at > 0 && !after.is_ascii_alphanumeric()
+}
+
+fn is_run_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric()
+        || matches!(
+            b,
+            b'$' | b'#' | b'@' | b'/' | b'.' | b'~' | b'-' | b'_' | b'\\' | b'%' | b':' | b'+'
+        )
+}
+
+fn is_url_byte(b: u8) -> bool {
+    matches!(b, b'?' | b'=' | b'&' | b'!' | b';')
+}
+
+/// What a run of characters is.
+fn classify(run: &str) -> TokenKind {
+    let bytes = run.as_bytes();
+    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    let has = |b: u8| memchr::memchr(b, bytes).is_some();
+    if digits == 0 && letters == bytes.len() && !is_camel(bytes) {
+        return TokenKind::Word;
+    }
+    if run.contains("://") {
+        return TokenKind::Url;
+    }
+    if has(b'@') && has(b'.') && !run.starts_with('@') {
+        return TokenKind::Email;
+    }
+    if matches!(bytes.first(), Some(b'$')) && digits > 0 {
+        return TokenKind::Money;
+    }
+    if matches!(bytes.first(), Some(b'#')) && bytes.len() > 1 {
+        return TokenKind::Id;
+    }
+    if has(b'/') || has(b'\\') {
+        return if is_path(run) { TokenKind::Path } else { TokenKind::Word };
+    }
+    if digits > 0 && letters == 0 {
+        return if is_date(run) { TokenKind::Date } else { TokenKind::Number };
+    }
+    if digits > 0 && !has(b'_') && !has(b'.') && !has(b':') {
+        return classify_mixed(run, digits, letters);
+    }
+    if has(b'_') {
+        return TokenKind::Identifier;
+    }
+    if has(b'.') || run.contains("::") || has(b':') {
+        return if has_file_extension(run) {
+            TokenKind::Path
+        } else if run.split(['.', ':']).any(|part| part.len() > 1) {
+            TokenKind::Identifier
+        } else {
+            TokenKind::Word
+        };
+    }
+    if is_camel(bytes) { TokenKind::Identifier } else { TokenKind::Word }
+}
+
+/// Digits and letters together: an id, a hash, an ordinal, a quantity with its unit.
+fn classify_mixed(run: &str, digits: usize, letters: usize) -> TokenKind {
+    let hex = run.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    let upper = run.bytes().any(|b| b.is_ascii_uppercase());
+    let starts_digit = run.starts_with(|c: char| c.is_ascii_digit());
+    if hex && run.len() >= 7 {
+        return TokenKind::Id;
+    }
+    if upper && letters + digits >= 4 && digits >= 1 && !run.contains('-') {
+        return TokenKind::Id;
+    }
+    if run.contains('-') && digits >= 2 && upper {
+        return TokenKind::Id;
+    }
+    if starts_digit { TokenKind::Number } else { TokenKind::Identifier }
+}
+
+fn is_camel(bytes: &[u8]) -> bool {
+    bytes
+        .windows(2)
+        .any(|w| matches!(w, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+}
+
+fn is_date(run: &str) -> bool {
+    let groups = |sep: char| run.split(sep).filter(|p| !p.is_empty()).count();
+    (run.contains(':') && groups(':') >= 2) || (run.contains('-') && groups('-') == 3)
+}
+
+fn is_path(run: &str) -> bool {
+    let segments = run.split(['/', '\\']).filter(|s| !s.is_empty()).count();
+    run.starts_with(['/', '~', '.']) && segments > 0
+        || has_file_extension(run)
+        || segments >= 3
+        || run.ends_with('/')
+        || run.contains('_')
+}
+
+/// Whether the last segment ends in what looks like a file extension.
+fn has_file_extension(run: &str) -> bool {
+    let last = run.rsplit(['/', '\\']).next().unwrap_or(run);
+    let last = last.split(':').next().unwrap_or(last);
+    let Some((stem, extension)) = last.rsplit_once('.') else { return false };
+    let known = [
+        "rs",
+        "py",
+        "js",
+        "ts",
+        "tsx",
+        "jsx",
+        "go",
+        "java",
+        "kt",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "hpp",
+        "cs",
+        "rb",
+        "php",
+        "swift",
+        "scala",
+        "sh",
+        "bash",
+        "zsh",
+        "ps1",
+        "sql",
+        "html",
+        "css",
+        "scss",
+        "vue",
+        "svelte",
+        "json",
+        "jsonl",
+        "yaml",
+        "yml",
+        "toml",
+        "xml",
+        "md",
+        "mdx",
+        "txt",
+        "csv",
+        "tsv",
+        "log",
+        "lock",
+        "env",
+        "ini",
+        "cfg",
+        "conf",
+        "proto",
+        "graphql",
+        "ipynb",
+        "pdf",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "mp4",
+        "zip",
+        "gz",
+        "tar",
+        "diff",
+        "patch",
+        "mod",
+        "sum",
+        "tf",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "ml",
+        "lua",
+        "r",
+        "jl",
+        "dart",
+        "gradle",
+        "properties",
+        "mjs",
+        "cjs",
+        "snap",
+        "traj",
+        "docx",
+        "xlsx",
+        "pptx",
+        "db",
+        "sqlite",
+        "rst",
+        "adoc",
+        "tmpl",
+        "j2",
+        "service",
+        "plist",
+        "pyi",
+        "pyx",
+        "m",
+        "mm",
+        "gitignore",
+        "dockerignore",
+        "editorconfig",
+        "wasm",
+        "zig",
+        "nix",
+        "bzl",
+        "cmake",
+    ];
+    known.contains(&extension) && (!stem.is_empty() || extension.len() > 2)
+        || (stem.is_empty() && run.len() > 2 && extension.bytes().all(|b| b.is_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(TokenKind, &str)]) {
+        let mut tokens = Vec::new();
+        tokenize(text, Span::new(0, text.len()), Lexicon::english(), &mut tokens);
+        let found: Vec<_> = tokens.iter().map(|t| (t.kind, t.span().of(text))).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn kinds() {
+        use TokenKind::*;
+        check(
+            "I've sent it.",
+            &[(Word, "I"), (Word, "'ve"), (Word, "sent"), (Word, "it"), (Symbol('.'), ".")],
+        );
+        check("couldn’t", &[(Word, "could"), (Word, "n’t")]);
+        check(
+            "order #W123, id FDZ0T5",
+            &[(Word, "order"), (Id, "#W123"), (Symbol(','), ","), (Word, "id"), (Id, "FDZ0T5")],
+        );
+        check("$1,234.50!", &[(Money, "$1,234.50"), (Symbol('!'), "!")]);
+        check(
+            "a@b.com: see src/main.rs:12.",
+            &[
+                (Email, "a@b.com"),
+                (Symbol(':'), ":"),
+                (Word, "see"),
+                (Path, "src/main.rs:12"),
+                (Symbol('.'), "."),
+            ],
+        );
+        check(
+            "`cargo test` and/or get_user",
+            &[(Code, "cargo test"), (Word, "and/or"), (Identifier, "get_user")],
+        );
+        check(
+            "2024-05-21 at 17:00, 42%",
+            &[
+                (Date, "2024-05-21"),
+                (Word, "at"),
+                (Date, "17:00"),
+                (Symbol(','), ","),
+                (Number, "42%"),
+            ],
+        );
+        check("**WebSearch** fd4de21", &[(Identifier, "WebSearch"), (Id, "fd4de21")]);
+        check(
+            "[x](https://e.org/a) ok",
+            &[(Symbol('['), "["), (Word, "x"), (Url, "https://e.org/a"), (Word, "ok")],
+        );
+    }
+
+    #[test]
+    fn quotes() {
+        let text = "status 'return requested' and \"was sent\" but it's fine";
+        let mut tokens = Vec::new();
+        tokenize(text, Span::new(0, text.len()), Lexicon::english(), &mut tokens);
+        let quoted: Vec<_> = tokens
+            .iter()
+            .filter(|t| t.quoted && t.kind == TokenKind::Word)
+            .map(|t| t.span().of(text))
+            .collect();
+        assert_eq!(quoted, ["return", "requested", "was", "sent"]);
+    }
+}
