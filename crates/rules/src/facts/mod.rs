@@ -2,8 +2,11 @@
 
 mod record;
 
+use std::sync::OnceLock;
+
 use countersign_model::Transcript;
 
+use crate::call::Admissions;
 use crate::settings::Settings;
 
 pub use record::{Execution, Record};
@@ -14,13 +17,14 @@ pub struct Facts<'t> {
     transcript: &'t Transcript,
     settings: &'t Settings,
     record: Record<'t>,
+    admissions: OnceLock<Admissions>,
 }
 
 impl<'t> Facts<'t> {
     /// Joins calls and results.
     #[must_use]
     pub fn new(transcript: &'t Transcript, settings: &'t Settings) -> Self {
-        Self { transcript, settings, record: Record::of(transcript) }
+        Self { transcript, settings, record: Record::of(transcript), admissions: OnceLock::new() }
     }
 
     /// The transcript itself.
@@ -39,5 +43,10 @@ impl<'t> Facts<'t> {
     #[must_use]
     pub fn record(&self) -> &Record<'t> {
         &self.record
+    }
+
+    /// What is wrong with the calls; found when the first call rule asks.
+    pub(crate) fn admissions(&self) -> &Admissions {
+        self.admissions.get_or_init(|| Admissions::of(self))
     }
 }

@@ -1,0 +1,5 @@
+//! What the rules say, from outside.
+
+mod call_gold;
+mod call_schema_suite;
+mod datasets;
