@@ -1,2 +1,45 @@
-//! The command line.
-fn main() {}
+//! The one binary: the only place that prints, reads the environment and files, or exits.
+//!
+//! Wiring only. Start with [`command::Command`], the table of commands.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where files and the environment are read"
+)]
+
+mod choices;
+mod command;
+mod config;
+mod exit;
+mod inputs;
+mod rule_names;
+mod suggest;
+mod terminal;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    // A panic is a fault of ours, not of the input: it has its own exit code and says so.
+    let outcome = std::panic::catch_unwind(|| {
+        let cli = command::Cli::parse();
+        command::run(cli)
+    });
+    match outcome {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(error)) => match exit::report(&error, &mut io::stderr().lock()) {
+            Ok(exit) => exit.into(),
+            Err(_) => Exit::Input.into(),
+        },
+        Err(_) => {
+            let _ = writeln!(
+                io::stderr(),
+                "\nthis is a fault of countersign itself: please report it with the message above"
+            );
+            Exit::Internal.into()
+        }
+    }
+}

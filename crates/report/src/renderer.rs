@@ -113,6 +113,8 @@ pub struct Look {
     pub width: usize,
     /// Every claim with its verdict and evidence, not only what is wrong.
     pub show_supported: bool,
+    /// No summary, where the format has one for people only.
+    pub quiet: bool,
     /// The version of the tool, for formats that name their producer.
     pub version: &'static str,
     /// What is known about the rules, for formats that describe them.

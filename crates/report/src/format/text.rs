@@ -20,6 +20,7 @@ pub(crate) struct Text {
     colour: bool,
     width: usize,
     show_supported: bool,
+    quiet: bool,
 }
 
 impl Text {
@@ -35,6 +36,7 @@ impl Text {
             colour: look.colour,
             width,
             show_supported: look.show_supported,
+            quiet: look.quiet,
         }
     }
 
@@ -238,7 +240,9 @@ impl Renderer for Text {
             }
             let mut group = Group::with_title(level.primary_title(visible(&problem.message)));
             if let Some(help) = &problem.help {
-                group = group.element(Level::HELP.message(visible(help)));
+                // Advice may be a list: its line breaks stay.
+                let help: Vec<_> = help.lines().map(visible).collect();
+                group = group.element(Level::HELP.message(help.join("\n")));
             }
             parts.push(self.placed(&origin, &group));
         }
@@ -254,6 +258,9 @@ impl Renderer for Text {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
+        if self.quiet {
+            return String::new();
+        }
         let mut lines = Vec::new();
         let begun = summary.shown() > 0
             || summary.problem_count > 0

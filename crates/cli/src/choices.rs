@@ -1,0 +1,135 @@
+//! Words that stand on the command line and in the configuration alike.
+
+use clap::ValueEnum;
+use countersign_model::{Mode, Severity};
+use countersign_report::ReportFormat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How findings are shown.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OutputFormat {
+    /// For people: excerpts with the claim underlined.
+    #[default]
+    Text,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for test reports.
+    Junit,
+    /// Annotations of a GitHub workflow.
+    Github,
+    /// Markdown, for a comment on a pull request.
+    Markdown,
+}
+
+impl From<OutputFormat> for ReportFormat {
+    fn from(format: OutputFormat) -> Self {
+        match format {
+            OutputFormat::Text => Self::Text,
+            OutputFormat::Json => Self::Json,
+            OutputFormat::Jsonl => Self::Jsonl,
+            OutputFormat::Sarif => Self::Sarif,
+            OutputFormat::Junit => Self::Junit,
+            OutputFormat::Github => Self::Github,
+            OutputFormat::Markdown => Self::Markdown,
+        }
+    }
+}
+
+/// How bad a finding is.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// For information.
+    #[default]
+    Note,
+    /// Suspicious, or true but not provable.
+    Warning,
+    /// Provable.
+    Error,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Note => Self::Note,
+            Level::Warning => Self::Warning,
+            Level::Error => Self::Error,
+        }
+    }
+}
+
+/// From which severity on a run fails (exit code 1).
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FailOn {
+    /// Only provable findings.
+    #[default]
+    Error,
+    /// Warnings too.
+    Warning,
+    /// Any finding.
+    Note,
+    /// Findings never fail a run.
+    Never,
+}
+
+impl FailOn {
+    /// The least severity that fails; `None` when none does.
+    pub(crate) fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Note => Some(Severity::Note),
+            Self::Never => None,
+        }
+    }
+}
+
+/// What a rule's findings lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RuleMode {
+    /// The rule does not run.
+    Off,
+    /// Findings are notes.
+    Shadow,
+    /// Findings are warnings.
+    Warn,
+    /// Findings are errors, where what was found is provable.
+    Block,
+}
+
+impl From<RuleMode> for Mode {
+    fn from(mode: RuleMode) -> Self {
+        match mode {
+            RuleMode::Off => Self::Off,
+            RuleMode::Shadow => Self::Shadow,
+            RuleMode::Warn => Self::Warn,
+            RuleMode::Block => Self::Block,
+        }
+    }
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

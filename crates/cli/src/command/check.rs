@@ -1,0 +1,357 @@
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use countersign_formats::{Options as ReadOptions, ReadError, Reading, read, read_tools};
+use countersign_model::{Catalog, Format, Problem, Severity, Verdict};
+use countersign_report::{
+    Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
+};
+use countersign_rules::{Report, Settings, check};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+use super::Global;
+use crate::choices::{Colour, FailOn, Level, OutputFormat};
+use crate::config::{self, CheckOptions};
+use crate::exit::{Complaint, Exit};
+use crate::inputs::{Input, inputs};
+use crate::rule_names::{Selection, cards};
+use crate::terminal;
+
+/// Files that are worked on before what was found in them is written.
+const BATCH: usize = 64;
+
+/// Check transcripts: every claim against the record, every call against its tool
+///
+/// Reads agents' logs in any known form (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI,
+/// OpenHands, SWE-agent, SpecStory, OpenTelemetry, MCP), also packed with gzip or Zstandard. In a
+/// folder only files that look like logs are read, and those of no known form are counted and left
+/// out.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// Files, folders, or - for standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The form of the logs, instead of detecting it
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    input_format: Option<String>,
+    /// A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not carry one
+    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
+    tools: Option<PathBuf>,
+    /// Run only this rule, by code or name [repeatable]
+    #[arg(long = "rule", value_name = "RULE", help_heading = "Rules")]
+    rules: Vec<String>,
+    /// Do not run this rule, by code or name [repeatable]
+    #[arg(long, value_name = "RULE", help_heading = "Rules")]
+    ignore: Vec<String>,
+    /// How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for all [repeatable]
+    #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
+    modes: Vec<String>,
+    /// The least severity that is shown
+    #[arg(long, value_name = "LEVEL", env = "COUNTERSIGN_SEVERITY", help_heading = "Findings")]
+    severity: Option<Level>,
+    /// From which severity on the exit code is 1
+    #[arg(long, value_name = "LEVEL", env = "COUNTERSIGN_FAIL_ON", help_heading = "Findings")]
+    fail_on: Option<FailOn>,
+    /// Findings that are accepted for now: counted, not shown, never failing
+    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_BASELINE", help_heading = "Findings")]
+    baseline: Option<PathBuf>,
+    /// Write what is found now to the baseline, and exit with 0
+    #[arg(long, help_heading = "Findings")]
+    write_baseline: bool,
+    /// How findings are shown
+    #[arg(long, value_name = "FORMAT", env = "COUNTERSIGN_FORMAT", help_heading = "Output")]
+    format: Option<OutputFormat>,
+    /// Show every claim with its verdict and what it rests on
+    #[arg(long, help_heading = "Output")]
+    show_supported: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    color: Colour,
+    /// No summary, no progress: findings and errors only
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  countersign check session.jsonl
+  countersign check ~/.claude/projects --severity warning
+  countersign check logs/ --format sarif --output countersign.sarif
+  countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
+  countersign check logs/ --baseline known.json --write-baseline
+  zcat log.gz | countersign check - --format jsonl | jq .message";
+
+fn forms() -> PossibleValuesParser {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+}
+
+pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit> {
+    let (options, _) = config::find(&global.place())?;
+    let job = Job::new(&arguments, &options)?;
+    let inputs = inputs(&arguments.paths);
+    match &arguments.output {
+        None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
+        Some(path) => {
+            let file = File::create(path)
+                .with_context(|| format!("the output {} cannot be written", path.display()))?;
+            job.run(&inputs, BufWriter::new(file))
+        }
+    }
+}
+
+/// What to do with every input: checked values only.
+struct Job {
+    form: Option<Format>,
+    catalog: Option<Catalog>,
+    settings: Settings,
+    renderer: Box<dyn Renderer>,
+    least: Severity,
+    fail_on: Option<Severity>,
+    baseline: Baseline,
+    /// Where the baseline is written to, when that is asked for.
+    accept_into: Option<PathBuf>,
+    quiet: bool,
+    /// Findings do not go to standard output, so the summary goes to standard error.
+    apart: bool,
+}
+
+/// What one input led to.
+#[derive(Default)]
+struct Outcome {
+    fragments: Vec<Fragment>,
+    summary: Summary,
+    accepted: Baseline,
+    worst: Option<Severity>,
+    unreadable: bool,
+}
+
+impl Job {
+    fn new(arguments: &Arguments, options: &config::Options) -> anyhow::Result<Self> {
+        let CheckOptions { fail_on, severity, format, show_supported, ignore, tools, baseline } =
+            &options.check;
+        let ignored: Vec<String> =
+            ignore.iter().flatten().chain(&arguments.ignore).cloned().collect();
+        let selection = Selection {
+            configured: &options.rules,
+            modes: &arguments.modes,
+            only: &arguments.rules,
+            ignored: &ignored,
+        };
+        let format = arguments.format.or(*format).unwrap_or_default();
+        let file = |flag: &Option<PathBuf>, option: &Option<String>| {
+            flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
+        };
+        let baseline_file = file(&arguments.baseline, baseline);
+        let look = Look {
+            colour: arguments.output.is_none() && terminal::colours(arguments.color),
+            width: if arguments.output.is_none() { terminal::width() } else { 0 },
+            show_supported: arguments.show_supported || show_supported.unwrap_or_default(),
+            quiet: arguments.quiet,
+            version: env!("CARGO_PKG_VERSION"),
+            rules: cards(),
+        };
+        let (baseline, accept_into) = match (baseline_file, arguments.write_baseline) {
+            (None, true) => {
+                return Err(Complaint::new("--write-baseline needs a file to write to")
+                    .help("name it with `--baseline FILE`")
+                    .into());
+            }
+            (Some(path), true) => (Baseline::default(), Some(path)),
+            (Some(path), false) => (read_baseline(&path)?, None),
+            (None, false) => (Baseline::default(), None),
+        };
+        Ok(Self {
+            form: arguments.input_format.as_deref().and_then(Format::from_name),
+            catalog: file(&arguments.tools, tools).map(read_catalog).transpose()?,
+            settings: selection.settings()?,
+            renderer: ReportFormat::from(format).renderer(look),
+            least: arguments.severity.or(*severity).unwrap_or_default().into(),
+            fail_on: arguments.fail_on.or(*fail_on).unwrap_or_default().severity(),
+            baseline,
+            accept_into,
+            quiet: arguments.quiet,
+            apart: arguments.output.is_some(),
+        })
+    }
+
+    fn run(&self, inputs: &[Input], out: impl Write) -> anyhow::Result<Exit> {
+        let bar = self.progress(inputs.len());
+        let mut document = Document::begin(self.renderer.as_ref(), out)?;
+        let mut total = Outcome::default();
+        for batch in inputs.chunks(BATCH) {
+            let outcomes: Vec<Outcome> = batch
+                .par_iter()
+                .map(|input| {
+                    let outcome = self.work_on(input);
+                    bar.inc(1);
+                    outcome
+                })
+                .collect();
+            for outcome in outcomes {
+                bar.suspend(|| outcome.fragments.iter().try_for_each(|f| document.push(f)))?;
+                total.summary.merge(outcome.summary);
+                total.accepted.merge(outcome.accepted);
+                total.worst = total.worst.max(outcome.worst);
+                total.unreadable |= outcome.unreadable;
+            }
+        }
+        bar.finish_and_clear();
+        document.finish(&total.summary)?;
+        if self.apart && !self.quiet {
+            writeln!(io::stderr(), "{}", total.summary.line())?;
+        }
+        self.exit(&total)
+    }
+
+    fn exit(&self, total: &Outcome) -> anyhow::Result<Exit> {
+        if let Some(path) = &self.accept_into {
+            std::fs::write(path, total.accepted.to_json())
+                .with_context(|| format!("the baseline {} cannot be written", path.display()))?;
+            if !self.quiet {
+                let count = total.accepted.len();
+                let findings = if count == 1 { "finding" } else { "findings" };
+                writeln!(io::stderr(), "{count} {findings} written to {}", path.display())?;
+            }
+        }
+        let fails = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
+        Ok(match (total.unreadable, fails && self.accept_into.is_none()) {
+            (true, _) => Exit::Input,
+            (false, true) => Exit::Findings,
+            (false, false) => Exit::Clean,
+        })
+    }
+
+    /// Reads, checks and renders one input. A transcript is dropped as soon as it is rendered.
+    fn work_on(&self, input: &Input) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut options = ReadOptions::new(input.name());
+        options.format = self.form;
+        let opened = input.open().map_err(ReadError::Io);
+        let read = opened.and_then(|source| {
+            read(source, &options, &mut |reading| self.judge(input, reading, &mut outcome))
+        });
+        match read {
+            Ok(summary) => self.unread(input, &summary.problems, false, &mut outcome),
+            Err(ReadError::UnknownForm { .. } | ReadError::Empty) if !input.named => {
+                outcome.summary.add_unrecognised(&input.shown);
+            }
+            Err(error) => {
+                outcome.unreadable = true;
+                self.unread(input, &[problem(&error)], true, &mut outcome);
+            }
+        }
+        outcome
+    }
+
+    fn judge(&self, input: &Input, reading: Reading, outcome: &mut Outcome) {
+        let Reading { mut transcript, problems } = reading;
+        if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
+            transcript.catalog = catalog.clone();
+        }
+        let Report { findings, judgements, counts } = check(&transcript, &self.settings);
+        if self.accept_into.is_some() {
+            outcome.accepted.accept(&transcript, &findings);
+        }
+        let (mut findings, known) = self.baseline.split(&transcript, findings);
+        outcome.summary.baselined += known;
+        outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
+        let before = findings.len();
+        findings.retain(|finding| finding.severity >= self.least);
+        outcome.summary.hidden += before - findings.len();
+        let mut claims = Claims::default();
+        for verdict in
+            [Verdict::Supported, Verdict::Contradicted, Verdict::Unsupported, Verdict::NotCheckable]
+        {
+            claims.add(verdict, counts.claims.get(verdict.name()).copied().unwrap_or(0));
+        }
+        let checked = Checked {
+            path: &input.shown,
+            transcript: &transcript,
+            findings: &findings,
+            judgements: &judgements,
+            claims,
+        };
+        outcome.fragments.push(self.renderer.transcript(&checked));
+        outcome.summary.add(&checked);
+        self.unread(input, &problems, false, outcome);
+    }
+
+    fn unread(&self, input: &Input, problems: &[Problem], fatal: bool, outcome: &mut Outcome) {
+        if !problems.is_empty() {
+            let unread = Unread { path: &input.shown, problems, fatal };
+            outcome.fragments.push(self.renderer.unread(&unread));
+            outcome.summary.add_unread(&unread);
+        }
+    }
+
+    /// A bar on a terminal, for work that takes a while.
+    fn progress(&self, inputs: usize) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(
+            Some(inputs as u64),
+            if self.quiet || inputs < 2 || !io::stderr().is_terminal() {
+                ProgressDrawTarget::hidden()
+            } else {
+                ProgressDrawTarget::stderr_with_hz(8)
+            },
+        );
+        if let Ok(style) = ProgressStyle::with_template("{bar:30.cyan} {pos}/{len} files {eta}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        bar
+    }
+}
+
+/// What is wrong with a whole input, with advice.
+fn problem(error: &ReadError) -> Problem {
+    match error {
+        ReadError::UnknownForm { looked_for } => {
+            let forms: Vec<String> = looked_for
+                .iter()
+                .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
+                .collect();
+            Problem::at(0, error.to_string()).with_help(format!(
+                "name the form with `--input-format`; looked for:{}",
+                forms.concat()
+            ))
+        }
+        ReadError::Empty => Problem::at(0, error.to_string()),
+        ReadError::Io(cause) => match cause.kind() {
+            io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
+            io::ErrorKind::PermissionDenied => Problem::at(0, "the file may not be read"),
+            _ => Problem::at(0, error.to_string()),
+        },
+    }
+}
+
+fn read_baseline(path: &PathBuf) -> anyhow::Result<Baseline> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let complaint =
+            Complaint::new(format!("the baseline {} cannot be read: {error}", path.display()));
+        match error.kind() {
+            io::ErrorKind::NotFound => complaint.help("write one first with `--write-baseline`"),
+            _ => complaint,
+        }
+    })?;
+    Baseline::from_json(&text).with_context(|| path.display().to_string())
+}
+
+/// The catalog in a file of tools.
+pub(super) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;
+    let value = serde_json::from_str(&text)
+        .with_context(|| format!("the list of tools {} is not JSON", path.display()))?;
+    let tools = read_tools(&value).with_context(|| path.display().to_string())?;
+    Ok(Catalog::known(tools).0)
+}

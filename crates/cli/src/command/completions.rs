@@ -1,0 +1,25 @@
+use std::io::{self, Write as _};
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use crate::exit::Exit;
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign completions bash > ~/.local/share/bash-completion/completions/countersign
+  countersign completions fish > ~/.config/fish/completions/countersign.fish")]
+pub(crate) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    let mut command = super::Cli::command();
+    clap_complete::generate(arguments.shell, &mut command, "countersign", &mut script);
+    io::stdout().lock().write_all(&script)?;
+    Ok(Exit::Clean)
+}

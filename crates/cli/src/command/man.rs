@@ -1,0 +1,33 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, CommandFactory as _};
+
+use crate::exit::Exit;
+
+/// Print the manual page, or write one page a command into a folder
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign man | man -l -
+  countersign man --directory /usr/local/share/man/man1")]
+pub(crate) struct Arguments {
+    /// Write every page into this folder
+    #[arg(long, value_name = "FOLDER")]
+    directory: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let command = super::Cli::command();
+    match &arguments.directory {
+        Some(folder) => clap_mangen::generate_to(command, folder)
+            .with_context(|| format!("manual pages cannot be written to {}", folder.display()))?,
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            io::stdout().lock().write_all(&page)?;
+        }
+    }
+    Ok(Exit::Clean)
+}

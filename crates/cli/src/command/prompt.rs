@@ -1,0 +1,23 @@
+use std::io::{self, Write as _};
+
+use clap::Args;
+
+use crate::exit::Exit;
+
+/// Print the execution protocol: instructions for an agent's system prompt
+///
+/// An agent that follows it announces each call, cites execution ids and says so when it cannot,
+/// which makes more of its claims checkable.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  countersign prompt >> CLAUDE.md\n  countersign prompt | pbcopy"
+)]
+pub(crate) struct Arguments {}
+
+/// The protocol as published.
+const PROTOCOL: &str = include_str!("../../../../docs/prompt.md");
+
+pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
+    io::stdout().lock().write_all(PROTOCOL.as_bytes())?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,83 @@
+use std::io::{self, Write as _};
+
+use clap::{Args, ValueEnum};
+use comfy_table::{ContentArrangement, Table, presets};
+use countersign_model::Mode;
+use countersign_rules::{Group, Meta};
+use serde::Serialize;
+
+use super::Global;
+use crate::config;
+use crate::exit::Exit;
+use crate::rule_names::{Selection, metas};
+use crate::terminal;
+
+/// List the rules: code, name, mode in force, what each finds
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  countersign rules\n  countersign rules --format json | jq -r '.[].code'"
+)]
+pub(crate) struct Arguments {
+    /// How the list is shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: ListFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ListFormat {
+    /// A table.
+    Text,
+    /// A JSON array.
+    Json,
+}
+
+#[derive(Serialize)]
+struct Row {
+    code: &'static str,
+    name: &'static str,
+    group: &'static str,
+    mode: Mode,
+    default_mode: Mode,
+    summary: &'static str,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let (options, _) = config::find(&global.place())?;
+    let ignored = options.check.ignore.clone().unwrap_or_default();
+    let selection =
+        Selection { configured: &options.rules, ignored: &ignored, modes: &[], only: &[] };
+    let settings = selection.settings()?;
+    let row = |meta: &'static Meta| Row {
+        code: meta.code.0,
+        name: meta.name,
+        group: match meta.group {
+            Group::Claim => "claim",
+            Group::Call => "call",
+        },
+        mode: settings.mode(meta),
+        default_mode: meta.mode,
+        summary: meta.summary,
+    };
+    let rows: Vec<Row> = metas().map(row).collect();
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        ListFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?,
+        ListFormat::Text => writeln!(out, "{}", table(&rows))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    let width = match terminal::width() {
+        0 => 120,
+        width => width,
+    };
+    table.set_width(u16::try_from(width).unwrap_or(120));
+    table.set_header(["CODE", "NAME", "ABOUT", "MODE", "FINDS"]);
+    for row in rows {
+        table.add_row([row.code, row.name, row.group, row.mode.name(), row.summary]);
+    }
+    table.trim_fmt()
+}

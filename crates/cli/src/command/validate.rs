@@ -1,0 +1,177 @@
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use countersign_model::{Arguments as CallArguments, ToolCall};
+use countersign_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
+use serde_json::{Map, Value, json};
+
+use super::check::read_catalog;
+use crate::exit::Exit;
+
+/// Check tool calls against a list of tools, before anybody runs them
+///
+/// Reads one JSON object a line: `{"name", "arguments"}`, an OpenAI `tool_call`
+/// (`{"id", "function": {"name", "arguments"}}`), Anthropic `tool_use` (`{"id", "name", "input"}`)
+/// or MCP `tools/call` (`{"id", "params": {"name", "arguments"}}`). Arguments may be an object or a
+/// string of JSON. Prints one object a line, in the same order.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// The list of tools: OpenAI, Anthropic or MCP shape
+    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
+    tools: PathBuf,
+    /// The calls: a file, or - for standard input
+    #[arg(value_name = "CALLS", default_value = "-")]
+    calls: PathBuf,
+    /// Apply corrections that lose nothing ("42" for 42), and print the arguments to run instead
+    #[arg(long)]
+    coerce: bool,
+    /// How the verdicts are shown
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    format: VerdictFormat,
+    /// Print the answer to each rejected call as a tool message, and nothing for the others
+    #[arg(long, conflicts_with = "format")]
+    as_tool_result: bool,
+}
+
+const AFTER: &str = "\
+Examples:
+  countersign validate --tools tools.json calls.jsonl
+  echo '{\"name\": \"get_order\", \"arguments\": {\"id\": \"7\"}}' |
+    countersign validate --tools tools.json --coerce --format text
+
+Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VerdictFormat {
+    /// One JSON object a line.
+    Json,
+    /// One line a call, and one below it for each issue.
+    Text,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let catalog = read_catalog(arguments.tools.clone())?;
+    let settings = AdmissionSettings { coerce: arguments.coerce, ..AdmissionSettings::default() };
+    let (admission, issues) = Admission::compile(&catalog, settings);
+    let mut exit = Exit::Clean;
+    for issue in issues.iter().filter(|issue| issue.severity == IssueSeverity::Block) {
+        let (tools, tool, message) = (arguments.tools.display(), &issue.tool, &issue.message);
+        writeln!(io::stderr(), "error: {tools}: tool `{tool}`: {message}")?;
+        exit = Exit::Input;
+    }
+    let named = arguments.calls.display();
+    let input: Box<dyn BufRead> = if arguments.calls.as_os_str() == "-" {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(&arguments.calls)
+            .with_context(|| format!("the calls {named} cannot be read"))?;
+        Box::new(BufReader::new(file))
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    for (at, line) in input.split(b'\n').enumerate() {
+        let line = line.with_context(|| format!("the calls {named} cannot be read"))?;
+        let number = at + 1;
+        match call(&line, number) {
+            Ok(None) => {}
+            Ok(Some(call)) => {
+                let report = admission.admit(&call, None);
+                if !report.valid() {
+                    exit = exit.max(Exit::Findings);
+                }
+                show(arguments, &call, &report, &mut out)?;
+            }
+            Err(wrong) => {
+                exit = Exit::Input;
+                out.flush()?;
+                writeln!(io::stderr(), "error: {named}:{number}: {wrong}")?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+/// The call on a line; `None` for a blank one.
+fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let value: Value =
+        serde_json::from_slice(line).map_err(|error| format!("the line is not JSON: {error}"))?;
+    let Value::Object(outer) = &value else {
+        return Err("a call is a JSON object such as {\"name\": …, \"arguments\": …}".to_owned());
+    };
+    let inner = ["function", "params"]
+        .into_iter()
+        .find_map(|wrapper| outer.get(wrapper).and_then(Value::as_object))
+        .unwrap_or(outer);
+    let text = |object: &Map<String, Value>, names: &[&str]| {
+        names.iter().find_map(|name| match object.get(*name)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        })
+    };
+    let Some(tool) = text(inner, &["name", "tool", "tool_name"]) else {
+        return Err("the call has no `name`".to_owned());
+    };
+    let arguments = ["arguments", "input", "args", "parameters"]
+        .into_iter()
+        .find_map(|name| inner.get(name))
+        .map_or_else(|| CallArguments::raw("{}"), written);
+    let id = text(outer, &["id", "call_id", "tool_call_id"]).unwrap_or_default();
+    Ok(Some(ToolCall { id, tool, arguments, line: number }))
+}
+
+/// Arguments as emitted: a string holds JSON, everything else is JSON already.
+fn written(value: &Value) -> CallArguments {
+    match value {
+        Value::String(text) => CallArguments::raw(text),
+        other => CallArguments::from(other),
+    }
+}
+
+fn show(
+    arguments: &Arguments,
+    call: &ToolCall,
+    report: &CallReport,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    if arguments.as_tool_result {
+        if !report.valid() {
+            let message = json!({
+                "role": "tool",
+                "tool_call_id": call.id,
+                "content": rejection_text(report),
+            });
+            writeln!(out, "{message}")?;
+        }
+        return Ok(());
+    }
+    match arguments.format {
+        VerdictFormat::Text => {
+            writeln!(out, "{report}")?;
+            if let Some(corrected) = &report.corrected_arguments {
+                writeln!(out, "  corrected: {corrected}")?;
+            }
+        }
+        VerdictFormat::Json => {
+            let mut record = Map::new();
+            record.insert("line".into(), call.line.into());
+            if !call.id.is_empty() {
+                record.insert("id".into(), call.id.as_str().into());
+            }
+            record.insert("valid".into(), report.valid().into());
+            if let Value::Object(rest) = serde_json::to_value(report)? {
+                record.extend(rest);
+            }
+            writeln!(out, "{}", Value::Object(record))?;
+        }
+    }
+    Ok(())
+}

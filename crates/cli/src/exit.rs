@@ -1,0 +1,79 @@
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::terminal;
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Nothing at or above the fail level.
+    Clean = 0,
+    /// Findings at or above the fail level.
+    Findings = 1,
+    /// Wrong usage, or an input that cannot be read.
+    Input = 2,
+    /// A fault of ours.
+    Internal = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error with advice.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    message: String,
+    help: Option<String>,
+}
+
+impl Complaint {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The advice.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    pub(crate) fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help;
+        self
+    }
+}
+
+impl std::fmt::Display for Complaint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+/// Prints what went wrong, and says how the process ends.
+pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<Exit> {
+    // Whoever reads our output has seen enough: `countersign check … | head`.
+    let broken_pipe = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe);
+    if broken_pipe {
+        return Ok(Exit::Clean);
+    }
+    let paint = terminal::Paint::for_errors();
+    writeln!(out, "{}: {error:#}", paint.error("error"))?;
+    for cause in error.chain() {
+        if let Some(Complaint { help: Some(help), .. }) = cause.downcast_ref() {
+            writeln!(out, "  {}: {help}", paint.help("help"))?;
+        }
+    }
+    Ok(Exit::Input)
+}

@@ -1,0 +1,139 @@
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use countersign_formats::decompressed;
+use walkdir::WalkDir;
+
+/// Something to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Input {
+    /// As it is shown: as the user wrote it, or below the folder that the user wrote.
+    pub(crate) shown: String,
+    source: Source,
+    /// The user named it, so that it must be readable. A file in a folder may be something else.
+    pub(crate) named: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+/// Folders that never hold logs.
+const SKIPPED: [&str; 5] = [".git", ".hg", ".svn", "node_modules", "__pycache__"];
+/// Endings of logs, before packing.
+const ENDINGS: [&str; 7] = ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log"];
+/// Endings of packed files.
+const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
+
+/// The inputs behind what the user named, in that order, folders by file name. What cannot be
+/// listed comes back as an input too: reading it says why.
+pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Input> {
+    let mut found = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            found.push(Input { shown: "-".to_owned(), source: Source::Stdin, named: true });
+        } else if path.is_dir() {
+            found.extend(in_folder(path));
+        } else {
+            found.push(file(path, true));
+        }
+    }
+    found
+}
+
+fn in_folder(folder: &Path) -> impl Iterator<Item = Input> {
+    WalkDir::new(folder)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|entry| {
+            let name = entry.file_name();
+            entry.depth() == 0
+                || !(entry.file_type().is_dir() && SKIPPED.iter().any(|skipped| name == *skipped))
+        })
+        .filter_map(|entry| match entry {
+            Ok(entry) if entry.file_type().is_file() && looks_like_a_log(entry.path()) => {
+                Some(file(entry.path(), false))
+            }
+            Ok(_) => None,
+            Err(error) => error.path().map(|path| file(path, true)),
+        })
+}
+
+fn file(path: &Path, named: bool) -> Input {
+    Input { shown: path.to_string_lossy().into_owned(), source: Source::File(path.into()), named }
+}
+
+fn looks_like_a_log(path: &Path) -> bool {
+    let ending =
+        |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+    let Some(last) = ending(path) else { return false };
+    if !PACKED.contains(&last.as_str()) {
+        return ENDINGS.contains(&last.as_str());
+    }
+    match path.file_stem().map(Path::new).and_then(ending) {
+        Some(inner) => ENDINGS.contains(&inner.as_str()),
+        None => true,
+    }
+}
+
+impl Input {
+    /// The name that a transcript without an id gets.
+    pub(crate) fn name(&self) -> String {
+        let Source::File(path) = &self.source else { return "stdin".to_owned() };
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut name = name.unwrap_or_else(|| self.shown.clone());
+        for ending in PACKED.iter().chain(&ENDINGS) {
+            if let Some(stem) = name.strip_suffix(&format!(".{ending}")).filter(|s| !s.is_empty()) {
+                name = stem.to_owned();
+            }
+        }
+        name
+    }
+
+    /// Opens it, unpacked.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
+        match &self.source {
+            Source::Stdin => decompressed(BufReader::new(io::stdin())),
+            Source::File(path) => {
+                if path.is_dir() {
+                    return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
+                }
+                decompressed(BufReader::with_capacity(64 * 1024, File::open(path)?))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_by_their_ending() {
+        for (path, expected) in [
+            ("a.json", true),
+            ("a.JSONL", true),
+            ("b/a.traj", true),
+            ("a.jsonl.gz", true),
+            ("a.zst", true),
+            ("a.tar.gz", false),
+            ("a.py", false),
+            ("Makefile", false),
+        ] {
+            assert_eq!(looks_like_a_log(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_transcript_is_named_after_its_file() {
+        for (path, expected) in
+            [("logs/a.jsonl.gz", "a"), ("b.json", "b"), ("c", "c"), (".json", ".json")]
+        {
+            assert_eq!(file(Path::new(path), true).name(), expected);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use std::collections::BTreeMap;
+
+use countersign_model::Mode;
+use countersign_report::RuleCard;
+use countersign_rules::{Meta, Settings, rules};
+
+use crate::choices::RuleMode;
+use crate::exit::Complaint;
+use crate::suggest::did_you_mean;
+
+/// Every rule, in the order of the table.
+pub(crate) fn metas() -> impl Iterator<Item = &'static Meta> {
+    rules().map(|rule| rule.meta())
+}
+
+/// The rule of that code or name, whatever its letter case.
+pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
+    let wanted = word.trim();
+    metas()
+        .find(|meta| {
+            meta.code.0.eq_ignore_ascii_case(wanted) || meta.name.eq_ignore_ascii_case(wanted)
+        })
+        .ok_or_else(|| {
+            let names = metas().flat_map(|meta| [meta.code.0, meta.name]);
+            let help = did_you_mean(wanted, names)
+                .unwrap_or_else(|| "`countersign rules` lists all of them".to_owned());
+            Complaint::new(format!("there is no rule `{wanted}`")).help(help)
+        })
+}
+
+/// What formats may say about the rules.
+pub(crate) fn cards() -> Vec<RuleCard> {
+    metas()
+        .map(|meta| RuleCard {
+            code: meta.code.0,
+            name: meta.name,
+            summary: meta.summary,
+            page: meta.page,
+        })
+        .collect()
+}
+
+/// Which rules run, and how strictly: what flags and configuration say, in words.
+#[derive(Debug)]
+pub(crate) struct Selection<'a> {
+    /// Modes of the configuration, by code or name.
+    pub(crate) configured: &'a BTreeMap<String, RuleMode>,
+    /// `--mode`: a mode for all, or `CODE=MODE`.
+    pub(crate) modes: &'a [String],
+    /// `--rule`: only these.
+    pub(crate) only: &'a [String],
+    /// `--ignore`: not these.
+    pub(crate) ignored: &'a [String],
+}
+
+impl Selection<'_> {
+    /// Checked: every word names a rule or a mode. What is said later, or of one rule, wins.
+    pub(crate) fn settings(&self) -> Result<Settings, Complaint> {
+        let mut modes = BTreeMap::new();
+        for (word, mode) in self.configured {
+            modes.insert(find(word)?.code, Mode::from(*mode));
+        }
+        for word in self.modes.iter().filter(|word| !word.contains('=')) {
+            let mode = mode_of(word)?;
+            for meta in metas() {
+                // A mode for all changes how strict rules are, not which of them run.
+                if modes.get(&meta.code).copied().unwrap_or(meta.mode) != Mode::Off {
+                    modes.insert(meta.code, mode);
+                }
+            }
+        }
+        for word in self.modes {
+            if let Some((rule, mode)) = word.split_once('=') {
+                modes.insert(find(rule)?.code, mode_of(mode)?);
+            }
+        }
+        if !self.only.is_empty() {
+            let only = self.only.iter().map(|word| find(word)).collect::<Result<Vec<_>, _>>()?;
+            for meta in metas() {
+                let mode = modes.get(&meta.code).copied().unwrap_or(meta.mode);
+                if !only.iter().any(|chosen| chosen.code == meta.code) {
+                    modes.insert(meta.code, Mode::Off);
+                } else if mode == Mode::Off {
+                    // Whoever names a rule wants to see it.
+                    modes.insert(meta.code, Mode::Warn);
+                }
+            }
+        }
+        for word in self.ignored {
+            modes.insert(find(word)?.code, Mode::Off);
+        }
+        Ok(Settings { modes })
+    }
+}
+
+fn mode_of(word: &str) -> Result<Mode, Complaint> {
+    const MODES: [(&str, Mode); 4] = [
+        ("off", Mode::Off),
+        ("shadow", Mode::Shadow),
+        ("warn", Mode::Warn),
+        ("block", Mode::Block),
+    ];
+    let wanted = word.trim();
+    MODES
+        .into_iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+        .map(|(_, mode)| mode)
+        .ok_or_else(|| {
+            let help = did_you_mean(wanted, MODES.map(|(name, _)| name))
+                .unwrap_or_else(|| "modes are `off`, `shadow`, `warn`, `block`".to_owned());
+            Complaint::new(format!("there is no mode `{wanted}`")).help(help)
+        })
+}

@@ -1,0 +1,152 @@
+//! `check`: what is found, how it is shown, how the process ends.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::Desk;
+
+/// A call of a tool that does not exist.
+const WRONG: &str = r#"{"id":"order-4411","tools":[{"type":"function","function":{"name":"cancel_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}},"required":["order_id"]}}}],"messages":[{"role":"user","content":"Cancel order 4411, please."},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"cancel_orders","arguments":"{\"order_id\": \"4411\"}"}}]}]}"#;
+/// Nothing to complain about.
+const CLEAN: &str =
+    r#"{"messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]}"#;
+
+/// Only one rule, so that these tests do not change with every new one.
+const ONE: &str = "--rule UNKNOWN_TOOL";
+
+#[test]
+fn a_finding_with_its_excerpt() {
+    let desk = Desk::with(&[("log.json", WRONG)]);
+    assert_snapshot!(desk.run(&format!("check log.json {ONE}")), @r#"
+    exit 1
+    error[UNKNOWN_TOOL]: there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
+    --> log.json:1 (turn 1)
+     |
+     | cancel_orders({"order_id": "4411"})
+     | ^^^^^^^^^^^^^
+     |
+     = expected: cancel_order
+     = actual: cancel_orders
+
+    1 error in 1 transcript (no claims to check)
+    the record has gaps: calls without a result (1 transcript)
+    "#);
+}
+
+#[test]
+fn a_clean_run_says_so() {
+    let desk = Desk::with(&[("log.json", CLEAN)]);
+    assert_snapshot!(desk.run(&format!("check log.json {ONE}")), @"
+    exit 0
+    no findings in 1 transcript (no claims to check)
+    ");
+    assert_snapshot!(desk.run(&format!("check log.json --quiet {ONE}")), @"exit 0");
+}
+
+#[test]
+fn a_broken_file_is_named_and_the_rest_is_still_checked() {
+    let desk = Desk::with(&[("a.json", "not a log"), ("b.json", WRONG)]);
+    let ran = desk.run(&format!("check a.json missing.json b.json --format github {ONE}"));
+    assert_snapshot!(ran, @"
+    exit 2
+    ::error file=a.json,title=could not be read::no known form of log
+    ::error file=missing.json,title=could not be read::there is no such file
+    ::error file=b.json,line=1,title=UNKNOWN_TOOL unknown-tool::there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
+    ::notice title=countersign::1 error in 1 transcript (no claims to check)
+    ");
+}
+
+#[test]
+fn in_a_folder_what_is_no_log_is_left_out() {
+    let desk = Desk::with(&[
+        ("logs/README.md", "# Logs\n"),
+        ("logs/empty.json", ""),
+        ("logs/script.py", "print()\n"),
+        ("logs/node_modules/x.json", WRONG),
+        ("logs/deep/a.json", CLEAN),
+    ]);
+    assert_snapshot!(desk.run(&format!("check logs {ONE}")), @"
+    exit 0
+    no findings in 1 transcript (no claims to check)
+    2 files of no known form left out: logs/README.md, logs/empty.json
+    ");
+}
+
+#[test]
+fn standard_input_and_a_catalog_from_a_file() {
+    let log = r#"{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"red","arguments":"{}"}}]}]}"#;
+    let desk = Desk::with(&[("tools.json", r#"[{"name":"read"}]"#)]);
+    let with = desk.run_with(&format!("check - --tools tools.json --format jsonl {ONE}"), log);
+    let first: Value = serde_json::from_str(with.out.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (with.code, &first["transcript"]["path"], &first["call"]["tool"]),
+        (1, &Value::from("-"), &Value::from("red"))
+    );
+    // Without a list of tools nothing can be said about a name.
+    assert_eq!(desk.run_with(&format!("check - {ONE}"), log).code, 0);
+}
+
+#[test]
+fn exit_codes() {
+    let desk = Desk::with(&[("wrong.json", WRONG), ("clean.json", CLEAN), ("bad.json", "?")]);
+    for (line, code) in [
+        ("check clean.json", 0),
+        ("check wrong.json", 1),
+        ("check wrong.json --fail-on never", 0),
+        ("check wrong.json --mode warn", 0),
+        ("check wrong.json --mode warn --fail-on warning", 1),
+        ("check wrong.json --mode unknown_tool=Shadow --fail-on warning", 0),
+        ("check wrong.json --ignore unknown-tool", 0),
+        ("check wrong.json --severity error", 1),
+        ("check bad.json", 2),
+        ("check wrong.json bad.json", 2),
+        ("check", 2),
+        ("check wrong.json --rule NOSUCH", 2),
+        ("check wrong.json --mode loud", 2),
+        ("check wrong.json --tools missing.json", 2),
+        ("check wrong.json --baseline missing.json", 2),
+        ("check wrong.json --write-baseline", 2),
+    ] {
+        let only = if line.contains("--rule") || line == "check" { "" } else { ONE };
+        let ran = desk.run(&format!("{line} {only}"));
+        assert_eq!(ran.code, code, "{line}: {ran}");
+    }
+}
+
+#[test]
+fn a_baseline_keeps_what_is_known_from_failing() {
+    let desk = Desk::with(&[("wrong.json", WRONG)]);
+    let ran = desk.run(&format!("check wrong.json --baseline b.json --write-baseline {ONE}"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, "1 finding written to b.json\n"));
+    assert_snapshot!(desk.run(&format!("check wrong.json --baseline b.json {ONE}")), @"
+    exit 0
+    no findings in 1 transcript (no claims to check)
+    1 known finding of the baseline not shown
+    the record has gaps: calls without a result (1 transcript)
+    ");
+}
+
+#[test]
+fn every_format_is_written_to_a_file_too() {
+    let desk = Desk::with(&[("wrong.json", WRONG)]);
+    for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {
+        let shown = desk.run(&format!("check wrong.json --format {format} {ONE}"));
+        let ran = desk.run(&format!("check wrong.json --format {format} --output o {ONE}"));
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+        assert_eq!(std::fs::read_to_string(desk.path().join("o")).unwrap(), shown.out);
+    }
+}
+
+#[test]
+fn many_files_come_out_in_the_order_of_their_names() {
+    let names: Vec<String> = (0..200).map(|n| format!("logs/{n:03}.json")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), WRONG)).collect();
+    let ran = Desk::with(&files).run(&format!("check logs --format jsonl {ONE}"));
+    let paths: Vec<String> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter_map(|record| Some(record["transcript"]["path"].as_str()?.to_owned()))
+        .collect();
+    assert_eq!(paths, names);
+}

@@ -1,0 +1,190 @@
+//! What the binary says about itself.
+
+use insta::assert_snapshot;
+
+use crate::Desk;
+
+#[test]
+fn help() {
+    assert_snapshot!(Desk::with(&[]).run("--help"), @"
+    exit 0
+    Checks what a language-model agent says against what its tool calls show
+
+    Usage: countersign [OPTIONS] <COMMAND>
+
+    Commands:
+      check        Check transcripts: every claim against the record, every call against its tool
+      validate     Check tool calls against a list of tools, before anybody runs them
+      rules        List the rules: code, name, mode in force, what each finds
+      explain      Show a rule's page: what it finds, why it matters, what it leaves alone
+      prompt       Print the execution protocol: instructions for an agent's system prompt
+      config       Check or show the configuration, or print its schema
+      completions  Print a completion script for a shell
+      man          Print the manual page, or write one page a command into a folder
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Configuration:
+          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --no-config      Read no configuration file
+
+    Examples:
+      countersign check session.jsonl          what the agent said, against what it did
+      countersign check logs/ --format sarif   the same for a folder, for code scanning
+      countersign explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
+
+    Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
+    3 internal error.
+    ");
+}
+
+#[test]
+fn help_of_check() {
+    assert_snapshot!(Desk::with(&[]).run("check -h"), @"
+    exit 0
+    Check transcripts: every claim against the record, every call against its tool
+
+    Usage: countersign check [OPTIONS] <PATH>...
+
+    Arguments:
+      <PATH>...  Files, folders, or - for standard input
+
+    Options:
+          --input-format <FORM>  The form of the logs, instead of detecting it [possible values:
+                                 claude-code, codex, fk, mini-swe-agent, swe-agent, gemini-cli,
+                                 openhands, otel, mcp, openai-responses, anthropic, openai-chat,
+                                 specstory]
+          --tools <FILE>         A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not
+                                 carry one [env: COUNTERSIGN_TOOLS=]
+      -h, --help                 Print help (see more with '--help')
+
+    Rules:
+          --rule <RULE>         Run only this rule, by code or name [repeatable]
+          --ignore <RULE>       Do not run this rule, by code or name [repeatable]
+          --mode <[RULE=]MODE>  How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for
+                                all [repeatable]
+
+    Findings:
+          --severity <LEVEL>  The least severity that is shown [env: COUNTERSIGN_SEVERITY=] [possible
+                              values: note, warning, error]
+          --fail-on <LEVEL>   From which severity on the exit code is 1 [env: COUNTERSIGN_FAIL_ON=]
+                              [possible values: error, warning, note, never]
+          --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
+                              [env: COUNTERSIGN_BASELINE=]
+          --write-baseline    Write what is found now to the baseline, and exit with 0
+
+    Output:
+          --format <FORMAT>  How findings are shown [env: COUNTERSIGN_FORMAT=] [possible values: text,
+                             json, jsonl, sarif, junit, github, markdown]
+          --show-supported   Show every claim with its verdict and what it rests on
+      -o, --output <FILE>    Write to this file instead of standard output
+          --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
+      -q, --quiet            No summary, no progress: findings and errors only
+
+    Configuration:
+          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --no-config      Read no configuration file
+
+    Examples:
+      countersign check session.jsonl
+      countersign check ~/.claude/projects --severity warning
+      countersign check logs/ --format sarif --output countersign.sarif
+      countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
+      countersign check logs/ --baseline known.json --write-baseline
+      zcat log.gz | countersign check - --format jsonl | jq .message
+    ");
+}
+
+#[test]
+fn help_of_validate() {
+    assert_snapshot!(Desk::with(&[]).run("validate -h"), @r#"
+    exit 0
+    Check tool calls against a list of tools, before anybody runs them
+
+    Usage: countersign validate [OPTIONS] --tools <FILE> [CALLS]
+
+    Arguments:
+      [CALLS]  The calls: a file, or - for standard input [default: -]
+
+    Options:
+          --tools <FILE>     The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERSIGN_TOOLS=]
+          --coerce           Apply corrections that lose nothing ("42" for 42), and print the arguments
+                             to run instead
+          --format <FORMAT>  How the verdicts are shown [default: json] [possible values: json, text]
+          --as-tool-result   Print the answer to each rejected call as a tool message, and nothing for
+                             the others
+      -h, --help             Print help (see more with '--help')
+
+    Configuration:
+          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --no-config      Read no configuration file
+
+    Examples:
+      countersign validate --tools tools.json calls.jsonl
+      echo '{"name": "get_order", "arguments": {"id": "7"}}' |
+        countersign validate --tools tools.json --coerce --format text
+
+    Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.
+    "#);
+}
+
+#[test]
+fn a_wrong_flag_is_named_with_the_right_one() {
+    assert_snapshot!(Desk::with(&[]).run("check log.json --formt json"), @"
+    exit 2
+    --- stderr
+    error: unexpected argument '--formt' found
+
+      tip: a similar argument exists: '--format'
+
+    Usage: countersign check --format <FORMAT> <PATH>...
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn a_wrong_rule_is_named_with_the_right_one() {
+    assert_snapshot!(Desk::with(&[]).run("explain unknow-tool"), @"
+    exit 2
+    --- stderr
+    error: there is no rule `unknow-tool`
+      help: did you mean `unknown-tool`?
+    ");
+}
+
+#[test]
+fn every_command_has_examples() {
+    let desk = Desk::with(&[]);
+    for command in
+        ["check", "validate", "rules", "explain", "prompt", "config", "completions", "man"]
+    {
+        let ran = desk.run(&format!("{command} --help"));
+        assert!(ran.code == 0 && ran.out.contains("Examples:\n  "), "{command}: {ran}");
+    }
+}
+
+#[test]
+fn rules_are_listed_as_json() {
+    let ran = Desk::with(&[]).run("rules --format json");
+    let rows: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let row = rows.as_array().unwrap().iter().find(|row| row["code"] == "UNKNOWN_TOOL").unwrap();
+    assert_eq!((row["name"].as_str(), row["mode"].as_str()), (Some("unknown-tool"), Some("block")));
+}
+
+#[test]
+fn scripts_pages_and_the_protocol_are_printed() {
+    let desk = Desk::with(&[]);
+    for (line, expected) in [
+        ("completions bash", "_countersign()"),
+        ("man", ".TH countersign 1"),
+        ("prompt", "# Execution protocol"),
+        ("explain UNKNOWN_TOOL", "UNKNOWN_TOOL unknown-tool [block]"),
+    ] {
+        let ran = desk.run(line);
+        assert!(ran.code == 0 && ran.out.contains(expected), "{line}: {ran}");
+    }
+}

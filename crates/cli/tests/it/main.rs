@@ -1,0 +1,76 @@
+//! The binary as its users meet it: help, wrong flags, broken files, exit codes, formats.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "the binary is run, on files written for it")]
+
+mod check;
+mod config;
+mod help;
+mod validate;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder with files, in which the binary runs.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+/// What a run printed.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Desk {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        self.run_with(line, "")
+    }
+
+    /// Runs the binary on arguments separated by blanks, with this standard input.
+    pub(crate) fn run_with(&self, line: &str, input: &str) -> Ran {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+            .args(line.split_whitespace())
+            .current_dir(self.path())
+            .env_clear()
+            .env("HOME", self.path().join("home"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that does not read its input has closed it.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit {}\n{}", self.code, self.out)?;
+        if self.err.is_empty() { Ok(()) } else { write!(f, "--- stderr\n{}", self.err) }
+    }
+}

@@ -1,0 +1,53 @@
+//! `validate`: calls against a list of tools.
+
+use insta::assert_snapshot;
+
+use crate::Desk;
+
+const TOOLS: &str = r#"[{"name":"get_order","parameters":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}]"#;
+const CALLS: &str = r#"{"name":"get_order","arguments":{"id":"7"}}
+nonsense
+
+{"id":"c1","type":"function","function":{"name":"get_ordr","arguments":"{\"id\":7}"}}
+{"type":"tool_use","id":"c2","name":"get_order","input":{"id":7}}
+"#;
+
+#[test]
+fn verdicts_as_json() {
+    let desk = Desk::with(&[("tools.json", TOOLS), ("calls.jsonl", CALLS)]);
+    assert_snapshot!(desk.run("validate --tools tools.json calls.jsonl"), @r#"
+    exit 2
+    {"line":1,"valid":false,"tool":"get_order","issues":[{"code":"WRONG_TYPE","severity":"block","message":"`/id` must be integer, got \"7\"","tool":"get_order","parameter":"/id","expected":"integer","actual":"\"7\""}]}
+    {"line":4,"id":"c1","valid":false,"tool":"get_ordr","issues":[{"code":"UNKNOWN_TOOL","severity":"block","message":"there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`","tool":"get_ordr","expected":"get_order","actual":"get_ordr"}]}
+    {"line":5,"id":"c2","valid":true,"tool":"get_order","issues":[]}
+    --- stderr
+    error: calls.jsonl:2: the line is not JSON: expected ident at line 1 column 2
+    "#);
+}
+
+#[test]
+fn corrected_arguments_as_text() {
+    let desk = Desk::with(&[("tools.json", TOOLS)]);
+    let ran = desk.run_with("validate --tools tools.json --coerce --format text", CALLS);
+    assert_snapshot!(ran, @r#"
+    exit 2
+    get_order: valid
+      warning [WRONG_TYPE] `/id` must be integer, got "7"; corrected
+      corrected: {"id":7}
+    get_ordr: BLOCKED
+      [UNKNOWN_TOOL] there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`
+    get_order: valid
+    --- stderr
+    error: -:2: the line is not JSON: expected ident at line 1 column 2
+    "#);
+}
+
+#[test]
+fn the_answer_to_the_model() {
+    let desk = Desk::with(&[("tools.json", TOOLS)]);
+    let call = r#"{"id":"c1","name":"get_order","arguments":"{}"}"#;
+    assert_snapshot!(desk.run_with("validate --tools tools.json --as-tool-result", call), @r#"
+    exit 1
+    {"role":"tool","tool_call_id":"c1","content":"Tool call rejected: get_order; nothing was executed.\n\nIssues:\n- [MISSING_REQUIRED] `/id` is required but missing; expected integer\n\nCorrect the tool name and the arguments named above and call again, once. Do not report this call as done."}
+    "#);
+}
