@@ -67,12 +67,12 @@ impl Excerpt {
     /// A call as it was made, with the argument at `pointer` marked, or the tool's name.
     pub(crate) fn of_call(tool: &str, arguments: &str, pointer: &str, width: usize) -> Self {
         let head = format!("{tool}(");
-        let mark = locate(arguments, pointer)
-            .filter(|_| !pointer.is_empty())
-            .map_or(0..tool.len(), |range| head.len() + range.start..head.len() + range.end);
-        let line = format!("{head}{arguments})");
+        let room = width.saturating_sub(head.chars().count() + 1).max(width / 2);
+        let mark = locate(arguments, pointer).filter(|_| !pointer.is_empty());
+        let (arguments, mark) = cut(arguments, mark, room);
+        let mark = mark.map_or(0..tool.len(), |m| head.len() + m.start..head.len() + m.end);
         let mut excerpt = Self::default();
-        excerpt.push(&line, Some(mark), width);
+        excerpt.push(&format!("{head}{arguments})"), Some(mark), usize::MAX);
         excerpt
     }
 
@@ -130,9 +130,8 @@ fn cut(line: &str, mark: Option<Range<usize>>, width: usize) -> (String, Option<
         None => 0,
         Some((at, _)) => head
             .get(at..)
-            .and_then(|tail| tail.find(' ').map(|blank| at + blank + 1))
-            .unwrap_or(start)
-            .min(start),
+            .and_then(|tail| tail.find(' ').filter(|&blank| blank < 20))
+            .map_or(at, |blank| at + blank + 1),
     };
     let mut short = String::new();
     if kept > 0 {
@@ -246,5 +245,10 @@ mod tests {
             assert_eq!(drawn(&Excerpt::of_call("f", arguments, pointer, 80)), expected);
         }
         assert_eq!(drawn(&Excerpt::of_call("f", "{broken", "/a", 80)), "[f]({broken)");
+        let long = format!(r#"{{"a":"{}","b":17}}"#, "x".repeat(500));
+        assert_eq!(
+            drawn(&Excerpt::of_call("tool", &long, "/b", 40)),
+            r#"tool(…xxxxxx","b":[17]})"#
+        );
     }
 }

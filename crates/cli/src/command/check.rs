@@ -193,7 +193,7 @@ impl Job {
                 .par_iter()
                 .map(|input| {
                     let outcome = self.work_on(input);
-                    bar.inc(1);
+                    self.advance(&bar);
                     outcome
                 })
                 .collect();
@@ -294,21 +294,23 @@ impl Job {
         }
     }
 
-    /// A bar on a terminal, for work that takes a while.
+    /// A bar that stays hidden: see [`Job::advance`].
     fn progress(&self, inputs: usize) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(
-            Some(inputs as u64),
-            if self.quiet || inputs < 2 || !io::stderr().is_terminal() {
-                ProgressDrawTarget::hidden()
-            } else {
-                ProgressDrawTarget::stderr_with_hz(8)
-            },
-        );
-        if let Ok(style) = ProgressStyle::with_template("{bar:30.cyan} {pos}/{len} files {eta}") {
-            bar.set_style(style);
+        let hidden = ProgressDrawTarget::hidden();
+        let bar = ProgressBar::with_draw_target(Some(inputs as u64), hidden);
+        match ProgressStyle::with_template("{bar:30.cyan} {pos}/{len} files, {eta} left") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
         }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        bar
+    }
+
+    /// One input is done. The bar shows on a terminal, once the work takes a while.
+    fn advance(&self, bar: &ProgressBar) {
+        bar.inc(1);
+        let slow = bar.elapsed() > Duration::from_secs(1);
+        if slow && bar.is_hidden() && !self.quiet && io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        }
     }
 }
 

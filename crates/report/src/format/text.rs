@@ -317,10 +317,12 @@ fn gaps_of(summary: &Summary) -> String {
     parts.join(", ")
 }
 
-/// `path:line (turn 4)`
+/// `path:line (turn 4)`, with the transcript's id where the path does not tell it.
 fn place(checked: &Checked<'_>, turn: usize, line: usize) -> String {
     let line = if line > 0 { format!(":{line}") } else { String::new() };
-    format!("{}{line} (turn {turn})", visible(checked.path))
+    let (path, id) = (visible(checked.path), visible(&checked.transcript.id));
+    let id = if path.contains(id.as_ref()) { String::new() } else { format!("{id}, ") };
+    format!("{path}{line} ({id}turn {turn})")
 }
 
 fn name_of(checked: &Checked<'_>) -> String {
