@@ -234,6 +234,21 @@ mod tests {
     }
 
     #[test]
+    fn every_span_of_every_width_gives_marks_that_fit() {
+        let text = "aß\n\n çd e\t\u{1b}[0m\n日本語 text\n\n😀 end ";
+        for start in 0..=text.len() + 1 {
+            for end in 0..=text.len() + 1 {
+                for width in 0..24 {
+                    let excerpt = Excerpt::around(text, Span { start, end }, width);
+                    for mark in &excerpt.marks {
+                        assert!(excerpt.text.get(mark.clone()).is_some_and(|t| !t.is_empty()));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn an_argument_is_found_by_its_pointer() {
         let arguments = r#"{"order": {"items": [1, {"a/b": "x"}]}}"#;
         for (pointer, expected) in [
