@@ -121,7 +121,10 @@ fn show(measured: &[Measured], wanted: &str, most: usize) {
         left -= 1;
         println!("## {} turn {:?} class {} {}", one.row.id, turn, one.row.class, one.row.claim);
         if let Some(message) = turn.and_then(|t| one.row.transcript.messages.get(t)) {
-            println!("   | {}", message.text.chars().take(700).collect::<String>().replace('\n', "\n   | "));
+            println!(
+                "   | {}",
+                message.text.chars().take(700).collect::<String>().replace('\n', "\n   | ")
+            );
         }
         for f in &one.found {
             let relevant = match kind {
@@ -131,7 +134,13 @@ fn show(measured: &[Measured], wanted: &str, most: usize) {
             };
             if relevant {
                 let mark = if f.blocks { "BLOCK" } else { "warn" };
-                println!("   -> {} {mark} turn {}: {:?}: {}", f.code, f.turn, f.text.chars().take(160).collect::<String>(), f.message);
+                println!(
+                    "   -> {} {mark} turn {}: {:?}: {}",
+                    f.code,
+                    f.turn,
+                    f.text.chars().take(160).collect::<String>(),
+                    f.message
+                );
             }
         }
     }

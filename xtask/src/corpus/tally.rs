@@ -35,13 +35,8 @@ impl Tally {
     pub(crate) fn add(&mut self, one: &Measured) {
         let part = &mut self.parts[usize::from(one.row.untouched)];
         part.rows += 1;
-        part.messages += one
-            .row
-            .transcript
-            .messages
-            .iter()
-            .filter(|m| m.role == Role::Assistant)
-            .count();
+        part.messages +=
+            one.row.transcript.messages.iter().filter(|m| m.role == Role::Assistant).count();
         let turns = |blocks: bool| -> BTreeSet<usize> {
             one.found.iter().filter(|f| f.blocks == blocks).map(|f| f.turn).collect()
         };

@@ -77,7 +77,7 @@ fn action_claim(
             turn,
         },
         family,
-        textual: is_textual(&verb),
+        textual: is_textual(prose, predicate, &verb),
         verb,
         patients,
         direct,
@@ -90,7 +90,8 @@ fn is_own(predicate: &Predicate, listed: bool) -> Option<bool> {
         (Voice::Active, Subject::Agent) => Some(true),
         (Voice::Active, _) => None,
         (Voice::PerfectPassive, _) => Some(true),
-        (Voice::State | Voice::PastPassive, _) => predicate.emphatic.then_some(predicate.emphatic),
+        (Voice::State | Voice::PastPassive, Subject::Agent) => None,
+        (Voice::State | Voice::PastPassive, _) => predicate.emphatic.then_some(true),
         (Voice::Bare | Voice::BareResult, _) => Some(!listed),
     }
 }
@@ -99,12 +100,18 @@ fn is_own(predicate: &Predicate, listed: bool) -> Option<bool> {
 fn family_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Family> {
     match predicate.action {
         Action::Of(family) => Some(family),
-        Action::Generic => {
+        Action::Generic | Action::Any => {
             let range = match predicate.voice {
                 Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
                 _ => predicate.subject_tokens.clone(),
             };
-            prose.tokens(range).iter().filter(|t| !t.quoted).take(8).find_map(|t| t.noun)
+            let named = prose
+                .tokens(range)
+                .iter()
+                .take_while(|t| !t.has(Tags::PREPOSITION))
+                .filter(|t| !t.quoted)
+                .find_map(|t| t.noun);
+            named.or((predicate.action == Action::Any).then_some(Family::Update))
         }
     }
 }
@@ -132,15 +139,17 @@ fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
     if objects_in(prose, range.start..stop).is_empty() { range.clone() } else { range.start..stop }
 }
 
-/// Verbs whose work may be the message itself.
-fn is_textual(verb: &str) -> bool {
-    [
-        "draft", "compos", "writ", "wrote", "generat", "produc", "document", "format", "simplif",
-        "convert", "extract", "correct", "revis", "rewr", "mark", "outlin", "creat", "updat",
-        "adjust", "applied", "log", "record", "set", "extend", "reduc", "clean", "includ",
-    ]
-    .iter()
-    .any(|stem| verb.starts_with(stem))
+/// Whether what was made may be the message itself: "I've drafted a summary", "wrote the plan".
+fn is_textual(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    let range = match predicate.voice {
+        Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
+        _ => predicate.subject_tokens.clone(),
+    };
+    let of_text = prose.tokens(range).iter().take(8).any(|t| t.has(Tags::TEXT_NOUN));
+    let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]
+        .iter()
+        .any(|stem| verb.starts_with(stem));
+    of_text || (writes && matches!(predicate.voice, Voice::Active | Voice::Bare))
 }
 
 fn trim_marks(text: &str, span: Span) -> Span {

@@ -31,10 +31,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let window = window_start(&facts.transcript().messages, turn);
     let mut tally = Tally::default();
     let mut opaque = false;
-    let mut changed = false;
     for (execution, deed) in facts.deeds_before(turn) {
         opaque |= deed.opaque;
-        changed |= deed.changes() && deed.status.succeeded();
         let names_verb = || args(execution).contains(stem(&said.verb));
         if !deed.families.meets(accepted) && !(deed.changes() && names_verb()) {
             continue;
@@ -51,7 +49,7 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     if let Some(elsewhere) = tally.elsewhere {
         return ActionVerdict::Elsewhere(vec![elsewhere]);
     }
-    if said.textual && ids.is_empty() && (changed || !said.direct || opaque || !has_noun(said)) {
+    if said.textual && ids.is_empty() {
         return ActionVerdict::NotCheckable;
     }
     ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
@@ -180,10 +178,6 @@ fn window_start(messages: &[Message], turn: usize) -> usize {
         .iter()
         .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
         .unwrap_or(0)
-}
-
-fn has_noun(said: &ActionClaim) -> bool {
-    !matches!(said.family, Family::Create | Family::Update)
 }
 
 fn args<'t>(execution: &Execution<'t>) -> &'t str {

@@ -107,7 +107,7 @@ fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
                 return Families::of(&[Family::Read, Family::Search]);
             }
             Some(Action::Of(family)) if verbal => return Families::NONE.with(family),
-            Some(Action::Generic) if verbal => generic = true,
+            Some(Action::Generic | Action::Any) if verbal => generic = true,
             _ => {
                 if let (true, Some(family)) = (generic, entry.noun) {
                     return Families::NONE.with(family);
