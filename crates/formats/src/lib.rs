@@ -19,10 +19,12 @@ mod outcome_text;
 mod read;
 mod reader;
 mod receipts;
+mod responses_item;
 mod session;
 mod sketch;
 mod source;
 mod time;
+mod tool_calls;
 mod tools;
 
 pub use decompress::decompressed;
