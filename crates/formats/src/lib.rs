@@ -15,6 +15,7 @@ mod detect;
 mod documents;
 mod fields;
 mod lines;
+mod otlp;
 mod outcome_text;
 mod read;
 mod reader;

@@ -10,6 +10,7 @@ mod mini_swe_agent;
 mod openai_chat;
 mod openai_responses;
 mod openhands;
+mod otel;
 mod specstory;
 mod swe_agent;
 
@@ -45,7 +46,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 12] = [
+pub(crate) static READERS: [&dyn Reader; 13] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -53,6 +54,7 @@ pub(crate) static READERS: [&dyn Reader; 12] = [
     &swe_agent::SweAgent,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,
+    &otel::Otel,
     &mcp::Mcp,
     &openai_responses::OpenaiResponses,
     &anthropic::Anthropic,
