@@ -15,6 +15,12 @@ mod prose;
 mod rule;
 mod settings;
 
+pub use call::{
+    Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,
+    CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationSettings, Issue,
+    IssueSeverity, Rejection, RejectionCounts, RejectionLog, Remotes, Schema, SchemaError, Step,
+    StreakInfo, Violation, lint, rejection, rejection_text,
+};
 pub use check::{Counts, Report, check};
 pub use facts::{Execution, Facts, Record};
 pub use findings::Findings;

@@ -1,6 +1,49 @@
-//! The call rules, one file each, in one table.
+//! Everything about one tool call before it runs, and the call rules in one table.
+
+mod admission;
+mod answer;
+mod catalog_lint;
+mod context;
+mod fixation;
+mod issue;
+mod leaves;
+mod needle;
+mod placeholder;
+mod recorded;
+mod rejections;
+mod repair;
+mod report;
+mod rules;
+mod schema;
+mod shape;
 
 use crate::rule::Rule;
 
+pub use admission::{Admission, AdmissionSettings};
+pub use answer::{Corrections, CorrectionsUsedUp, rejection, rejection_text};
+pub use catalog_lint::{CatalogIssue, lint};
+pub use context::Context;
+pub use fixation::{
+    Ending, Fixation, FixationEvent, FixationKind, FixationSettings, Step, StreakInfo,
+};
+pub use issue::{Issue, IssueSeverity};
+pub(crate) use recorded::Admissions;
+pub use rejections::{Rejection, RejectionCounts, RejectionLog};
+pub use report::CallReport;
+pub use schema::{Breach, Remotes, Schema, SchemaError, Violation};
+
 /// Every call rule.
-pub(crate) const RULES: &[&dyn Rule] = &[];
+pub(crate) const RULES: &[&dyn Rule] = &[
+    &rules::unknown_tool::UnknownTool,
+    &rules::missing_required::MissingRequired,
+    &rules::wrong_type::WrongType,
+    &rules::invalid_value::InvalidValue,
+    &rules::invalid_format::InvalidFormat,
+    &rules::unknown_param::UnknownParam,
+    &rules::malformed_arguments::MalformedArguments,
+    &rules::placeholder_value::PlaceholderValue,
+    &rules::suspicious_length::SuspiciousLength,
+    &rules::ungrounded_path::UngroundedPath,
+    &rules::ungrounded_value::UngroundedValue,
+    &rules::repeated_call::RepeatedCall,
+];

@@ -13,6 +13,7 @@ use std::cell::OnceCell;
 use countersign_model::{Evidence, EvidenceSource, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
+use crate::call::Admissions;
 use crate::settings::Settings;
 
 pub(crate) use answer::Answer;
@@ -30,6 +31,7 @@ pub struct Facts<'t> {
     deeds: deed::Deeds<'t>,
     answers: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
+    admissions: OnceCell<Admissions>,
 }
 
 impl<'t> Facts<'t> {
@@ -45,6 +47,7 @@ impl<'t> Facts<'t> {
             deeds,
             answers: OnceCell::new(),
             actions: OnceCell::new(),
+            admissions: OnceCell::new(),
         }
     }
 
@@ -111,5 +114,10 @@ impl<'t> Facts<'t> {
             excerpt: text.get(..cut).unwrap_or_default().to_owned(),
             line: execution.outcome.map_or(0, |o| o.line),
         }
+    }
+
+    /// What is wrong with the calls; found when the first call rule asks.
+    pub(crate) fn admissions(&self) -> &Admissions {
+        self.admissions.get_or_init(|| Admissions::of(self))
     }
 }

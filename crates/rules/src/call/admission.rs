@@ -1,0 +1,435 @@
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use countersign_model::{Arguments, Catalog, JsonError, Tool, ToolCall};
+use serde_json::Value;
+
+use super::catalog_lint::{CatalogIssue, lint};
+use super::context::Context;
+use super::issue::{Issue, IssueSeverity, code, shortened, shown};
+use super::leaves::each_text;
+use super::needle::{Needle, NeedleKind, needles, words};
+use super::placeholder::is_placeholder;
+use super::repair::{Names, coerced};
+use super::report::CallReport;
+use super::schema::{Breach, Remotes, Schema, Violation};
+use super::shape::Shape;
+
+/// Decides whether a call may go on to be judged: a catalog, compiled once.
+#[derive(Debug)]
+pub struct Admission {
+    /// `None` when the catalog is unknown.
+    tools: Option<HashMap<String, Entry>>,
+    names: Names,
+    settings: AdmissionSettings,
+}
+
+/// Checked values that decide how strict admission is.
+#[derive(Debug, Clone)]
+pub struct AdmissionSettings {
+    /// Apply lossless corrections of arguments.
+    pub coerce: bool,
+    /// Apply lossless corrections of names.
+    pub resolve_names: bool,
+    /// A text longer than this many characters is suspicious.
+    pub longest_text: usize,
+    /// The same for one parameter, by tool and JSON Pointer.
+    pub longest_text_of: BTreeMap<(String, String), usize>,
+    /// Documents that schemas may refer to.
+    pub remotes: Remotes,
+}
+
+impl Default for AdmissionSettings {
+    /// Arguments as emitted, names repaired where nothing is lost, 10,000 characters, no remotes.
+    fn default() -> Self {
+        Self {
+            coerce: false,
+            resolve_names: true,
+            longest_text: 10_000,
+            longest_text_of: BTreeMap::new(),
+            remotes: Remotes::default(),
+        }
+    }
+}
+
+/// One tool of the catalog.
+#[derive(Debug)]
+struct Entry {
+    available: bool,
+    reads: bool,
+    schema: Option<Schema>,
+    shape: Shape,
+}
+
+impl Admission {
+    /// Compiles every schema of a catalog.
+    ///
+    /// A tool whose schema does not compile stays callable by name, its arguments unchecked; the
+    /// issue says so, and whoever registers tools decides what to make of it.
+    #[must_use]
+    pub fn compile(catalog: &Catalog, settings: AdmissionSettings) -> (Self, Vec<CatalogIssue>) {
+        let mut issues = Vec::new();
+        let mut tools = HashMap::with_capacity(catalog.len());
+        for tool in catalog.iter() {
+            issues.extend(lint(tool));
+            let compiled = tool.parameters.as_ref().map(|p| Schema::compile(p, &settings.remotes));
+            let schema = compiled.transpose().unwrap_or_else(|error| {
+                issues.push(CatalogIssue::invalid_schema(&tool.name, error));
+                None
+            });
+            let shape = schema.as_ref().map(|s| Shape::of(s.source())).unwrap_or_default();
+            let entry = Entry { available: tool.available, reads: reads(tool), schema, shape };
+            tools.insert(tool.name.clone(), entry);
+        }
+        let names = Names::of(catalog);
+        (Self { tools: catalog.is_known().then_some(tools), names, settings }, issues)
+    }
+
+    /// Checks one call. Without a context nothing is said about where values come from.
+    #[must_use]
+    pub fn admit(&self, call: &ToolCall, context: Option<&dyn Context>) -> CallReport {
+        self.admit_parts(&call.tool, &call.arguments, context)
+    }
+
+    /// The same for a name and arguments.
+    #[must_use]
+    pub fn admit_parts(
+        &self,
+        tool: &str,
+        arguments: &Arguments,
+        context: Option<&dyn Context>,
+    ) -> CallReport {
+        let mut report = CallReport {
+            tool: tool.to_owned(),
+            resolved_name: None,
+            issues: Vec::new(),
+            arguments: None,
+            corrected_arguments: None,
+        };
+        let entry = match &self.tools {
+            None => None,
+            Some(tools) => match self.find(tools, &mut report) {
+                Some(entry) => Some(entry),
+                None => return report,
+            },
+        };
+        match arguments.parse() {
+            Ok(value @ Value::Object(_)) => self.check(entry, value, context, &mut report),
+            Ok(other) => report.issues.push(not_an_object(tool, &other)),
+            Err(error) => report.issues.push(malformed(tool, arguments, &error)),
+        }
+        report
+    }
+
+    fn find<'a>(
+        &'a self,
+        tools: &'a HashMap<String, Entry>,
+        report: &mut CallReport,
+    ) -> Option<&'a Entry> {
+        let entry = tools.get(&report.tool);
+        if let Some(entry) = entry.filter(|entry| entry.available) {
+            return Some(entry);
+        }
+        if entry.is_none()
+            && self.settings.resolve_names
+            && let Some(name) = self.names.resolve(&report.tool)
+        {
+            report.issues.push(
+                Issue::new(
+                    code::UNKNOWN_TOOL,
+                    IssueSeverity::Warn,
+                    &report.tool,
+                    format!("there is no tool `{}`; taken for `{name}`", report.tool),
+                )
+                .expected(name),
+            );
+            report.resolved_name = Some(name.to_owned());
+            return tools.get(name);
+        }
+        report.issues.push(self.unknown_tool(&report.tool, entry.is_some()));
+        None
+    }
+
+    fn unknown_tool(&self, tool: &str, registered: bool) -> Issue {
+        let block = |message| Issue::new(code::UNKNOWN_TOOL, IssueSeverity::Block, tool, message);
+        if tool.trim().is_empty() {
+            // Listing the tools to a model that sent an empty name primes more empty calls.
+            return block("the call names no tool".to_owned());
+        }
+        let shown = shortened(tool, 100);
+        let mut message = if registered {
+            format!("the tool `{shown}` is not available")
+        } else {
+            format!("there is no tool `{shown}`")
+        };
+        let similar = self.names.similar(tool);
+        if !similar.is_empty() && !registered {
+            message.push_str(&format!("; did you mean {}?", quoted(&similar, " or ")));
+        }
+        let listed = self.names.ranked(tool, 10);
+        if listed.is_empty() {
+            message.push_str("; no tool is available");
+        } else {
+            let lead = if message.ends_with('?') { " Available: " } else { "; available: " };
+            let more = if self.names.len() > listed.len() { ", …" } else { "" };
+            message.push_str(&format!("{lead}{}{more}", quoted(&listed, ", ")));
+        }
+        let issue = block(message).actual(shown);
+        match similar.first() {
+            Some(best) if !registered => issue.expected(*best),
+            _ => issue,
+        }
+    }
+
+    fn check(
+        &self,
+        entry: Option<&Entry>,
+        arguments: Value,
+        context: Option<&dyn Context>,
+        report: &mut CallReport,
+    ) {
+        if let Some(entry) = entry
+            && let Some(schema) = &entry.schema
+        {
+            if !schema.is_valid(&arguments) {
+                self.explain(schema, &arguments, report);
+            }
+            for violation in schema.format_violations(&arguments) {
+                report.issues.push(issue_of(&report.tool, violation, IssueSeverity::Warn));
+            }
+            let tool = &report.tool;
+            entry.shape.undeclared(&arguments, "", &mut |pointer, value| {
+                let message = format!("`{pointer}` is not a parameter of `{tool}`");
+                report.issues.push(
+                    Issue::new(code::UNKNOWN_PARAM, IssueSeverity::Warn, tool, message)
+                        .at(pointer)
+                        .actual(shown(value)),
+                );
+            });
+        }
+        self.check_texts(&arguments, context, report);
+        if let Some(context) = context {
+            check_grounds(entry, &arguments, context, report);
+        }
+        report.issues.sort_by_key(|issue| Reverse(issue.severity));
+        report.arguments = Some(arguments);
+    }
+
+    fn explain(&self, schema: &Schema, arguments: &Value, report: &mut CallReport) {
+        let tool = report.tool.clone();
+        let arguments = without_absent_nulls(schema, arguments);
+        if schema.is_valid(&arguments) {
+            return;
+        }
+        let mut remaining = schema.violations(&arguments);
+        remaining.retain(|violation| !violation.intended);
+        if remaining.is_empty() {
+            return;
+        }
+        if self.settings.coerce
+            && let Some((corrected, settled)) = coerced(schema, &arguments)
+        {
+            for violation in settled {
+                let mut issue = issue_of(&tool, violation, IssueSeverity::Warn);
+                issue.message.push_str("; corrected");
+                report.issues.push(issue);
+            }
+            remaining = schema.violations(&corrected);
+            remaining.retain(|violation| !violation.intended);
+            report.corrected_arguments = Some(corrected);
+        }
+        let blocking = remaining.into_iter();
+        report.issues.extend(blocking.map(|v| issue_of(&tool, v, IssueSeverity::Block)));
+    }
+
+    fn check_texts(
+        &self,
+        arguments: &Value,
+        context: Option<&dyn Context>,
+        report: &mut CallReport,
+    ) {
+        let CallReport { tool, issues, .. } = report;
+        each_text(arguments, &mut |pointer, text| {
+            if let Some(limit) = self.exceeded(tool, pointer, text) {
+                let pointer = pointer();
+                let actual = text.chars().count();
+                let message = format!(
+                    "`{pointer}` has {actual} characters, more than the {limit} that are usual"
+                );
+                issues.push(
+                    Issue::new(code::SUSPICIOUS_LENGTH, IssueSeverity::Warn, tool, message)
+                        .at(pointer)
+                        .expected(format!("at most {limit} characters"))
+                        .actual(format!("{actual} characters")),
+                );
+            }
+            if is_placeholder(text) && !context.is_some_and(|c| c.mentions(text)) {
+                let pointer = pointer();
+                let message = format!("`{pointer}` is a placeholder: `{text}`");
+                issues.push(
+                    Issue::new(code::PLACEHOLDER_VALUE, IssueSeverity::Warn, tool, message)
+                        .at(pointer)
+                        .expected("a real value")
+                        .actual(text),
+                );
+            }
+        });
+    }
+
+    /// The limit that a text is over, if it is.
+    fn exceeded(&self, tool: &str, pointer: &dyn Fn() -> String, text: &str) -> Option<usize> {
+        let AdmissionSettings { longest_text, longest_text_of: own, .. } = &self.settings;
+        let own = (!own.is_empty()).then(|| own.get(&(tool.to_owned(), pointer()))).flatten();
+        let limit = *own.unwrap_or(longest_text);
+        (text.len() > limit && text.chars().nth(limit).is_some()).then_some(limit)
+    }
+}
+
+fn check_grounds(
+    entry: Option<&Entry>,
+    arguments: &Value,
+    context: &dyn Context,
+    report: &mut CallReport,
+) {
+    let tool = report.tool.clone();
+    let reads = entry.map_or_else(|| reads_by_name(&tool), |entry| entry.reads);
+    let documented = |word: &str| {
+        // A value that the tool's own schema names (an enum, an example) is no invention.
+        let source = entry.and_then(|e| e.schema.as_ref()).map(|s| s.source().to_string());
+        source.is_some_and(|text| text.to_ascii_lowercase().contains(word))
+    };
+    for Needle { kind, pointer, value, word } in needles(arguments) {
+        let (code, what) = match kind {
+            NeedleKind::Template => continue,
+            NeedleKind::Path if !reads || !context.is_missing(&value) => continue,
+            NeedleKind::Url if !context.is_missing(&value) => continue,
+            NeedleKind::Path => (code::UNGROUNDED_PATH, "path"),
+            NeedleKind::Url | NeedleKind::Entity => (code::UNGROUNDED_VALUE, "value"),
+        };
+        if context.mentions(&word) || documented(&word) {
+            continue;
+        }
+        let message = format!(
+            "the {what} `{value}` occurs in no instruction, user message or earlier tool output"
+        );
+        report.issues.push(
+            Issue::new(code, IssueSeverity::Warn, &tool, message)
+                .at(pointer)
+                .expected(format!("a {what} from the context"))
+                .actual(value),
+        );
+    }
+}
+
+/// The same arguments without members that are null although they need not be given at all.
+fn without_absent_nulls(schema: &Schema, arguments: &Value) -> Value {
+    let mut bare = arguments.clone();
+    if !remove_nulls(&mut bare) {
+        return bare;
+    }
+    // A null that is required stays, and is then what is wrong (or right).
+    for _ in 0..8 {
+        let missing: Vec<Violation> = schema
+            .violations(&bare)
+            .into_iter()
+            .filter(|v| v.breach == Breach::Missing && arguments.pointer(&v.pointer).is_some())
+            .collect();
+        if missing.is_empty() {
+            break;
+        }
+        for violation in missing {
+            let Some((parent, name)) = violation.pointer.rsplit_once('/') else { continue };
+            if let Some(Value::Object(members)) = bare.pointer_mut(parent) {
+                members.insert(name.replace("~1", "/").replace("~0", "~"), Value::Null);
+            }
+        }
+    }
+    bare
+}
+
+fn remove_nulls(value: &mut Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            let before = members.len();
+            members.retain(|_, member| !member.is_null());
+            let mut removed = members.len() < before;
+            for member in members.values_mut() {
+                removed |= remove_nulls(member);
+            }
+            removed
+        }
+        Value::Array(items) => {
+            let mut removed = false;
+            for item in items {
+                removed |= remove_nulls(item);
+            }
+            removed
+        }
+        _ => false,
+    }
+}
+
+fn issue_of(tool: &str, violation: Violation, severity: IssueSeverity) -> Issue {
+    let Violation { breach, pointer, expected, actual, .. } = violation;
+    let at = if pointer.is_empty() { "the arguments".to_owned() } else { format!("`{pointer}`") };
+    let (code, message) = match breach {
+        Breach::Missing => {
+            (code::MISSING_REQUIRED, format!("{at} is required but missing; expected {expected}"))
+        }
+        Breach::Type => (code::WRONG_TYPE, format!("{at} must be {expected}, got {actual}")),
+        Breach::Unknown => (code::UNKNOWN_PARAM, format!("{at} is not a parameter of `{tool}`")),
+        Breach::Value => (code::INVALID_VALUE, format!("{at} must be {expected}, got {actual}")),
+        Breach::Format => {
+            (code::INVALID_FORMAT, format!("{at} should have {expected}, got {actual}"))
+        }
+    };
+    let issue = Issue::new(code, severity, tool, message).at(pointer).expected(expected);
+    if actual.is_empty() { issue } else { issue.actual(actual) }
+}
+
+fn not_an_object(tool: &str, value: &Value) -> Issue {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    let message = format!("the arguments must be a JSON object, got {kind}");
+    Issue::new(code::MALFORMED_ARGUMENTS, IssueSeverity::Block, tool, message)
+        .expected("a JSON object")
+        .actual(shown(value))
+}
+
+fn malformed(tool: &str, arguments: &Arguments, error: &JsonError) -> Issue {
+    let text = arguments.as_str();
+    let message = match error {
+        _ if text.trim().is_empty() => {
+            "the arguments are empty; send `{}` for a call without arguments".to_owned()
+        }
+        JsonError::Truncated(_) => {
+            format!("the arguments were cut off, and nothing is guessed: {error}; send them whole")
+        }
+        JsonError::TooLarge { .. } => format!("the arguments are too large: {error}"),
+        JsonError::Invalid(_) => format!("the arguments are not valid JSON: {error}"),
+    };
+    Issue::new(code::MALFORMED_ARGUMENTS, IssueSeverity::Block, tool, message)
+        .expected("a JSON object")
+        .actual(shortened(text, 100))
+}
+
+fn reads(tool: &Tool) -> bool {
+    let Some(reads) = tool.effects.reads else { return reads_by_name(&tool.name) };
+    reads && tool.effects.writes != Some(true)
+}
+
+fn reads_by_name(name: &str) -> bool {
+    words(name).any(|word| {
+        matches!(word.as_str(), "read" | "view" | "open" | "cat" | "show" | "load" | "list" | "ls")
+    }) && !words(name).any(|word| matches!(word.as_str(), "write" | "edit" | "create" | "update"))
+}
+
+fn quoted(names: &[&str], between: &str) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
+}

@@ -1,0 +1,78 @@
+use countersign_model::{Outcome, ToolCall};
+
+use super::report::CallReport;
+
+/// The answer to a rejected call: a tool result for the same call id, so that the model can
+/// correct itself.
+#[must_use]
+pub fn rejection(call: &ToolCall, report: &CallReport) -> Outcome {
+    Outcome {
+        call_id: call.id.clone(),
+        text: rejection_text(report),
+        is_error: Some(true),
+        refused: true,
+        line: call.line,
+        ..Outcome::default()
+    }
+}
+
+/// What the model reads: that the call was rejected, why, what is expected, how to try again.
+#[must_use]
+pub fn rejection_text(report: &CallReport) -> String {
+    let name = report.tool.trim();
+    let mut text = if name.is_empty() {
+        "Tool call rejected; nothing was executed.".to_owned()
+    } else {
+        format!("Tool call rejected: {name}; nothing was executed.")
+    };
+    text.push_str("\n\nIssues:");
+    for issue in report.blocking() {
+        text.push_str(&format!("\n- [{}] {}", issue.code, issue.message));
+    }
+    text.push_str(
+        "\n\nCorrect the tool name and the arguments named above and call again, once. Do not \
+         report this call as done.",
+    );
+    text
+}
+
+/// How often a turn may correct itself before it stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Corrections {
+    limit: u32,
+    used: u32,
+}
+
+impl Default for Corrections {
+    /// Three rounds.
+    fn default() -> Self {
+        Self::limited_to(3)
+    }
+}
+
+impl Corrections {
+    /// At most `limit` rounds of rejected calls in one turn.
+    #[must_use]
+    pub fn limited_to(limit: u32) -> Self {
+        Self { limit, used: 0 }
+    }
+
+    /// Counts one round.
+    ///
+    /// # Errors
+    /// When the rounds are used up: why the turn stops.
+    pub fn again(&mut self) -> Result<u32, CorrectionsUsedUp> {
+        if self.used >= self.limit {
+            return Err(CorrectionsUsedUp { limit: self.limit });
+        }
+        self.used += 1;
+        Ok(self.used)
+    }
+}
+
+/// The model kept making invalid calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the turn stops: {limit} rounds of correction did not lead to a valid tool call")]
+pub struct CorrectionsUsedUp {
+    limit: u32,
+}

@@ -1,0 +1,95 @@
+use std::collections::HashMap;
+
+use aho_corasick::AhoCorasick;
+use countersign_model::{Role, Status};
+
+use crate::facts::{Execution, Facts};
+
+use super::needle::Needle;
+
+/// What may ground the values of a call: policy, user text and earlier tool output, but not what
+/// the agent itself said.
+///
+/// Implemented for a recorded transcript here; a live session brings its own. Pure: whoever
+/// implements it has looked already.
+pub trait Context {
+    /// Whether a text occurs, letter case aside.
+    fn mentions(&self, text: &str) -> bool;
+
+    /// Whether a path is known not to exist.
+    fn is_missing(&self, path: &str) -> bool;
+}
+
+/// Where in a transcript each value of a call first occurs, found in one pass.
+#[derive(Debug, Default)]
+pub(crate) struct FirstMentions {
+    /// By lower-case needle: the first message.
+    turns: HashMap<String, usize>,
+}
+
+impl FirstMentions {
+    /// Looks for all needles of all calls at once. `needles[i]` are those of execution `i`.
+    pub(crate) fn of(facts: &Facts<'_>, needles: &[Vec<Needle>]) -> Self {
+        let mut index: HashMap<&str, usize> = HashMap::new();
+        let mut words: Vec<&str> = Vec::new();
+        for needle in needles.iter().flatten() {
+            index.entry(needle.word.as_str()).or_insert_with(|| {
+                words.push(needle.word.as_str());
+                words.len() - 1
+            });
+        }
+        // The needles are bounded in number and length; should the automaton still not fit,
+        // nothing is known and nothing is reported.
+        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&words);
+        let Ok(searcher) = searcher else { return Self::default() };
+        let mut first = vec![usize::MAX; words.len()];
+        let mut search = |text: &str, turn: usize, except: &[Needle]| {
+            for found in searcher.find_overlapping_iter(text) {
+                let at = found.pattern().as_usize();
+                let echoed =
+                    || words.get(at).is_some_and(|word| except.iter().any(|n| n.word == *word));
+                if let Some(turn_of) = first.get_mut(at)
+                    && turn < *turn_of
+                    && !echoed()
+                {
+                    *turn_of = turn;
+                }
+            }
+        };
+        for (turn, message) in facts.transcript().messages.iter().enumerate() {
+            if matches!(message.role, Role::System | Role::User) {
+                search(&message.text, turn, &[]);
+            }
+        }
+        for (execution, own) in facts.record().executions().iter().zip(needles) {
+            let Some(turn) = execution.answered_at else { continue };
+            // A failure that repeats the argument ("order #W1 not found") does not ground it.
+            let echo = if execution.status().succeeded() { &[] } else { own.as_slice() };
+            search(execution.text(), turn, echo);
+        }
+        let turns = words
+            .iter()
+            .zip(first)
+            .filter(|(_, turn)| *turn != usize::MAX)
+            .map(|(word, turn)| ((*word).to_owned(), turn))
+            .collect();
+        Self { turns }
+    }
+}
+
+/// The context of one recorded call.
+pub(crate) struct Recorded<'c> {
+    pub(crate) mentions: &'c FirstMentions,
+    pub(crate) execution: &'c Execution<'c>,
+}
+
+impl Context for Recorded<'_> {
+    fn mentions(&self, text: &str) -> bool {
+        let word = text.to_ascii_lowercase();
+        self.mentions.turns.get(&word).is_some_and(|turn| *turn < self.execution.called_at)
+    }
+
+    fn is_missing(&self, _path: &str) -> bool {
+        self.execution.status() == Status::Failed
+    }
+}

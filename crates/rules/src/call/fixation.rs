@@ -1,0 +1,485 @@
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt::Write as _;
+
+use countersign_model::{Arguments, Digest};
+
+use super::issue::{Issue, IssueSeverity, code};
+
+/// The shortest and longest cycle that is looked for, in calls.
+const PERIODS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// Notices when one session calls the same thing again and again without getting anywhere.
+///
+/// "The same" is tool and canonical arguments, with the same or an erroring result. Two shapes
+/// count: one call repeated, and a short cycle of calls repeated. The object belongs to one
+/// session; nothing is global.
+#[derive(Debug)]
+pub struct Fixation {
+    settings: FixationSettings,
+    history: VecDeque<Past>,
+    repeats: HashMap<Digest, Repeats>,
+    streak: (String, usize),
+    nudges: usize,
+    events: Vec<FixationEvent>,
+}
+
+/// Checked values that decide when repetition counts.
+#[derive(Debug, Clone)]
+pub struct FixationSettings {
+    /// Identical calls without progress that earn a nudge.
+    pub nudge: usize,
+    /// Identical calls without progress that are refused.
+    pub refuse: usize,
+    /// Calls of one name in a row that earn a nudge; `None` does not count names, which is the
+    /// default: ten different reads in a row are ordinary work.
+    pub streak: Option<usize>,
+    /// How many of the latest calls are looked at for streaks.
+    pub window: usize,
+    /// Tools that are called again on purpose.
+    pub pollers: BTreeSet<String>,
+}
+
+impl FixationSettings {
+    /// The threshold for streaks of one name, for when they are turned on.
+    pub const STREAK: usize = 5;
+}
+
+impl Default for FixationSettings {
+    fn default() -> Self {
+        Self { nudge: 3, refuse: 5, streak: None, window: 10, pollers: BTreeSet::new() }
+    }
+}
+
+/// One call that ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'s> {
+    /// The tool's name.
+    pub tool: &'s str,
+    /// The arguments as emitted.
+    pub arguments: &'s Arguments,
+    /// What came back.
+    pub result: &'s str,
+    /// How it went.
+    pub ending: Ending,
+    /// Whether the tool changes state, as far as that is declared.
+    pub writes: Option<bool>,
+}
+
+/// How a call went, as far as repetition is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It succeeded.
+    Succeeded,
+    /// It failed or was denied.
+    Failed,
+    /// It still runs, or no result is recorded: neither progress nor its absence.
+    Unknown,
+}
+
+/// Something worth breaking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixationEvent {
+    /// What kind of repetition.
+    pub kind: FixationKind,
+    /// The tool of the latest call.
+    pub tool: String,
+    /// How often: calls, or rounds of a cycle.
+    pub count: usize,
+    /// The count that it reached.
+    pub threshold: usize,
+    /// From now on such calls are refused.
+    pub refused: bool,
+}
+
+/// What is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixationKind {
+    /// One call.
+    Call,
+    /// Several calls in turn.
+    Cycle {
+        /// How many calls one round has.
+        period: usize,
+    },
+    /// One tool's name, whatever the arguments.
+    Name,
+}
+
+/// Where the current streak of one name stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreakInfo {
+    /// The tool; empty before the first call.
+    pub current_tool: String,
+    /// How often in a row.
+    pub streak_count: usize,
+    /// When it would be reported.
+    pub threshold: usize,
+    /// Whether that is now.
+    pub at_threshold: bool,
+    /// Nudges given so far, of every kind.
+    pub nudges_sent: usize,
+}
+
+#[derive(Debug)]
+struct Past {
+    key: Digest,
+    result: Digest,
+    ending: Ending,
+    exempt: bool,
+}
+
+#[derive(Debug)]
+struct Repeats {
+    count: usize,
+    result: Digest,
+}
+
+impl Fixation {
+    /// An empty history.
+    #[must_use]
+    pub fn new(settings: FixationSettings) -> Self {
+        Self {
+            settings,
+            history: VecDeque::new(),
+            repeats: HashMap::new(),
+            streak: (String::new(), 0),
+            nudges: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// What is to be said about a call before it runs: a warning, a refusal, or nothing.
+    #[must_use]
+    pub fn before(&self, tool: &str, arguments: &Arguments) -> Option<Issue> {
+        if self.settings.pollers.contains(tool) {
+            return None;
+        }
+        let key = key(tool, arguments);
+        let repeated = self.repeats.get(&key).map_or(0, |r| r.count) + 1;
+        let cycle = PERIODS.map(|period| (self.rounds_with(key, period), period)).max();
+        let (rounds, period) = cycle.unwrap_or((0, 0));
+        let count = repeated.max(rounds);
+        if count < self.settings.nudge {
+            return None;
+        }
+        let refuse = count >= self.settings.refuse;
+        let severity = if refuse { IssueSeverity::Block } else { IssueSeverity::Warn };
+        let what = if repeated >= rounds {
+            format!("this exact call of `{tool}` would be number {count} without progress")
+        } else {
+            format!("this cycle of {period} calls would go round a {count}th time without progress")
+        };
+        let advice = "read the last result, try another way, or ask the user";
+        Some(
+            Issue::new(code::REPEATED_CALL, severity, tool, format!("{what}; {advice}"))
+                .expected(format!("fewer than {} times", self.settings.refuse))
+                .actual(format!("{count} times")),
+        )
+    }
+
+    /// Remembers a call that ended. A returned text is the nudge for the model.
+    pub fn record(&mut self, step: Step<'_>) -> Option<String> {
+        let past = Past {
+            key: key(step.tool, step.arguments),
+            result: Digest::of_bytes(step.result.as_bytes()),
+            ending: step.ending,
+            exempt: self.settings.pollers.contains(step.tool),
+        };
+        let name = self.count_name(step.tool);
+        let call = self.count_call(&past, step);
+        self.history.push_back(past);
+        // Enough for one more round than is refused, of the longest cycle.
+        let kept = (self.settings.refuse + 1) * PERIODS.end();
+        while self.history.len() > kept.max(self.settings.window) {
+            self.history.pop_front();
+        }
+        let cycle = self.cycle();
+        let (kind, count, threshold) = call.or(cycle).or(name)?;
+        let refused = kind != FixationKind::Name && count >= self.settings.refuse;
+        let tool = step.tool.to_owned();
+        let event = FixationEvent { kind, tool, count, threshold, refused };
+        let text = nudge(&event);
+        self.events.push(event);
+        self.nudges += 1;
+        Some(text)
+    }
+
+    /// Everything worth breaking so far.
+    #[must_use]
+    pub fn events(&self) -> &[FixationEvent] {
+        &self.events
+    }
+
+    /// How many nudges were given.
+    #[must_use]
+    pub fn nudges_sent(&self) -> usize {
+        self.nudges
+    }
+
+    /// Where the current streak of one name stands.
+    #[must_use]
+    pub fn streak_info(&self) -> StreakInfo {
+        let (tool, count) = &self.streak;
+        let threshold = self.settings.streak.unwrap_or(FixationSettings::STREAK);
+        StreakInfo {
+            current_tool: tool.clone(),
+            streak_count: *count,
+            threshold,
+            at_threshold: *count >= threshold,
+            nudges_sent: self.nudges,
+        }
+    }
+
+    /// The events as text, a line each; no line break at the end.
+    #[must_use]
+    pub fn report(&self) -> String {
+        if self.events.is_empty() {
+            return "No tool fixation detected.".to_owned();
+        }
+        let mut text = format!("Tool fixation: {} events", self.events.len());
+        for event in &self.events {
+            let FixationEvent { tool, count, threshold, refused, .. } = event;
+            let what = match event.kind {
+                FixationKind::Call => "identical calls without progress".to_owned(),
+                FixationKind::Cycle { period } => format!("rounds of a cycle of {period} calls"),
+                FixationKind::Name => "calls in a row".to_owned(),
+            };
+            let end = if *refused { ", further ones refused" } else { "" };
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\n  {tool}: {count} {what} (threshold {threshold}{end})");
+        }
+        text
+    }
+
+    /// The situation changed (the user spoke, the task is another): counting starts again.
+    /// Events and nudges stay.
+    pub fn reset(&mut self) {
+        self.history.clear();
+        self.repeats.clear();
+        self.streak = (String::new(), 0);
+    }
+
+    fn count_name(&mut self, tool: &str) -> Option<(FixationKind, usize, usize)> {
+        if self.streak.0 == tool {
+            self.streak.1 = (self.streak.1 + 1).min(self.settings.window.max(1));
+        } else {
+            self.streak = (tool.to_owned(), 1);
+        }
+        let threshold = self.settings.streak?;
+        let reached = self.streak.1 >= threshold && !self.settings.pollers.contains(tool);
+        reached.then_some((FixationKind::Name, self.streak.1, threshold))
+    }
+
+    fn count_call(&mut self, past: &Past, step: Step<'_>) -> Option<(FixationKind, usize, usize)> {
+        if past.exempt || past.ending == Ending::Unknown {
+            return None;
+        }
+        let again = self
+            .repeats
+            .get(&past.key)
+            .is_some_and(|before| past.ending == Ending::Failed || before.result == past.result);
+        // Whatever may have changed something makes it sensible to look again; a write that only
+        // repeats itself changes nothing.
+        if !again && past.ending == Ending::Succeeded && step.writes != Some(false) {
+            self.repeats.clear();
+        }
+        let repeats =
+            self.repeats.entry(past.key).or_insert(Repeats { count: 0, result: past.result });
+        repeats.count = if again { repeats.count + 1 } else { 1 };
+        repeats.result = past.result;
+        let nudge = self.settings.nudge;
+        (repeats.count >= nudge).then_some((FixationKind::Call, repeats.count, nudge))
+    }
+
+    fn cycle(&self) -> Option<(FixationKind, usize, usize)> {
+        let nudge = self.settings.nudge;
+        PERIODS.into_iter().find_map(|period| {
+            let rounds = self.matching(period, 0, |now, then| {
+                now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
+            })?;
+            // Said once a round, not at every call of it.
+            let whole = rounds % period == 0;
+            let count = rounds / period + 1;
+            (whole && count >= nudge).then_some((FixationKind::Cycle { period }, count, nudge))
+        })
+    }
+
+    /// How many rounds a cycle of this period would have if the call came next.
+    fn rounds_with(&self, next: Digest, period: usize) -> usize {
+        let from_end =
+            |n: usize| self.history.len().checked_sub(n).and_then(|i| self.history.get(i));
+        if from_end(period).is_none_or(|past| past.key != next) {
+            return 0;
+        }
+        let same = self.matching(period, 0, |now, then| {
+            now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
+        });
+        same.map_or(0, |same| (same + 1) / period + 1)
+    }
+
+    /// How many of the latest calls each equal the one a period before; `None` when a call of the
+    /// last round is exempt, still open, or all of them are one and the same call.
+    fn matching(
+        &self,
+        period: usize,
+        skip: usize,
+        same: impl Fn(&Past, &Past) -> bool,
+    ) -> Option<usize> {
+        let latest = || self.history.iter().rev().skip(skip);
+        let mut round = latest().take(period);
+        let first = round.next()?;
+        if first.exempt || first.ending == Ending::Unknown {
+            return None;
+        }
+        let mut differs = false;
+        for past in round {
+            if past.exempt || past.ending == Ending::Unknown {
+                return None;
+            }
+            differs |= past.key != first.key;
+        }
+        if !differs {
+            return None;
+        }
+        let earlier = latest().skip(period);
+        Some(latest().zip(earlier).take_while(|(now, then)| same(now, then)).count())
+    }
+}
+
+fn key(tool: &str, arguments: &Arguments) -> Digest {
+    let arguments = match arguments.parse() {
+        Ok(value) => Digest::of_json(&value),
+        Err(_) => Digest::of_bytes(arguments.as_str().as_bytes()),
+    };
+    Digest::of_bytes(&[tool.as_bytes(), b"\0", arguments.as_bytes()].concat())
+}
+
+fn nudge(event: &FixationEvent) -> String {
+    let FixationEvent { tool, count, .. } = event;
+    let what = match event.kind {
+        FixationKind::Call => {
+            format!(
+                "You have called `{tool}` {count} times with the same arguments and got nowhere"
+            )
+        }
+        FixationKind::Cycle { period } => format!(
+            "You have gone through the same {period} calls, the last of them `{tool}`, {count} \
+             times and got nowhere"
+        ),
+        FixationKind::Name => format!("You have called `{tool}` {count} times in a row"),
+    };
+    let end = if event.refused { " Further identical calls are refused." } else { "" };
+    format!(
+        "{what}.{end} Consider:\n\
+         1. Did the tool return an error? Read it carefully.\n\
+         2. Is there another tool that could help?\n\
+         3. Should you ask the user?\n\
+         4. Is the task in fact done?"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letters are calls; a capital one fails, `!` marks a write, a digit varies the result.
+    fn counts(session: &[(&str, &str, Ending, Option<bool>)]) -> Vec<(FixationKind, usize, bool)> {
+        let mut fixation = Fixation::new(FixationSettings {
+            pollers: ["poll".to_owned()].into(),
+            ..FixationSettings::default()
+        });
+        for (call, result, ending, writes) in session {
+            let arguments = Arguments::raw("{}");
+            let step = Step {
+                tool: call,
+                arguments: &arguments,
+                result,
+                ending: *ending,
+                writes: *writes,
+            };
+            fixation.record(step);
+        }
+        fixation.events().iter().map(|e| (e.kind, e.count, e.refused)).collect()
+    }
+
+    #[test]
+    fn what_counts_as_no_progress() {
+        use Ending::{Failed, Succeeded, Unknown};
+        use FixationKind::{Call, Cycle};
+        let read = |tool, result| (tool, result, Succeeded, Some(false));
+        let fail = |tool, result| (tool, result, Failed, None);
+        let write = |tool, result| (tool, result, Succeeded, Some(true));
+        let check = |session: &[_], expected: &[_]| assert_eq!(counts(session), expected);
+        check(&[read("a", "x"), read("a", "x")], &[]);
+        check(&[read("a", "x"); 3], &[(Call, 3, false)]);
+        check(&[read("a", "x"); 5], &[(Call, 3, false), (Call, 4, false), (Call, 5, true)]);
+        check(&[fail("a", "e1"), fail("a", "e2"), fail("a", "e3")], &[(Call, 3, false)]);
+        check(&[read("a", "1"), read("a", "2"), read("a", "3")], &[]);
+        check(
+            &[read("a", "x"), read("b", "y"), read("a", "x"), read("a", "x")],
+            &[(Call, 3, false)],
+        );
+        check(&[read("a", "x"), write("w", "ok"), read("a", "x"), read("a", "x")], &[]);
+        check(&[write("w", "ok"); 3], &[(Call, 3, false)]);
+        check(&[read("poll", "x"); 9], &[]);
+        check(&[("a", "x", Unknown, None); 9], &[]);
+        let unknown = |tool, result| (tool, result, Succeeded, None);
+        let pair = [unknown("a", "x"), unknown("b", "y")];
+        check(&[pair, pair].concat(), &[]);
+        check(&[pair, pair, pair].concat(), &[(Cycle { period: 2 }, 3, false)]);
+    }
+
+    #[test]
+    fn says_so_before_the_call() {
+        let arguments = Arguments::raw("{\"b\":1,\"a\":1.0}");
+        let same = Arguments::raw("{\"a\":1,\"b\":1}");
+        let mut fixation = Fixation::new(FixationSettings::default());
+        let mut severities = Vec::new();
+        for _ in 0..5 {
+            severities.push(fixation.before("t", &same).map(|issue| issue.severity));
+            fixation.record(Step {
+                tool: "t",
+                arguments: &arguments,
+                result: "no",
+                ending: Ending::Failed,
+                writes: None,
+            });
+        }
+        let (warn, block) = (Some(IssueSeverity::Warn), Some(IssueSeverity::Block));
+        assert_eq!(severities, [None, None, warn, warn, block]);
+        assert_eq!(fixation.nudges_sent(), 3);
+        assert_eq!(fixation.report().lines().count(), 4);
+        fixation.reset();
+        assert_eq!(fixation.before("t", &same), None);
+    }
+
+    #[test]
+    fn streaks_of_a_name_are_off_unless_asked_for() {
+        let mut fixation =
+            Fixation::new(FixationSettings { streak: Some(3), ..FixationSettings::default() });
+        let mut nudges = Vec::new();
+        for n in 0..4 {
+            let arguments = Arguments::raw(format!("{{\"n\":{n}}}"));
+            let step = Step {
+                tool: "read",
+                arguments: &arguments,
+                result: "x",
+                ending: Ending::Succeeded,
+                writes: Some(false),
+            };
+            nudges.push(fixation.record(step).is_some());
+        }
+        assert_eq!(nudges, [false, false, true, true]);
+        assert!(fixation.events().iter().all(|e| e.kind == FixationKind::Name && !e.refused));
+        assert_eq!(
+            fixation.streak_info(),
+            StreakInfo {
+                current_tool: "read".to_owned(),
+                streak_count: 4,
+                threshold: 3,
+                at_threshold: true,
+                nudges_sent: 2
+            }
+        );
+    }
+}

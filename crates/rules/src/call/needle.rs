@@ -1,0 +1,195 @@
+use serde_json::Value;
+
+use super::leaves::{each_text, parameter_name};
+use super::placeholder::is_placeholder;
+
+/// Longer texts are contents, not names of things.
+const LONGEST: usize = 200;
+
+/// A value of a call that ought to come from somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Needle {
+    /// What kind of thing it names.
+    pub(crate) kind: NeedleKind,
+    /// JSON Pointer of the argument.
+    pub(crate) pointer: String,
+    /// As given.
+    pub(crate) value: String,
+    /// What to look for, in lower case: the value without scheme, `#` or folders.
+    pub(crate) word: String,
+}
+
+/// What a value names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NeedleKind {
+    /// Nothing yet: a template.
+    Template,
+    /// A file or folder.
+    Path,
+    /// An identifier or an e-mail address.
+    Entity,
+    /// A web page.
+    Url,
+}
+
+/// Every such value of a call.
+pub(crate) fn needles(arguments: &Value) -> Vec<Needle> {
+    let mut found = Vec::new();
+    each_text(arguments, &mut |pointer, text| {
+        if text.len() > LONGEST {
+            return;
+        }
+        if is_placeholder(text) {
+            let (kind, word) = (NeedleKind::Template, text.to_ascii_lowercase());
+            found.push(Needle { kind, pointer: pointer(), value: text.to_owned(), word });
+        } else if could_name(text) {
+            let pointer = pointer();
+            if let Some((kind, word)) = named(parameter_name(&pointer), text) {
+                let word = word.to_ascii_lowercase();
+                found.push(Needle { kind, pointer, value: text.to_owned(), word });
+            }
+        }
+    });
+    found
+}
+
+/// Cheap enough for every string: one token with something that names have.
+fn could_name(text: &str) -> bool {
+    text.len() >= 3
+        && !text.bytes().any(|b| b.is_ascii_whitespace())
+        && text.bytes().any(|b| b.is_ascii_digit() || matches!(b, b'@' | b'/' | b'\\'))
+}
+
+fn named<'v>(parameter: &str, text: &'v str) -> Option<(NeedleKind, &'v str)> {
+    if holds_text(parameter) {
+        return None;
+    }
+    if let Some(rest) = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")) {
+        let rest = rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/');
+        return (!rest.is_empty()).then_some((NeedleKind::Url, rest));
+    }
+    if holds_path(parameter) {
+        return path_name(text).map(|name| (NeedleKind::Path, name));
+    }
+    if is_email(text) {
+        return Some((NeedleKind::Entity, text));
+    }
+    let bare = text.strip_prefix('#').unwrap_or(text);
+    let numbered = bare.bytes().filter(u8::is_ascii_digit).count();
+    let plain = bare.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let lettered = bare.bytes().any(|b| b.is_ascii_alphabetic());
+    let marked = bare.len() < text.len() && bare.len() >= 3 && numbered >= 2;
+    let mixed = bare.len() >= 5 && numbered >= 2 && lettered && names_entity(parameter);
+    (plain && (marked || mixed) && !is_date(bare)).then_some((NeedleKind::Entity, bare))
+}
+
+/// The last component of an absolute or nested path; patterns and bare names are no paths.
+fn path_name(text: &str) -> Option<&str> {
+    let plain = !text.contains(['*', '?', '{', '$', '<', '|', '\n']);
+    let name = text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()?;
+    let nested = text.contains(['/', '\\']);
+    (plain && nested && name.len() >= 3 && name != "...").then_some(name)
+}
+
+fn is_email(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty()
+            && host.contains('.')
+            && !host.contains(['@', '/', ':'])
+            && host.bytes().last().is_some_and(|b| b.is_ascii_alphabetic())
+            && !name.contains(['/', ':'])
+    })
+}
+
+fn is_date(text: &str) -> bool {
+    let digits: String = text.chars().take(10).collect();
+    let shape: String = digits.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    shape == "0000-00-00"
+}
+
+/// Parameters whose value is prose, code or a pattern.
+fn holds_text(parameter: &str) -> bool {
+    const TEXT: [&str; 18] = [
+        "content",
+        "text",
+        "body",
+        "message",
+        "pattern",
+        "query",
+        "command",
+        "cmd",
+        "code",
+        "prompt",
+        "description",
+        "script",
+        "input",
+        "regex",
+        "expression",
+        "thought",
+        "old_string",
+        "new_string",
+    ];
+    TEXT.iter().any(|word| parameter.eq_ignore_ascii_case(word))
+}
+
+fn holds_path(parameter: &str) -> bool {
+    words(parameter).any(|word| {
+        matches!(
+            word.as_str(),
+            "path"
+                | "paths"
+                | "file"
+                | "files"
+                | "filename"
+                | "filepath"
+                | "dir"
+                | "directory"
+                | "folder"
+        )
+    })
+}
+
+fn names_entity(parameter: &str) -> bool {
+    words(parameter).any(|word| {
+        matches!(
+            word.as_str(),
+            "id" | "ids"
+                | "number"
+                | "ref"
+                | "reference"
+                | "account"
+                | "user"
+                | "order"
+                | "ticket"
+                | "booking"
+                | "reservation"
+                | "customer"
+                | "invoice"
+                | "tracking"
+                | "flight"
+                | "email"
+        )
+    })
+}
+
+/// The words of a parameter's or a tool's name: `filePath`, `file_path` and `file-path` alike.
+pub(crate) fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut lower = false;
+    let mut open = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() {
+            open = false;
+            continue;
+        }
+        if !open || (lower && c.is_uppercase()) {
+            words.push(String::new());
+            open = true;
+        }
+        lower = c.is_lowercase() || c.is_numeric();
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.into_iter()
+}

@@ -1,0 +1,153 @@
+use std::collections::HashMap;
+
+use countersign_model::{Arguments, CallRef, Catalog, Code, Confidence, Role, Status};
+
+use crate::facts::{Execution, Facts};
+use crate::findings::{Findings, Note};
+
+use super::admission::{Admission, AdmissionSettings};
+use super::context::{Context, FirstMentions, Recorded};
+use super::fixation::{Ending, Fixation, FixationKind, FixationSettings, Step};
+use super::issue::{Issue, IssueSeverity, code};
+use super::needle::{Needle, needles};
+
+/// What is wrong with the calls of a transcript: computed once, read by every call rule.
+#[derive(Debug, Default)]
+pub(crate) struct Admissions {
+    /// The execution, and one thing that is wrong with its call.
+    issues: Vec<(usize, Issue)>,
+}
+
+impl Admissions {
+    /// Checks every call of a transcript against its catalog and what came before it.
+    pub(crate) fn of(facts: &Facts<'_>) -> Self {
+        let (admission, _) =
+            Admission::compile(&facts.transcript().catalog, AdmissionSettings::default());
+        let executions = facts.record().executions();
+        let needles: Vec<Vec<Needle>> = executions.iter().map(needles_of).collect();
+        let mentions = FirstMentions::of(facts, &needles);
+        let mut issues = Vec::new();
+        for (at, execution) in executions.iter().enumerate() {
+            let Some(call) = execution.call else { continue };
+            let recorded = Recorded { mentions: &mentions, execution };
+            // Where the record has holes, a value may come from what is missing.
+            let whole = facts.transcript().completeness.is_complete_before(execution.called_at);
+            let context: &dyn Context = if whole { &recorded } else { &Silent };
+            let found = admission.admit(call, Some(context)).issues.into_iter();
+            let known = facts.transcript().catalog.get(&call.tool);
+            let checked = known.is_some_and(|tool| tool.parameters.is_some());
+            issues.extend(found.filter(|i| speaks(execution, i, checked)).map(|issue| (at, issue)));
+        }
+        issues.extend(repeated(facts, &facts.transcript().catalog));
+        Self { issues }
+    }
+
+    /// Puts every issue of one code into the findings.
+    pub(crate) fn report(&self, code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for (at, issue) in self.issues.iter().filter(|(_, issue)| issue.code == code) {
+            let Some(execution) = facts.record().executions().get(*at) else { continue };
+            let Some(call) = execution.call else { continue };
+            let line = match call.line {
+                0 => facts.transcript().messages.get(execution.called_at).map_or(0, |m| m.line),
+                line => line,
+            };
+            let subject = CallRef {
+                id: call.id.clone(),
+                tool: call.tool.clone(),
+                pointer: issue.parameter.clone(),
+                expected: issue.expected.clone(),
+                actual: issue.actual.clone(),
+            };
+            let blocks = issue.severity == IssueSeverity::Block;
+            let mut note = Note::proven(issue.message.clone()).provable_if(blocks);
+            if !blocks {
+                note.confidence = Confidence::Likely;
+            }
+            findings.call(execution.called_at, line, subject, note);
+        }
+    }
+}
+
+fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
+    let arguments = execution.call.and_then(|call| call.arguments.parse().ok());
+    arguments.map(|value| needles(&value)).unwrap_or_default()
+}
+
+/// Whether a recorded call's issue is worth a finding, given how the call went.
+fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
+    let succeeded = execution.status().succeeded();
+    match issue.code {
+        // A tool that answered exists: the recorded list is not the whole list. A sub-agent has
+        // a list of its own.
+        code::UNKNOWN_TOOL => !succeeded && execution.agent.is_none(),
+        // A tool without schema may take free text.
+        code::MALFORMED_ARGUMENTS => checked || !succeeded,
+        _ => true,
+    }
+}
+
+/// One finding for each run of identical calls: at the call that is refused, or else nudged.
+fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
+    let mut sessions: HashMap<Option<&str>, Fixation> = HashMap::new();
+    let mut found: Vec<(usize, Issue)> = Vec::new();
+    let mut heard = 0;
+    let nothing = Arguments::raw("{}");
+    for (at, execution) in facts.record().executions().iter().enumerate() {
+        let Some(call) = execution.call else { continue };
+        let since = facts.transcript().messages.get(heard..execution.called_at);
+        if since.unwrap_or_default().iter().any(|m| m.role == Role::User && !m.text.is_empty()) {
+            // Whatever the user says may be a reason to do it again.
+            sessions.values_mut().for_each(Fixation::reset);
+        }
+        heard = heard.max(execution.called_at);
+        let session = sessions
+            .entry(execution.agent)
+            .or_insert_with(|| Fixation::new(FixationSettings::default()));
+        let events = session.events().len();
+        let ending = match execution.status() {
+            Status::Completed => Ending::Succeeded,
+            Status::Failed | Status::Denied | Status::Refused => Ending::Failed,
+            _ => Ending::Unknown,
+        };
+        session.record(Step {
+            tool: &call.tool,
+            arguments: if call.arguments.as_str().is_empty() { &nothing } else { &call.arguments },
+            result: execution.text(),
+            ending,
+            writes: catalog.get(&call.tool).and_then(|tool| tool.effects.writes),
+        });
+        let Some(event) = session.events().get(events) else { continue };
+        let what = match event.kind {
+            FixationKind::Call => {
+                format!("`{}` was called {} times", call.tool, event.count)
+                    + " with the same arguments and nothing changed"
+            }
+            FixationKind::Cycle { period } => {
+                format!("the same {period} calls went round {} times", event.count)
+                    + " and nothing changed"
+            }
+            FixationKind::Name => continue,
+        };
+        let severity = if event.refused { IssueSeverity::Block } else { IssueSeverity::Warn };
+        let issue = Issue::new(code::REPEATED_CALL, severity, &call.tool, what);
+        let first = event.count == event.threshold;
+        let refusal = event.refused && event.count == FixationSettings::default().refuse;
+        if first || refusal {
+            found.push((at, issue));
+        }
+    }
+    found
+}
+
+/// A context in which nothing can be said to be missing.
+struct Silent;
+
+impl Context for Silent {
+    fn mentions(&self, _text: &str) -> bool {
+        true
+    }
+
+    fn is_missing(&self, _path: &str) -> bool {
+        false
+    }
+}

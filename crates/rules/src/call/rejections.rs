@@ -1,0 +1,157 @@
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+
+use countersign_model::{Arguments, Code};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::issue::{code, shortened};
+use super::report::CallReport;
+
+/// Entries that are kept before the oldest go.
+const MOST: usize = 1_000;
+/// Entries that stay when they do.
+const NEWEST: usize = 500;
+/// Distinct names that are counted apart; a hostile model can invent more than memory holds.
+const NAMES: usize = 10_000;
+/// Under which the rest is counted.
+const OTHERS: &str = "(others)";
+
+/// The rejected calls of a process, newest last, with counters that trimming never touches.
+#[derive(Debug, Default)]
+pub struct RejectionLog {
+    entries: VecDeque<Rejection>,
+    counts: RejectionCounts,
+}
+
+/// One rejected call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rejection {
+    /// Milliseconds since the Unix epoch.
+    pub time: i64,
+    /// The tool's name as emitted.
+    pub tool: String,
+    /// Name and redacted value of each argument, at most 100 characters each. Arguments that are
+    /// no JSON object stand under the empty name.
+    pub arguments: Vec<(String, String)>,
+    /// The model's name; `unknown` when nobody said.
+    pub model: String,
+    /// Why, in the order of the issues.
+    pub codes: Vec<Code>,
+}
+
+/// How many calls were rejected, since the beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RejectionCounts {
+    /// All of them.
+    pub total: u64,
+    /// By code; a call with two codes counts for both.
+    pub by_code: BTreeMap<String, u64>,
+    /// By the tool's name as emitted.
+    pub by_tool: BTreeMap<String, u64>,
+    /// By model.
+    pub by_model: BTreeMap<String, u64>,
+    /// Calls of tools that do not exist, by name.
+    pub unknown_tools: BTreeMap<String, u64>,
+}
+
+impl RejectionLog {
+    /// Remembers a rejected call; a report without blocking issue is none and is left out.
+    ///
+    /// `redact` sees each whole value before it is cut, so that half a secret cannot remain.
+    pub fn record(
+        &mut self,
+        time: i64,
+        model: Option<&str>,
+        arguments: &Arguments,
+        report: &CallReport,
+        redact: &dyn Fn(&str) -> String,
+    ) {
+        let mut codes: Vec<Code> = Vec::new();
+        for issue in report.blocking() {
+            if !codes.contains(&issue.code) {
+                codes.push(issue.code);
+            }
+        }
+        if codes.is_empty() {
+            return;
+        }
+        let model = model.unwrap_or("unknown");
+        self.counts.count(&report.tool, model, &codes);
+        self.entries.push_back(Rejection {
+            time,
+            tool: shortened(&report.tool, 100),
+            arguments: excerpts(arguments, report.arguments.as_ref(), redact),
+            model: model.to_owned(),
+            codes,
+        });
+        if self.entries.len() > MOST {
+            self.entries.drain(..self.entries.len() - NEWEST);
+        }
+    }
+
+    /// The latest rejected calls, oldest first: at most 1,000.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Rejection> {
+        self.entries.iter()
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn counts(&self) -> &RejectionCounts {
+        &self.counts
+    }
+}
+
+impl RejectionCounts {
+    /// Tools that do not exist and were called all the same, the most frequent first.
+    #[must_use]
+    pub fn most_hallucinated(&self) -> Vec<(&str, u64)> {
+        let mut tools: Vec<_> = self.unknown_tools.iter().map(|(t, n)| (t.as_str(), *n)).collect();
+        tools.sort_by_key(|(_, count)| Reverse(*count));
+        tools
+    }
+
+    fn count(&mut self, tool: &str, model: &str, codes: &[Code]) {
+        self.total += 1;
+        bump(&mut self.by_tool, tool);
+        bump(&mut self.by_model, model);
+        for code in codes {
+            bump(&mut self.by_code, code.0);
+        }
+        if codes.contains(&code::UNKNOWN_TOOL) {
+            bump(&mut self.unknown_tools, tool);
+        }
+    }
+}
+
+fn bump(counts: &mut BTreeMap<String, u64>, name: &str) {
+    let name = shortened(name, 100);
+    let full = counts.len() >= NAMES && !counts.contains_key(&name);
+    *counts.entry(if full { OTHERS.to_owned() } else { name }).or_default() += 1;
+}
+
+fn excerpts(
+    raw: &Arguments,
+    parsed: Option<&Value>,
+    redact: &dyn Fn(&str) -> String,
+) -> Vec<(String, String)> {
+    let cut = |text: &str| shortened(&redact(text), 100);
+    let parse;
+    let parsed = match parsed {
+        Some(value) => Some(value),
+        None => {
+            parse = raw.parse().ok();
+            parse.as_ref()
+        }
+    };
+    match parsed.and_then(Value::as_object) {
+        None => vec![(String::new(), cut(raw.as_str()))],
+        Some(members) => members
+            .iter()
+            .map(|(name, value)| {
+                let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                (shortened(name, 100), cut(&shown))
+            })
+            .collect(),
+    }
+}

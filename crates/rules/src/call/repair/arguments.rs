@@ -1,0 +1,77 @@
+use countersign_model::{JsonLimits, parse_strict};
+use serde_json::Value;
+
+use crate::call::schema::{Breach, Schema, Violation};
+
+/// Values inside a repaired text may need the same again.
+const ROUNDS: usize = 4;
+
+/// The arguments with every wrong type corrected that can be corrected without loss, and which
+/// violations that settled. `None` when nothing could be corrected.
+///
+/// A correction stands only if the schema accepts the corrected value in its place.
+pub(crate) fn coerced(schema: &Schema, arguments: &Value) -> Option<(Value, Vec<Violation>)> {
+    let mut corrected = arguments.clone();
+    let mut settled = Vec::new();
+    for _ in 0..ROUNDS {
+        let before = settled.len();
+        for violation in schema.violations(&corrected) {
+            if violation.breach == Breach::Type
+                && !violation.intended
+                && !settled.iter().any(|s: &Violation| s.pointer == violation.pointer)
+                && correct(schema, &mut corrected, &violation)
+            {
+                settled.push(violation);
+            }
+        }
+        if settled.len() == before {
+            break;
+        }
+    }
+    (!settled.is_empty()).then_some((corrected, settled))
+}
+
+fn correct(schema: &Schema, arguments: &mut Value, violation: &Violation) -> bool {
+    let Some(original) = arguments.pointer(&violation.pointer).cloned() else { return false };
+    for candidate in candidates(&original, &violation.expected) {
+        if let Some(place) = arguments.pointer_mut(&violation.pointer) {
+            *place = candidate;
+        }
+        let wrong = |v: &Violation| v.breach == Breach::Type && v.pointer == violation.pointer;
+        if !schema.violations(arguments).iter().any(wrong) {
+            return true;
+        }
+    }
+    if let Some(place) = arguments.pointer_mut(&violation.pointer) {
+        *place = original;
+    }
+    false
+}
+
+fn candidates(value: &Value, expected: &str) -> Vec<Value> {
+    let wants = |name: &str| expected.split(" or ").any(|one| one == name);
+    let mut found = Vec::new();
+    if let Value::String(text) = value
+        && let Ok(inner) = parse_strict(text, JsonLimits::ARGUMENTS)
+    {
+        let fits = match &inner {
+            // `007` and `1e3` are not how a number is written; `42` and `4.5` are.
+            Value::Number(number) => {
+                number.to_string() == *text
+                    && (wants("number") || (wants("integer") && !number.is_f64()))
+            }
+            Value::Bool(_) => wants("boolean"),
+            Value::Array(_) => wants("array"),
+            Value::Object(_) => wants("object"),
+            Value::Null | Value::String(_) => false,
+        };
+        if fits {
+            found.push(inner);
+        }
+    }
+    let scalar = !matches!(value, Value::Null | Value::Array(_) | Value::Object(_));
+    if found.is_empty() && scalar && wants("array") {
+        found.push(Value::Array(vec![value.clone()]));
+    }
+    found
+}

@@ -1,0 +1,204 @@
+use std::collections::HashMap;
+
+use countersign_model::{Catalog, Effects};
+use strsim::normalized_damerau_levenshtein;
+
+use crate::call::needle::words;
+
+/// At least this similar to be worth "did you mean".
+const SIMILAR: f64 = 0.7;
+
+/// Names that models use for one and the same kind of tool.
+const ALIASES: [&[&str]; 3] = [
+    &["terminal", "shell", "bash", "run_command", "execute_command", "run_shell_command"],
+    &["read_file", "open_file", "view_file", "cat"],
+    &["web_search", "search_web", "google_web_search"],
+];
+
+/// What tools there are, by name, for calls that name none of them.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    available: Vec<String>,
+    by_folded: HashMap<String, Vec<(String, Effects)>>,
+}
+
+impl Names {
+    /// The names of a catalog.
+    pub(crate) fn of(catalog: &Catalog) -> Self {
+        let mut names = Self::default();
+        for tool in catalog.iter() {
+            if tool.available {
+                names.available.push(tool.name.clone());
+                let place = names.by_folded.entry(folded(&tool.name)).or_default();
+                place.push((tool.name.clone(), tool.effects));
+            }
+        }
+        names
+    }
+
+    /// The one available tool whose name differs only in writing: case, separators, a wrapper, a
+    /// trailing `_tool`. `None` when there is none, or several.
+    pub(crate) fn resolve(&self, emitted: &str) -> Option<&str> {
+        let bare = emitted.trim();
+        let bare = ["functions.", "tool:"]
+            .iter()
+            .find_map(|wrapper| bare.strip_prefix(wrapper))
+            .unwrap_or(bare);
+        let name = folded(bare);
+        let short = name.strip_suffix("_tool").filter(|short| !short.is_empty());
+        let mut found: Vec<&(String, Effects)> = Vec::new();
+        for candidate in [Some(name.as_str()), short].into_iter().flatten() {
+            found.extend(self.by_folded.get(candidate).into_iter().flatten());
+        }
+        match found.as_slice() {
+            [(only, _)] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// At most `limit` names, the most similar first.
+    pub(crate) fn ranked(&self, emitted: &str, limit: usize) -> Vec<&str> {
+        self.scored(emitted).into_iter().take(limit).map(|(_, name)| name).collect()
+    }
+
+    /// The names that the emitted one may have meant: at most three, the most similar first.
+    pub(crate) fn similar(&self, emitted: &str) -> Vec<&str> {
+        let scored = self.scored(emitted).into_iter();
+        scored.take_while(|(score, _)| *score >= SIMILAR).take(3).map(|(_, name)| name).collect()
+    }
+
+    /// How many tools are available.
+    pub(crate) fn len(&self) -> usize {
+        self.available.len()
+    }
+
+    fn scored(&self, emitted: &str) -> Vec<(f64, &str)> {
+        let emitted = leading_name(emitted);
+        let parts: Vec<String> = words(emitted).collect();
+        let mut scored: Vec<(f64, &str)> = self
+            .available
+            .iter()
+            .map(|name| {
+                let own: Vec<String> = words(name).collect();
+                (similarity(&parts, &own), name.as_str())
+            })
+            .collect();
+        // Equal scores stay in the order of the names.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored
+    }
+}
+
+/// One writing for all: snake case, lower case.
+fn folded(name: &str) -> String {
+    words(name).collect::<Vec<_>>().join("_")
+}
+
+/// Models leak their own call syntax into a name; what counts stands before it.
+fn leading_name(emitted: &str) -> &str {
+    let emitted = emitted.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '`');
+    let end = emitted.find(['"', '<', '(', '{', ' ', '\n']).filter(|end| *end > 0);
+    emitted.get(..end.unwrap_or(emitted.len())).unwrap_or(emitted)
+}
+
+/// How similar two names are, 0 to 1.
+///
+/// What both share at the front (`mcp_github_…`, `kanban_…`) says where a tool comes from, not
+/// what it does: only the rest is compared.
+fn similarity(emitted: &[String], name: &[String]) -> f64 {
+    if emitted.is_empty() || name.is_empty() {
+        return 0.0;
+    }
+    if emitted == name {
+        return 1.0;
+    }
+    let (written, known) = (emitted.join("_"), name.join("_"));
+    if emitted.ends_with(name) || name.ends_with(emitted) || is_doubled(&written, &known) {
+        return 0.9;
+    }
+    let is_alias =
+        |group: &&[&str]| group.contains(&written.as_str()) && group.contains(&known.as_str());
+    if ALIASES.iter().any(is_alias) {
+        return 0.8;
+    }
+    let shared = emitted.iter().zip(name).take_while(|(a, b)| a == b).count();
+    let rest = |parts: &[String]| parts.get(shared..).unwrap_or_default().join("_");
+    let (left, right) = (rest(emitted), rest(name));
+    if left.is_empty() || right.is_empty() {
+        // One is the beginning of the other: similar, but which sibling was meant is open.
+        return 0.6;
+    }
+    // Names of very different length cannot be similar; this spares most of a big catalog.
+    if left.len() > 2 * right.len() || right.len() > 2 * left.len() {
+        return 0.0;
+    }
+    normalized_damerau_levenshtein(&left, &right)
+}
+
+fn is_doubled(written: &str, known: &str) -> bool {
+    written.len() == 2 * known.len()
+        && written.strip_prefix(known).is_some_and(|second| second == known)
+        || written.replace('_', "") == known.replace('_', "").repeat(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::Tool;
+
+    use super::*;
+
+    fn names(list: &[&str]) -> Names {
+        Names::of(&Catalog::known(list.iter().map(|name| Tool::named(*name))).0)
+    }
+
+    #[test]
+    fn resolves_only_what_is_lossless_and_unique() {
+        let few = names(&["read_file", "patch", "web_search", "ReadFile2"]);
+        for (emitted, expected) in [
+            ("read-file", Some("read_file")),
+            ("ReadFile", Some("read_file")),
+            ("READ_FILE", Some("read_file")),
+            ("read.file", Some("read_file")),
+            ("read file", Some("read_file")),
+            ("functions.read_file", Some("read_file")),
+            ("tool:web-search", Some("web_search")),
+            ("PatchTool", Some("patch")),
+            ("ReadFile_tool", Some("read_file")),
+            ("_tool", None),
+            ("", None),
+            ("read_fil", None),
+            ("file_read", None),
+        ] {
+            assert_eq!(few.resolve(emitted), expected, "{emitted}");
+        }
+        let clash = names(&["read_file", "read-file", "patch", "patch_tool"]);
+        assert_eq!(clash.resolve("ReadFile"), None);
+        assert_eq!(clash.resolve("PatchTool"), None);
+    }
+
+    #[test]
+    fn suggests_by_what_tells_siblings_apart() {
+        let tools = names(&[
+            "kanban_link",
+            "kanban_show",
+            "mcp_knowledge_kb_get",
+            "mcp_knowledge_kb_search",
+            "terminal",
+            "skill_view",
+        ]);
+        for (emitted, expected) in [
+            ("kanban_list", &[] as &[&str]),
+            ("mcp_knowledge_kb_serach", &["mcp_knowledge_kb_search"]),
+            ("mcp_mcp_knowledge_kb_get", &["mcp_knowledge_kb_get"]),
+            ("kb_search", &["mcp_knowledge_kb_search"]),
+            ("terminall", &["terminal"]),
+            ("\"terminal\"", &["terminal"]),
+            ("terminal<|channel|>json", &["terminal"]),
+            ("shell", &["terminal"]),
+            ("skill_viewskill_view", &["skill_view"]),
+            ("abcdefabcdef", &[]),
+        ] {
+            assert_eq!(tools.similar(emitted), expected, "{emitted}");
+        }
+    }
+}

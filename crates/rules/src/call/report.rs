@@ -1,0 +1,60 @@
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::issue::{Issue, IssueSeverity};
+
+/// What admission says about one call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallReport {
+    /// The tool's name as emitted.
+    pub tool: String,
+    /// The name of the tool that is meant, where a lossless repair of the name was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_name: Option<String>,
+    /// Everything that is wrong: blocking issues first, then in the order of the arguments.
+    pub issues: Vec<Issue>,
+    /// The arguments as understood; `None` when they are not a JSON object.
+    #[serde(skip)]
+    pub arguments: Option<Value>,
+    /// The arguments to run instead, where lossless corrections were applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_arguments: Option<Value>,
+}
+
+impl CallReport {
+    /// Whether the call may proceed: nothing blocks it.
+    #[must_use]
+    pub fn valid(&self) -> bool {
+        self.blocking().next().is_none()
+    }
+
+    /// The issues for which the call does not run.
+    pub fn blocking(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.iter().filter(|issue| issue.severity == IssueSeverity::Block)
+    }
+
+    /// The issues with which it runs.
+    pub fn warnings(&self) -> impl Iterator<Item = &Issue> {
+        self.issues.iter().filter(|issue| issue.severity == IssueSeverity::Warn)
+    }
+}
+
+/// `name: valid` or `name: BLOCKED`, then a line an issue; no line break at the end.
+impl fmt::Display for CallReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.valid() { "valid" } else { "BLOCKED" };
+        let name = if self.tool.trim().is_empty() { "(no name)" } else { &self.tool };
+        write!(f, "{name}: {verdict}")?;
+        for issue in &self.issues {
+            let mark = match issue.severity {
+                IssueSeverity::Block => "",
+                IssueSeverity::Warn => "warning ",
+                IssueSeverity::Info => "note ",
+            };
+            write!(f, "\n  {mark}[{}] {}", issue.code, issue.message)?;
+        }
+        Ok(())
+    }
+}

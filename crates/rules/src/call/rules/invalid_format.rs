@@ -1,0 +1,28 @@
+use countersign_model::Mode;
+
+use crate::call::issue::code::INVALID_FORMAT;
+use crate::facts::Facts;
+use crate::findings::Findings;
+use crate::rule::{Group, Meta, Rule};
+
+/// A text lacks the format that its schema names.
+pub(crate) struct InvalidFormat;
+
+static META: Meta = Meta {
+    code: INVALID_FORMAT,
+    name: "invalid-format",
+    group: Group::Call,
+    mode: Mode::Warn,
+    summary: "A text lacks the format that its schema names.",
+    page: include_str!("../../../../../spec/rules/INVALID_FORMAT.md"),
+};
+
+impl Rule for InvalidFormat {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.admissions().report(META.code, facts, findings);
+    }
+}

@@ -1,0 +1,28 @@
+use countersign_model::Mode;
+
+use crate::call::issue::code::PLACEHOLDER_VALUE;
+use crate::facts::Facts;
+use crate::findings::Findings;
+use crate::rule::{Group, Meta, Rule};
+
+/// A whole value is a template that nobody filled in.
+pub(crate) struct PlaceholderValue;
+
+static META: Meta = Meta {
+    code: PLACEHOLDER_VALUE,
+    name: "placeholder-value",
+    group: Group::Call,
+    mode: Mode::Warn,
+    summary: "A whole value is a template that nobody filled in.",
+    page: include_str!("../../../../../spec/rules/PLACEHOLDER_VALUE.md"),
+};
+
+impl Rule for PlaceholderValue {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.admissions().report(META.code, facts, findings);
+    }
+}

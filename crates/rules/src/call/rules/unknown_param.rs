@@ -1,0 +1,28 @@
+use countersign_model::Mode;
+
+use crate::call::issue::code::UNKNOWN_PARAM;
+use crate::facts::Facts;
+use crate::findings::Findings;
+use crate::rule::{Group, Meta, Rule};
+
+/// An argument is given that the tool does not declare.
+pub(crate) struct UnknownParam;
+
+static META: Meta = Meta {
+    code: UNKNOWN_PARAM,
+    name: "unknown-param",
+    group: Group::Call,
+    mode: Mode::Block,
+    summary: "An argument is given that the tool does not declare.",
+    page: include_str!("../../../../../spec/rules/UNKNOWN_PARAM.md"),
+};
+
+impl Rule for UnknownParam {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.admissions().report(META.code, facts, findings);
+    }
+}

@@ -1,0 +1,345 @@
+//! The one module that knows the JSON Schema library.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{PatternOptions, Registry, Retrieve, Uri, ValidationError, Validator};
+use serde_json::Value;
+
+use super::issue::{below, shown};
+
+/// More violations than this of one value tell nobody anything new.
+const MOST_VIOLATIONS: usize = 50;
+
+/// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, 2020-12 without it.
+///
+/// Patterns run in linear time, so look-around and back-references do not compile. `format` is
+/// never part of validity; see [`Schema::format_violations`].
+pub struct Schema {
+    source: Value,
+    validator: Validator,
+    formats: Option<Validator>,
+}
+
+/// A schema that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the schema does not compile at `{place}`: {reason}")]
+pub struct SchemaError {
+    /// JSON Pointer into the schema; empty for the schema as a whole.
+    pub place: String,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+/// Documents that a `$ref` may name by URI. Nothing else is ever fetched.
+#[derive(Debug, Clone, Default)]
+pub struct Remotes(Arc<BTreeMap<String, Value>>);
+
+impl Remotes {
+    /// These documents, by absolute URI without fragment.
+    #[must_use]
+    pub fn of(documents: BTreeMap<String, Value>) -> Self {
+        Self(Arc::new(documents))
+    }
+}
+
+impl Retrieve for Remotes {
+    fn retrieve(
+        &self,
+        uri: &Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let name = uri.as_str().trim_end_matches('#');
+        self.0.get(name).cloned().ok_or_else(|| format!("nothing is fetched from `{name}`").into())
+    }
+}
+
+/// What a value did wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Breach {
+    /// A required member is absent.
+    Missing,
+    /// The JSON type is another.
+    Type,
+    /// A member that the schema does not allow.
+    Unknown,
+    /// Anything else: enum, range, pattern, length, items, ….
+    Value,
+    /// A `format` that the text does not have.
+    Format,
+}
+
+/// One way in which a value does not fit a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// What kind.
+    pub breach: Breach,
+    /// JSON Pointer into the value; of the absent member for [`Breach::Missing`].
+    pub pointer: String,
+    /// What would have been right: `integer`, `one of "a", "b"`, `at least 3`.
+    pub expected: String,
+    /// What was there, shortened; empty for an absent member.
+    pub actual: String,
+    /// Whether the schema still cannot mean to forbid the value: it is the declared default, or a
+    /// list whose items are each one of an `enum` that names no list.
+    pub intended: bool,
+}
+
+impl Schema {
+    /// Compiles a schema once; validation is then cheap.
+    ///
+    /// # Errors
+    /// What is wrong with the schema, and where.
+    pub fn compile(source: &Value, remotes: &Remotes) -> Result<Self, SchemaError> {
+        Ok(Self {
+            validator: build(source, remotes, false)?,
+            formats: mentions_format(source).then(|| build(source, remotes, true)).transpose()?,
+            source: source.clone(),
+        })
+    }
+
+    /// Whether a value fits, `format` aside.
+    #[must_use]
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
+    /// In which ways a value does not fit, `format` aside.
+    #[must_use]
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        let mut found = Vec::new();
+        for error in self.validator.iter_errors(value).take(MOST_VIOLATIONS) {
+            self.explain(&error, &mut found);
+        }
+        found.truncate(MOST_VIOLATIONS);
+        found
+    }
+
+    /// The texts that lack the `format` their schema names.
+    #[must_use]
+    pub fn format_violations(&self, value: &Value) -> Vec<Violation> {
+        let Some(formats) = self.formats.as_ref().filter(|f| !f.is_valid(value)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for error in formats.iter_errors(value).take(MOST_VIOLATIONS) {
+            self.explain(&error, &mut found);
+        }
+        found.retain(|violation| violation.breach == Breach::Format);
+        found
+    }
+
+    /// The schema as given.
+    #[must_use]
+    pub fn source(&self) -> &Value {
+        &self.source
+    }
+
+    fn explain(&self, error: &ValidationError<'_>, found: &mut Vec<Violation>) {
+        let pointer = error.instance_path().as_str();
+        let intended = self.equals_default(error) || lists_enum_values(error);
+        let actual = || shown(error.instance());
+        let mut add = |breach, pointer: String, expected: String, actual: String| {
+            let violation = Violation { breach, pointer, expected, actual, intended };
+            if !found.contains(&violation) {
+                found.push(violation);
+            }
+        };
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let expected = self.declared_type(error, name);
+                add(Breach::Missing, below(pointer, name), expected, String::new());
+            }
+            ValidationErrorKind::Type { kind } => {
+                add(Breach::Type, pointer.to_owned(), type_names(kind).join(" or "), actual());
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    let value = error.instance().get(name).map(shown).unwrap_or_default();
+                    add(Breach::Unknown, below(pointer, name), "not given".to_owned(), value);
+                }
+            }
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context }
+                if !intended =>
+            {
+                self.explain_branches(error, context, found);
+            }
+            ValidationErrorKind::Format { format } => {
+                add(Breach::Format, pointer.to_owned(), format!("format {format}"), actual());
+            }
+            kind => add(Breach::Value, pointer.to_owned(), expectation(kind), actual()),
+        }
+    }
+
+    /// Of several alternatives that all fail, the one that came closest says what is wrong.
+    fn explain_branches(
+        &self,
+        error: &ValidationError<'_>,
+        branches: &[Vec<ValidationError<'static>>],
+        found: &mut Vec<Violation>,
+    ) {
+        let here = error.instance_path().as_str();
+        let explained: Vec<Vec<Violation>> = branches
+            .iter()
+            .map(|errors| {
+                let mut inner = Vec::new();
+                errors.iter().for_each(|e| self.explain(e, &mut inner));
+                inner
+            })
+            .collect();
+        let wrong_type = |branch: &[Violation]| {
+            branch.iter().any(|v| v.breach == Breach::Type && v.pointer == here)
+        };
+        if !explained.is_empty() && explained.iter().all(|branch| wrong_type(branch)) {
+            let types: Vec<&str> = explained
+                .iter()
+                .flatten()
+                .filter(|v| v.breach == Breach::Type && v.pointer == here)
+                .map(|v| v.expected.as_str())
+                .collect();
+            found.push(Violation {
+                breach: Breach::Type,
+                pointer: here.to_owned(),
+                expected: types.join(" or "),
+                actual: shown(error.instance()),
+                intended: false,
+            });
+            return;
+        }
+        let closest = explained
+            .into_iter()
+            .filter(|branch| !wrong_type(branch) && !branch.is_empty())
+            .min_by_key(Vec::len);
+        match closest {
+            Some(branch) => found.extend(branch),
+            None => found.push(Violation {
+                breach: Breach::Value,
+                pointer: here.to_owned(),
+                expected: format!("one of {} alternatives", branches.len()),
+                actual: shown(error.instance()),
+                intended: false,
+            }),
+        }
+    }
+
+    /// The schema object that holds the keyword an error is about.
+    fn holder(&self, error: &ValidationError<'_>) -> Option<&Value> {
+        let (holder, _) = error.schema_path().as_str().rsplit_once('/')?;
+        self.source.pointer(holder)
+    }
+
+    fn equals_default(&self, error: &ValidationError<'_>) -> bool {
+        self.holder(error).and_then(|h| h.get("default")) == Some(error.instance().as_ref())
+    }
+
+    fn declared_type(&self, error: &ValidationError<'_>, property: &str) -> String {
+        let declared = self
+            .holder(error)
+            .and_then(|h| h.get("properties")?.get(property)?.get("type")?.as_str());
+        declared.unwrap_or("a value").to_owned()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+fn lists_enum_values(error: &ValidationError<'_>) -> bool {
+    let (ValidationErrorKind::Enum { options }, Value::Array(items)) =
+        (error.kind(), error.instance().as_ref())
+    else {
+        return false;
+    };
+    options.as_array().is_some_and(|options| {
+        !options.iter().any(Value::is_array) && items.iter().all(|item| options.contains(item))
+    })
+}
+
+fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, SchemaError> {
+    let options = jsonschema::options()
+        .with_pattern_options(PatternOptions::regex())
+        .should_validate_formats(formats)
+        .with_retriever(remotes.clone());
+    // A meta-schema of one's own is only looked for in a registry.
+    let built = match own_meta_schema(source, remotes) {
+        None => options.build(source),
+        Some((uri, meta_schema)) => Registry::new()
+            .retriever(remotes.clone())
+            .add(uri, meta_schema)
+            .and_then(|registry| registry.prepare())
+            .map_err(ValidationError::from)
+            .and_then(|registry| options.with_registry(&registry).build(source)),
+    };
+    built.map_err(|error| SchemaError {
+        place: match error.instance_path().as_str() {
+            "" => error.schema_path().as_str().to_owned(),
+            place => place.to_owned(),
+        },
+        reason: error.to_string(),
+    })
+}
+
+fn own_meta_schema<'r>(source: &Value, remotes: &'r Remotes) -> Option<(&'r str, &'r Value)> {
+    let uri = source.get("$schema")?.as_str()?.trim_end_matches('#');
+    remotes.0.get_key_value(uri).map(|(uri, document)| (uri.as_str(), document))
+}
+
+fn mentions_format(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| (key == "format" && value.is_string()) || mentions_format(value)),
+        Value::Array(items) => items.iter().any(mentions_format),
+        _ => false,
+    }
+}
+
+fn type_names(kind: &TypeKind) -> Vec<String> {
+    match kind {
+        TypeKind::Single(one) => vec![one.to_string()],
+        TypeKind::Multiple(several) => several.iter().map(|t| t.to_string()).collect(),
+    }
+}
+
+fn expectation(kind: &ValidationErrorKind) -> String {
+    use ValidationErrorKind as K;
+    match kind {
+        K::Enum { options } => {
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().map(shown).collect();
+            let more = if options.len() > 20 { ", …" } else { "" };
+            let named: Vec<&str> = options.iter().take(20).map(String::as_str).collect();
+            format!("one of {}{more}", named.join(", "))
+        }
+        K::Constant { expected_value } => shown(expected_value),
+        K::Minimum { limit } => format!("at least {limit}"),
+        K::Maximum { limit } => format!("at most {limit}"),
+        K::ExclusiveMinimum { limit } => format!("more than {limit}"),
+        K::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        K::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
+        K::MinLength { limit } => format!("at least {limit} characters"),
+        K::MaxLength { limit } => format!("at most {limit} characters"),
+        K::MinItems { limit } => format!("at least {limit} items"),
+        K::MaxItems { limit } => format!("at most {limit} items"),
+        K::MinProperties { limit } => format!("at least {limit} members"),
+        K::MaxProperties { limit } => format!("at most {limit} members"),
+        K::AdditionalItems { limit } => format!("at most {limit} items"),
+        K::UnevaluatedItems { .. } => "no further items".to_owned(),
+        K::UniqueItems => "items that all differ".to_owned(),
+        K::Contains => "an item of the kind that `contains` asks for".to_owned(),
+        K::Pattern { pattern } => format!("a match of the pattern `{pattern}`"),
+        K::FalseSchema => "not given".to_owned(),
+        K::Not { .. } => "anything but what `not` forbids".to_owned(),
+        K::OneOfMultipleValid { .. } => "exactly one of the alternatives, not several".to_owned(),
+        K::PropertyNames { .. } => "other member names".to_owned(),
+        K::ContentEncoding { content_encoding } => format!("{content_encoding} text"),
+        K::ContentMediaType { content_media_type } => format!("{content_media_type} text"),
+        other => format!("a value that passes `{}`", other.keyword()),
+    }
+}

@@ -1,0 +1,119 @@
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::issue::below;
+
+/// How deep declared members are looked at; schemas may refer to themselves.
+const DEEPEST: usize = 8;
+
+/// The members that a schema declares, where it neither forbids nor invites others.
+///
+/// A schema without `additionalProperties` accepts every member, so validation says nothing about
+/// a misspelt one. `None` members: nothing can be said here (composition, patterns, or others
+/// explicitly allowed), but the members below may still be looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Shape {
+    declared: Option<HashSet<String>>,
+    members: Vec<(String, Shape)>,
+    items: Option<Box<Shape>>,
+}
+
+impl Shape {
+    /// The shape behind a schema.
+    pub(crate) fn of(root: &Value) -> Self {
+        Self::at(root, root, DEEPEST)
+    }
+
+    fn at(root: &Value, schema: &Value, deeper: usize) -> Self {
+        let Some(schema) = schema.as_object().and_then(|s| target(root, s)) else {
+            return Self::default();
+        };
+        let Some(deeper) = deeper.checked_sub(1) else { return Self::default() };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let open_ended = OTHER_SOURCES.iter().any(|keyword| schema.contains_key(*keyword));
+        let declared = properties
+            .filter(|_| !open_ended)
+            .map(|properties| properties.keys().cloned().collect());
+        let members = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, inner)| (name.clone(), Self::at(root, inner, deeper)))
+            .filter(|(_, shape)| shape.says_something())
+            .collect();
+        let items = schema
+            .get("items")
+            .map(|inner| Self::at(root, inner, deeper))
+            .filter(Self::says_something)
+            .map(Box::new);
+        Self { declared, members, items }
+    }
+
+    fn says_something(&self) -> bool {
+        self.declared.is_some() || !self.members.is_empty() || self.items.is_some()
+    }
+
+    /// Calls `found` with the pointer and value of every member that is not declared.
+    pub(crate) fn undeclared<'v>(
+        &self,
+        value: &'v Value,
+        pointer: &str,
+        found: &mut impl FnMut(String, &'v Value),
+    ) {
+        match value {
+            Value::Object(members) => {
+                if let Some(declared) = &self.declared {
+                    for (name, inner) in members {
+                        if !declared.contains(name) {
+                            found(below(pointer, name), inner);
+                        }
+                    }
+                }
+                for (name, shape) in &self.members {
+                    if let Some(inner) = members.get(name) {
+                        shape.undeclared(inner, &below(pointer, name), found);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let Some(shape) = &self.items else { return };
+                for (at, item) in items.iter().enumerate() {
+                    shape.undeclared(item, &below(pointer, &at.to_string()), found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Keywords by which members may be allowed (or already forbidden) elsewhere.
+const OTHER_SOURCES: [&str; 12] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "patternProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "dependentSchemas",
+    "dependencies",
+    "$ref",
+    "$dynamicRef",
+    "propertyNames",
+];
+
+/// Follows references inside the document as long as nothing stands beside them.
+fn target<'s>(root: &'s Value, schema: &'s Map<String, Value>) -> Option<&'s Map<String, Value>> {
+    let mut schema = schema;
+    for _ in 0..DEEPEST {
+        let Some(reference) = schema.get("$ref").and_then(Value::as_str) else {
+            return Some(schema);
+        };
+        let pointer = reference.strip_prefix('#')?;
+        if schema.contains_key("properties") || !(pointer.is_empty() || pointer.starts_with('/')) {
+            return Some(schema);
+        }
+        schema = root.pointer(pointer)?.as_object()?;
+    }
+    None
+}
