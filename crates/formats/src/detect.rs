@@ -1,4 +1,5 @@
 use countersign_model::Format;
+use serde_json::value::RawValue;
 
 use crate::reader::{READERS, Reader};
 use crate::sketch::Sketch;
@@ -25,13 +26,20 @@ pub(crate) struct Detected {
 /// Tells the form of a log by how it begins. `whole` says that there is no more of it.
 pub(crate) fn detect(head: &str) -> Detected {
     let text = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n', '\0']);
-    let lines: Vec<Sketch> =
-        text.lines().filter(|line| !line.trim().is_empty()).take(LINES).map(Sketch::of).collect();
-    let first_complete = lines.first().is_some_and(|sketch| sketch.complete);
-    let many_complete = lines.iter().filter(|sketch| sketch.complete).count() >= 2;
-    let first_line = text.lines().next().unwrap_or_default().trim();
+    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(LINES).collect();
+    let complete = |line: &&&str| {
+        line.trim_start().starts_with(['{', '['])
+            && serde_json::from_str::<&RawValue>(line.trim_matches('\0')).is_ok()
+    };
+    let first_complete = lines.first().filter(complete).is_some();
+    let first_line = lines.first().map_or("", |line| line.trim());
     let json = text.starts_with(['{', '[']);
-    if first_complete || (many_complete && first_line != "[" && first_line != "{") {
+    if first_complete
+        || (first_line != "["
+            && first_line != "{"
+            && lines.iter().filter(complete).take(2).count() == 2)
+    {
+        let lines: Vec<Sketch> = lines.into_iter().map(Sketch::of).collect();
         // One complete line alone is a document and a log of one line alike.
         return Detected { layout: Layout::Lines, reader: most_frequent(&lines) };
     }

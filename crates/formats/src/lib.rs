@@ -15,14 +15,17 @@ mod detect;
 mod documents;
 mod fields;
 mod lines;
+mod otlp;
 mod outcome_text;
 mod read;
 mod reader;
 mod receipts;
+mod responses_item;
 mod session;
 mod sketch;
 mod source;
 mod time;
+mod tool_calls;
 mod tools;
 
 pub use decompress::decompressed;

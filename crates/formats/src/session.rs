@@ -77,6 +77,12 @@ impl Session {
         self.problems.extend(problems);
     }
 
+    /// The id of the latest call; empty when there is none.
+    pub(crate) fn latest_call(&self) -> String {
+        let calls = self.transcript.messages.iter().rev().find_map(|m| m.calls.last());
+        calls.map(|call| call.id.clone()).unwrap_or_default()
+    }
+
     /// Something is missing here.
     pub(crate) fn gap(&mut self, gap: Gap) {
         let at = self.len();

@@ -9,8 +9,6 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub(crate) struct Sketch {
     paths: BTreeSet<String>,
-    /// Whether the text is one complete value: object or array.
-    pub(crate) complete: bool,
 }
 
 /// Nesting and text length beyond which nothing is noted.
@@ -53,7 +51,6 @@ impl Sketch {
                 }
                 Step::Text(_) | Step::Other | Step::Close => {}
             }
-            sketch.complete = walk.open.is_empty() && matches!(token.kind, Kind::Close);
         }
         sketch
     }
@@ -272,9 +269,7 @@ mod tests {
                 "messages[].x[].y"
             ]
         );
-        assert!(!sketch.complete);
         assert!(Sketch::of(r#"[{"role":"user"}]"#).has("[].role=user"));
-        assert!(Sketch::of("[[]]").complete);
         assert!(Sketch::of(r#"{"a":["b"]}"#).has("a[]=b"));
     }
 

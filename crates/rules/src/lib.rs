@@ -5,6 +5,7 @@
 //!
 //! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
 
+mod action;
 mod call;
 mod check;
 mod claims;

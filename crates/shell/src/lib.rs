@@ -1,4 +1,15 @@
 //! What a shell command line does: command positions at any depth, redirect targets,
 //! substitutions, wrappers, known runners and what their output says.
 //!
-//! Pure. Deliberately not here: I/O, execution, policy.
+//! Pure. Deliberately not here: I/O, execution, policy. Start with [`Script::parse`] for the
+//! command line, [`activities`] for the runners in it, [`summary`] for what a runner printed.
+#![forbid(unsafe_code)]
+
+mod activity;
+mod script;
+
+pub use activity::{Activity, ActivityKind, Git, Scope, activities};
+pub use script::{
+    Assignment, Command, Destination, Direction, Effect, Masking, NotAnalysable, Position,
+    Redirect, Script, Status, Stream, Target, Word, WordKind, Write,
+};

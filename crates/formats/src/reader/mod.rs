@@ -1,7 +1,18 @@
 //! One reader a format, one file a reader. Readers never import one another.
 
+mod anthropic;
 mod claude_code;
+mod codex;
+mod fk;
+mod gemini_cli;
+mod mcp;
+mod mini_swe_agent;
 mod openai_chat;
+mod openai_responses;
+mod openhands;
+mod otel;
+mod specstory;
+mod swe_agent;
 
 use countersign_model::Format;
 
@@ -35,7 +46,21 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 2] = [&claude_code::ClaudeCode, &openai_chat::OpenaiChat];
+pub(crate) static READERS: [&dyn Reader; 13] = [
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &fk::Fk,
+    &mini_swe_agent::MiniSweAgent,
+    &swe_agent::SweAgent,
+    &gemini_cli::GeminiCli,
+    &openhands::Openhands,
+    &otel::Otel,
+    &mcp::Mcp,
+    &openai_responses::OpenaiResponses,
+    &anthropic::Anthropic,
+    &openai_chat::OpenaiChat,
+    &specstory::Specstory,
+];
 
 /// The reader of a format.
 pub(crate) fn of(format: Format) -> Option<&'static dyn Reader> {

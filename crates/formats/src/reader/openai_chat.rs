@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
+use countersign_model::{Format, Message, MessageKind, Outcome, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};
@@ -13,6 +13,7 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
+use crate::tool_calls::read_tool_calls;
 
 /// OpenAI chat: an object with `messages`, a list of such objects, a list of messages, or any of
 /// these one a line. Our own ledger export is the same with `receipts`.
@@ -127,7 +128,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     if fields.take("reasoning_content").is_some() || !blocks.reasoning.is_empty() {
         session.skip("reasoning beside a message");
     }
-    message.calls.extend(read_calls(&mut fields, place, session));
+    message.calls.extend(read_tool_calls(&mut fields, place, session));
     message.time = fields.take("timestamp").and_then(time::millis);
     message.agent = fields.string("agent").map(Cow::into_owned);
     message.kind = if fields.boolean("is_compact_summary") == Some(true) {
@@ -146,46 +147,6 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
 
 fn placeholder(line: usize) -> Message {
     Message { line, kind: MessageKind::Injected, ..Message::text(Role::System, "") }
-}
-
-fn read_calls(
-    fields: &mut Fields<'_>,
-    place: &mut Locator<'_>,
-    session: &mut Session,
-) -> Vec<ToolCall> {
-    let mut calls = Vec::new();
-    for raw in fields.array("tool_calls").unwrap_or_default() {
-        let line = place.line_of(raw.get());
-        let Some(mut call) = Fields::of(raw) else {
-            session.problem(line, "a tool call is not an object");
-            continue;
-        };
-        let id = call.string("id").unwrap_or_default().into_owned();
-        call.take("type");
-        call.take("index");
-        let (tool, arguments) =
-            if let Some(mut function) = call.object("function").or_else(|| call.object("custom")) {
-                let read = name_and_arguments(&mut function);
-                session.leave(&function);
-                read
-            } else {
-                name_and_arguments(&mut call)
-            };
-        session.leave(&call);
-        calls.push(ToolCall { id, tool, arguments, line });
-    }
-    if let Some(mut call) = fields.object("function_call") {
-        let (tool, arguments) = name_and_arguments(&mut call);
-        session.leave(&call);
-        calls.push(ToolCall { id: String::new(), tool, arguments, line: 0 });
-    }
-    calls
-}
-
-fn name_and_arguments(fields: &mut Fields<'_>) -> (String, Arguments) {
-    let name = fields.string("name").unwrap_or_default().into_owned();
-    let raw = fields.take_any("arguments").or_else(|| fields.take_any("input"));
-    (name, blocks::arguments(raw))
 }
 
 /// The result in a tool message, with the members that only our own form has.

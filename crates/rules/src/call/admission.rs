@@ -222,6 +222,10 @@ impl Admission {
             return;
         }
         let mut remaining = schema.violations(&arguments);
+        remaining.retain(|violation| !violation.intended);
+        if remaining.is_empty() {
+            return;
+        }
         if self.settings.coerce
             && let Some((corrected, settled)) = coerced(schema, &arguments)
         {
@@ -231,6 +235,7 @@ impl Admission {
                 report.issues.push(issue);
             }
             remaining = schema.violations(&corrected);
+            remaining.retain(|violation| !violation.intended);
             report.corrected_arguments = Some(corrected);
         }
         let blocking = remaining.into_iter();
@@ -365,7 +370,7 @@ fn remove_nulls(value: &mut Value) -> bool {
 }
 
 fn issue_of(tool: &str, violation: Violation, severity: IssueSeverity) -> Issue {
-    let Violation { breach, pointer, expected, actual } = violation;
+    let Violation { breach, pointer, expected, actual, .. } = violation;
     let at = if pointer.is_empty() { "the arguments".to_owned() } else { format!("`{pointer}`") };
     let (code, message) = match breach {
         Breach::Missing => {

@@ -81,6 +81,9 @@ pub struct Violation {
     pub expected: String,
     /// What was there, shortened; empty for an absent member.
     pub actual: String,
+    /// Whether the schema still cannot mean to forbid the value: it is the declared default, or a
+    /// list whose items are each one of an `enum` that names no list.
+    pub intended: bool,
 }
 
 impl Schema {
@@ -135,9 +138,10 @@ impl Schema {
 
     fn explain(&self, error: &ValidationError<'_>, found: &mut Vec<Violation>) {
         let pointer = error.instance_path().as_str();
+        let intended = self.equals_default(error) || lists_enum_values(error);
         let actual = || shown(error.instance());
         let mut add = |breach, pointer: String, expected: String, actual: String| {
-            let violation = Violation { breach, pointer, expected, actual };
+            let violation = Violation { breach, pointer, expected, actual, intended };
             if !found.contains(&violation) {
                 found.push(violation);
             }
@@ -149,15 +153,7 @@ impl Schema {
                 add(Breach::Missing, below(pointer, name), expected, String::new());
             }
             ValidationErrorKind::Type { kind } => {
-                let types = type_names(kind);
-                let whole = |n: f64| n.fract() == 0.0;
-                // Draft 4 says that 1.0 is no integer; every later draft and every model says it is.
-                if types.iter().any(|t| t == "integer")
-                    && error.instance().as_f64().is_some_and(whole)
-                {
-                    return;
-                }
-                add(Breach::Type, pointer.to_owned(), types.join(" or "), actual());
+                add(Breach::Type, pointer.to_owned(), type_names(kind).join(" or "), actual());
             }
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
@@ -166,9 +162,10 @@ impl Schema {
                     add(Breach::Unknown, below(pointer, name), "not given".to_owned(), value);
                 }
             }
-            _ if self.equals_default(error) => {}
             ValidationErrorKind::AnyOf { context }
-            | ValidationErrorKind::OneOfNotValid { context } => {
+            | ValidationErrorKind::OneOfNotValid { context }
+                if !intended =>
+            {
                 self.explain_branches(error, context, found);
             }
             ValidationErrorKind::Format { format } => {
@@ -209,6 +206,7 @@ impl Schema {
                 pointer: here.to_owned(),
                 expected: types.join(" or "),
                 actual: shown(error.instance()),
+                intended: false,
             });
             return;
         }
@@ -223,6 +221,7 @@ impl Schema {
                 pointer: here.to_owned(),
                 expected: format!("one of {} alternatives", branches.len()),
                 actual: shown(error.instance()),
+                intended: false,
             }),
         }
     }
@@ -249,6 +248,17 @@ impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schema").field("source", &self.source).finish_non_exhaustive()
     }
+}
+
+fn lists_enum_values(error: &ValidationError<'_>) -> bool {
+    let (ValidationErrorKind::Enum { options }, Value::Array(items)) =
+        (error.kind(), error.instance().as_ref())
+    else {
+        return false;
+    };
+    options.as_array().is_some_and(|options| {
+        !options.iter().any(Value::is_array) && items.iter().all(|item| options.contains(item))
+    })
 }
 
 fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, SchemaError> {

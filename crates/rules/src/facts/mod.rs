@@ -1,14 +1,25 @@
-//! What the rules know about a transcript: the calls joined with their results, and the claims.
+//! What the rules know about a transcript: the calls joined with their results, what each did,
+//! and what the agent said.
 
+mod answer;
+mod arguments;
+mod deed;
+mod failure;
+mod families;
 mod record;
 
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 
-use countersign_model::Transcript;
+use countersign_model::{Evidence, EvidenceSource, Transcript};
 
+use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
 use crate::settings::Settings;
 
+pub(crate) use answer::Answer;
+pub(crate) use arguments::Members;
+pub(crate) use deed::Deed;
+pub(crate) use families::{Families, vouching, words_of};
 pub use record::{Execution, Record};
 
 /// Everything a rule may look at.
@@ -17,14 +28,27 @@ pub struct Facts<'t> {
     transcript: &'t Transcript,
     settings: &'t Settings,
     record: Record<'t>,
-    admissions: OnceLock<Admissions>,
+    deeds: deed::Deeds<'t>,
+    answers: OnceCell<Vec<Answer<'t>>>,
+    actions: OnceCell<Vec<ActionClaim>>,
+    admissions: OnceCell<Admissions>,
 }
 
 impl<'t> Facts<'t> {
     /// Joins calls and results.
     #[must_use]
     pub fn new(transcript: &'t Transcript, settings: &'t Settings) -> Self {
-        Self { transcript, settings, record: Record::of(transcript), admissions: OnceLock::new() }
+        let record = Record::of(transcript);
+        let deeds = deed::Deeds::new(record.executions().len());
+        Self {
+            transcript,
+            settings,
+            record,
+            deeds,
+            answers: OnceCell::new(),
+            actions: OnceCell::new(),
+            admissions: OnceCell::new(),
+        }
     }
 
     /// The transcript itself.
@@ -43,6 +67,53 @@ impl<'t> Facts<'t> {
     #[must_use]
     pub fn record(&self) -> &Record<'t> {
         &self.record
+    }
+
+    /// What the agent said.
+    pub(crate) fn answers(&self) -> &[Answer<'t>] {
+        self.answers.get_or_init(|| answer::answers(self.transcript))
+    }
+
+    /// Every claim of a completed side effect, judged.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict<'_, 't>)> {
+        self.actions
+            .get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
+            .iter()
+            .map(|said| (said, judge(self, said)))
+    }
+
+    /// The executions called before message `turn`, newest first, with what each did.
+    pub(crate) fn deeds_before(
+        &self,
+        turn: usize,
+    ) -> impl Iterator<Item = (&Execution<'t>, &Deed<'t>)> {
+        let catalog = &self.transcript.catalog;
+        self.record.before(turn).enumerate().rev().filter_map(move |(index, execution)| {
+            Some((execution, self.deeds.get(index, execution, catalog)?))
+        })
+    }
+
+    /// Whether every call that the agent could have made before message `turn` is recorded.
+    pub(crate) fn is_complete_before(&self, turn: usize) -> bool {
+        self.transcript.completeness.is_complete_before(turn)
+    }
+
+    /// The evidence that an execution is.
+    pub(crate) fn evidence(&self, execution: &Execution<'t>) -> Evidence {
+        let text = execution.text();
+        let cut = text.char_indices().nth(160).map_or(text.len(), |(i, _)| i);
+        let call_id = execution
+            .call
+            .map(|c| c.id.clone())
+            .or_else(|| execution.outcome.map(|o| o.call_id.clone()))
+            .unwrap_or_default();
+        Evidence {
+            source: EvidenceSource::Call { call_id },
+            tool: Some(execution.tool().to_owned()),
+            pointer: String::new(),
+            excerpt: text.get(..cut).unwrap_or_default().to_owned(),
+            line: execution.outcome.map_or(0, |o| o.line),
+        }
     }
 
     /// What is wrong with the calls; found when the first call rule asks.

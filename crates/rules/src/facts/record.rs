@@ -104,7 +104,7 @@ impl<'t> Record<'t> {
     }
 
     /// Those whose call stands before message `turn`.
-    pub fn before(&self, turn: usize) -> impl DoubleEndedIterator<Item = &Execution<'t>> {
+    pub fn before(&self, turn: usize) -> std::slice::Iter<'_, Execution<'t>> {
         let end = self.executions.partition_point(|e| e.called_at < turn);
         self.executions.get(..end).unwrap_or_default().iter()
     }

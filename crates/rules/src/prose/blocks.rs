@@ -178,7 +178,7 @@ fn line_kind(line: &str) -> (LineKind, usize) {
         let skip = line.bytes().take_while(|b| matches!(b, b'>' | b' ')).count();
         return (LineKind::Block(BlockKind::Quote), skip);
     }
-    if line.starts_with('<') && line.ends_with('>') {
+    if (line.starts_with('<') && line.ends_with('>')) || is_data(line) {
         return (LineKind::Block(BlockKind::Markup), 0);
     }
     if let Some(skip) = list_marker(line) {
@@ -193,6 +193,14 @@ fn line_kind(line: &str) -> (LineKind, usize) {
         return (LineKind::Block(BlockKind::Heading), 0);
     }
     (LineKind::Text, 0)
+}
+
+/// A line of JSON printed into the text: `{`, `"key": …`, `}`.
+fn is_data(line: &str) -> bool {
+    let key = line.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    key.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
+        || line.bytes().all(|b| matches!(b, b'{' | b'}' | b'[' | b']' | b',' | b' '))
+        || (line.starts_with("{\"") && line.ends_with(['}', ',']))
 }
 
 /// The bytes of a list marker and the white space behind it.

@@ -105,14 +105,21 @@ pub(crate) fn clauses(
     let Some(sentence) = sentences.get(index) else { return };
     let first = out.len();
     let mut from = sentence.tokens.start;
+    let mut relative = Insertion::default();
     for at in sentence.tokens.clone() {
-        if at > from && starts_clause(tokens, sentence, at) {
+        let Some(token) = tokens.get(at) else { break };
+        let starts = starts_clause(tokens, sentence, at);
+        if at > from && (starts || relative.ends_at(at, token)) {
             push(tokens, index, from..at, out);
             from = at;
+            relative.clause(at, token, starts);
         }
+        relative.word(at, token);
     }
     push(tokens, index, from..sentence.tokens.end, out);
-    let mut context = Context { question: sentence.question, ..Context::default() };
+    let start = sentence.tokens.start;
+    let mut context =
+        Context { question: sentence.question, start, reach: start, ..Context::default() };
     let count = out.len();
     for i in first..count {
         let Some(clause) = out.get(i) else { break };
@@ -120,11 +127,50 @@ pub(crate) fn clauses(
         let last = i + 1 == count;
         let mood = context.mood(tokens, sentence, &range, last);
         let end = sentence.tokens.end;
+        let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
+        if !inserted {
+            context.reach = range.start;
+        }
         let predicates = predicates(tokens, &range, end, &mut context);
+        if !predicates.is_empty() || has_verb(tokens, &range) {
+            context.reach = range.end;
+        }
         context.after(tokens, &range, mood);
         if let Some(clause) = out.get_mut(i) {
             clause.mood = mood;
             clause.predicates = predicates;
+        }
+    }
+}
+
+/// A relative clause between a subject and its verb: "tasks that were open have been moved".
+#[derive(Debug, Default)]
+struct Insertion {
+    main_verb: bool,
+    inside: bool,
+    verb_at: Option<usize>,
+}
+
+impl Insertion {
+    /// Whether the main clause goes on at the token: a second finite verb inside the insertion.
+    fn ends_at(&self, at: usize, token: &Token) -> bool {
+        let finite = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL));
+        self.inside && !self.main_verb && finite && self.verb_at.is_some_and(|v| v + 1 < at)
+    }
+
+    fn clause(&mut self, _at: usize, token: &Token, starts: bool) {
+        self.inside = starts && token.has(Tags::RELATIVE);
+        self.verb_at = None;
+    }
+
+    fn word(&mut self, at: usize, token: &Token) {
+        if token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST)) {
+            if self.inside {
+                // Auxiliaries of one group stand side by side.
+                self.verb_at = Some(at);
+            } else {
+                self.main_verb = true;
+            }
         }
     }
 }
@@ -192,6 +238,10 @@ struct Context {
     /// An enumeration of examples has begun.
     examples: bool,
     mood: Option<Mood>,
+    /// Where the sentence begins.
+    start: usize,
+    /// How far back the subject of the clause may begin: over verbless insertions.
+    reach: usize,
 }
 
 impl Context {
@@ -220,6 +270,10 @@ impl Context {
         }
         if head.has(Tags::CONDITIONAL) {
             return Mood::Conditional;
+        }
+        // "or it has been deleted": one of several possibilities.
+        if !starts_sentence && head.has(Tags::ALTERNATIVE) {
+            return Mood::Unrealised;
         }
         if head.has(Tags::RELATIVE) && !starts_sentence {
             // "inform you that …", "confirmed that …" complete a verb; "the order that …" does not.
@@ -361,8 +415,12 @@ fn predicates(
         if token.quoted || !token.tags.any(Tags::COMPLETED) {
             continue;
         }
+        // Verbs have no capital inside a sentence; names have.
+        if token.capital && at > range.start && at > context.start {
+            continue;
+        }
         let (group, group_start) = group_before(tokens, range.start, at);
-        let subject_range = range.start..group_start;
+        let subject_range = context.reach..group_start;
         let mut subject = subject_of(tokens, &subject_range);
         let mut group = group;
         let mut subject_tokens = subject_range.clone();
@@ -372,6 +430,10 @@ fn predicates(
         let bare = is_empty_subject(tokens, &subject_range);
         if bare {
             subject = Subject::Nobody;
+            // "…, shipped to Jacksonville" describes what stands before the comma.
+            if range.start != context.start && context.previous.is_none() {
+                continue;
+            }
             if let Some((before, auxiliaries, words)) = &context.previous {
                 if joins(tokens, range.start, at) {
                     subject = *before;
@@ -390,7 +452,12 @@ fn predicates(
             context.previous = Some((subject, group, subject_tokens));
             continue;
         };
-        if voice == Voice::BareResult && !ends_result(next) {
+        if is_embedded(tokens, range.start..group_start) {
+            continue;
+        }
+        let whole = range.start == context.start && range.end == end;
+        let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION));
+        if voice == Voice::BareResult && (led || !whole || !ends_result(next)) {
             continue;
         }
         let negated = group.negated
@@ -446,6 +513,7 @@ fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
     (group, at)
 }
 
+/// The subject: a pronoun only when nothing but adverbs stands between it and the verb.
 fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
     let words = tokens.get(range.clone()).unwrap_or_default();
     for token in words.iter().rev() {
@@ -458,8 +526,22 @@ fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
         if token.has(Tags::THIRD) {
             return Subject::Third;
         }
+        let between = matches!(token.kind, TokenKind::Symbol(_))
+            || token.has(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::COORDINATE));
+        if !between {
+            break;
+        }
     }
     Subject::Thing
+}
+
+/// Whether the tokens hold a finite verb.
+fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
+    tokens
+        .get(range.clone())
+        .unwrap_or_default()
+        .iter()
+        .any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO)))
 }
 
 /// Whether nothing before the verb can be its subject.
@@ -501,6 +583,24 @@ fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: us
             let tail = tokens.get(verb + 1..range.end).unwrap_or_default();
             tail.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL)))
         })
+}
+
+/// Whether the words before the verb put it in somebody's mouth, in doubt, or among wishes:
+/// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
+fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
+    let words = tokens.get(before).unwrap_or_default();
+    let mut modal = false;
+    words.iter().enumerate().any(|(i, token)| {
+        modal |= token.has(Tags::MODAL);
+        let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
+        let reports = token.has(Tags::REPORT)
+            && !words.iter().take(i).any(|t| t.has(Tags::AGENT))
+            && !token.has(Tags::PREPOSITION);
+        let verbal = token.verb.is_some() && !token.has(Tags::REQUEST);
+        (token.has(governs) && !token.has(Tags::REQUEST) && words.len() > i + 1)
+            || reports
+            || (modal && verbal && token.has(Tags::BASE) && token.noun.is_none())
+    })
 }
 
 fn is_pronoun(token: &Token) -> bool {

@@ -71,6 +71,8 @@ tags! {
     DONE = 39, "done";
     CONDITIONAL = 40, "conditional";
     PURPOSE = 41, "purpose";
+    TEXT_NOUN = 42, "text-noun";
+    ALTERNATIVE = 43, "alternative";
 }
 
 impl Tags {
@@ -97,8 +99,10 @@ impl Tags {
 pub(crate) enum Action {
     /// An action of a family.
     Of(Family),
-    /// Takes its family from the thing acted on: "process", "complete".
+    /// Takes its family from the thing acted on, and means nothing without it: "do", "complete".
     Generic,
+    /// Takes its family from the thing acted on, and is some change without it: "process".
+    Any,
 }
 
 /// One word of the lexicon.
@@ -160,6 +164,7 @@ impl Lexicon {
     fn add(&mut self, head: &str, word: &str) -> bool {
         match head.split_once(' ') {
             Some(("verb", "generic")) => self.verb(word, Action::Generic),
+            Some(("verb", "any")) => self.verb(word, Action::Any),
             Some(("verb", family)) => match family_named(family) {
                 Some(family) => self.verb(word, Action::Of(family)),
                 None => false,

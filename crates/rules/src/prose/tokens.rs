@@ -19,6 +19,8 @@ pub(crate) struct Token {
     pub(crate) noun: Option<Family>,
     /// Stands between quotation marks.
     pub(crate) quoted: bool,
+    /// Begins with a capital.
+    pub(crate) capital: bool,
 }
 
 /// What a token is.
@@ -270,8 +272,9 @@ impl Tokenizer<'_, '_> {
     fn push(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry) {
         if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
             let quoted = self.quote.is_some();
+            let capital = self.byte(start as usize).is_ascii_uppercase();
             let Entry { tags, verb, noun } = entry;
-            self.out.push(Token { start, end, kind, tags, verb, noun, quoted });
+            self.out.push(Token { start, end, kind, tags, verb, noun, quoted, capital });
         }
     }
 }

@@ -26,13 +26,19 @@ fn check(
             return Some(agreed(&compiled, instance));
         }
     }
-    // What is no object becomes the property of one, as every argument is.
+    // What is no object becomes the property of one, as every argument is. A schema with a base
+    // of its own stands in place; any other is referred to, so that its `#` stays its own root.
     let mut remotes = remotes.clone();
-    remotes.insert("urn:countersign:case".to_owned(), schema);
+    let property = if schema.get("$id").is_some() {
+        schema
+    } else {
+        remotes.insert("urn:countersign:case".to_owned(), schema);
+        json!({"$ref": "urn:countersign:case"})
+    };
     let parameters = json!({
         "$schema": draft,
         "type": "object",
-        "properties": {"value": {"$ref": "urn:countersign:case"}},
+        "properties": {"value": property},
         "required": ["value"],
     });
     let compiled = Schema::compile(&parameters, &Remotes::of(remotes)).ok()?;

@@ -1,5 +1,6 @@
 //! What the rules say, from outside.
 
 mod call_gold;
+mod call_recorded;
 mod call_schema_suite;
 mod datasets;

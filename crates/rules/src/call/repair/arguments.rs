@@ -17,6 +17,7 @@ pub(crate) fn coerced(schema: &Schema, arguments: &Value) -> Option<(Value, Vec<
         let before = settled.len();
         for violation in schema.violations(&corrected) {
             if violation.breach == Breach::Type
+                && !violation.intended
                 && !settled.iter().any(|s: &Violation| s.pointer == violation.pointer)
                 && correct(schema, &mut corrected, &violation)
             {

@@ -1,0 +1,280 @@
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use countersign_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+
+use crate::blocks;
+use crate::fields::Fields;
+use crate::outcome_text;
+use crate::read::{ReadError, Reading};
+use crate::reader::Reader;
+use crate::responses_item::read_item;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::source::Source;
+use crate::time;
+
+/// Codex rollout log: `{timestamp, type, payload}` a line.
+///
+/// `response_item` lines are what the model saw and said; `event_msg` lines repeat them for the
+/// screen, and are read only where nothing else is there, but for exit codes.
+pub(crate) struct Codex;
+
+const TYPES: [&str; 5] =
+    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+
+impl Reader for Codex {
+    fn format(&self) -> Format {
+        Format::Codex
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "lines of `type` session_meta, response_item, event_msg or turn_context with `payload`"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        sketch.has("payload") && sketch.is_one_of("type", &TYPES)
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        name: &str,
+        sink: &mut dyn FnMut(Reading),
+    ) -> Result<(), ReadError> {
+        let mut log = Log {
+            session: Session::new(name, Format::Codex),
+            events: Some(Session::new(name, Format::Codex)),
+            named: false,
+            ends: HashMap::new(),
+        };
+        while let Some(piece) = source.next()? {
+            match Fields::parse(piece.text) {
+                Ok(fields) => log.line(fields, piece.line),
+                Err(error) if error.is_data() => {
+                    log.session.problem(piece.line, "a line is not an object");
+                }
+                Err(error) => log.session.unparsed(piece.line, &error, piece.ended),
+            }
+            log.session.problems(source.take_problems());
+        }
+        log.session.problems(source.take_problems());
+        sink(log.finish());
+        Ok(())
+    }
+}
+
+struct Log {
+    session: Session,
+    /// What the screen showed, until a `response_item` makes it superfluous.
+    events: Option<Session>,
+    named: bool,
+    /// How commands ended, by call id.
+    ends: HashMap<String, i32>,
+}
+
+impl Log {
+    fn line(&mut self, mut fields: Fields<'_>, line: usize) {
+        let time = fields.take("timestamp").and_then(time::millis);
+        let kind = fields.string("type").unwrap_or(Cow::Borrowed("(none)"));
+        let Some(mut payload) = fields.object("payload") else {
+            return self.session.skip_named("line type", &kind);
+        };
+        match kind.as_ref() {
+            "session_meta" => self.meta(&mut payload, line),
+            "response_item" => self.item(&mut payload, line, time),
+            "event_msg" => return self.event(&mut payload, line, time),
+            "compacted" => {
+                self.session.gap(Gap::Compacted);
+                let text = payload.string("message").unwrap_or_default();
+                let summary = Message { line, time, ..Message::text(Role::System, text) };
+                self.session.push(Message { kind: MessageKind::Summary, ..summary });
+                self.session.leave(&payload);
+            }
+            kind => return self.session.skip_named("line type", kind),
+        }
+        self.session.leave(&fields);
+    }
+
+    fn meta(&mut self, payload: &mut Fields<'_>, line: usize) {
+        if !self.named
+            && let Some(id) = payload.string("id")
+        {
+            self.session.transcript.id = id.into_owned();
+            self.named = true;
+        }
+        let instructions =
+            payload.take("instructions").or_else(|| payload.take("base_instructions"));
+        if let Some(raw) = instructions {
+            let text = blocks::read_blocks(raw, line, &mut self.session).text;
+            self.session.push(Message { line, ..Message::text(Role::System, text) });
+        }
+        self.session.leave(payload);
+    }
+
+    fn item(&mut self, payload: &mut Fields<'_>, line: usize, time: Option<i64>) {
+        let kind = payload.string("type").unwrap_or(Cow::Borrowed("(none)"));
+        if matches!(kind.as_ref(), "compaction" | "context_compaction" | "compaction_summary") {
+            self.session.gap(Gap::Compacted);
+        }
+        if !read_item(&kind, payload, line, time, &mut self.session) {
+            return self.session.skip_named("item type", &kind);
+        }
+        let Some(message) = self.session.transcript.messages.last_mut() else { return };
+        if message.role == Role::User && is_harness(&message.text) {
+            message.kind = MessageKind::Injected;
+        }
+        message.outcomes.iter_mut().for_each(settle);
+        if message.kind == MessageKind::Ordinary
+            && let Some(events) = self.events.take()
+        {
+            for message in events.transcript.messages {
+                self.session.skip_named("repeated by event_msg", word_for(&message));
+            }
+        }
+    }
+
+    fn event(&mut self, payload: &mut Fields<'_>, line: usize, time: Option<i64>) {
+        let kind = payload.string("type").unwrap_or(Cow::Borrowed("(none)"));
+        if kind == "exec_command_end"
+            && let (Some(id), Some(code)) = (payload.string("call_id"), payload.number("exit_code"))
+        {
+            self.ends.insert(id.into_owned(), code);
+        }
+        if kind == "context_compacted" {
+            self.session.gap(Gap::Compacted);
+        }
+        let Some(events) = &mut self.events else {
+            return self.session.skip_named("repeated by event_msg", &kind);
+        };
+        match shown(&kind, payload, line) {
+            Some(message) => events.push(Message { time, ..message }),
+            None => self.session.skip_named("event", &kind),
+        }
+    }
+
+    fn finish(mut self) -> Reading {
+        if let Some(events) = self.events.take()
+            && !events.transcript.messages.is_empty()
+        {
+            for message in events.transcript.messages {
+                self.session.push(message);
+            }
+        }
+        let outcomes = self.session.transcript.messages.iter_mut().flat_map(|m| &mut m.outcomes);
+        for outcome in outcomes.filter(|o| o.exit_code.is_none()) {
+            if let Some(code) = self.ends.get(&outcome.call_id) {
+                outcome.exit_code = Some(*code);
+                outcome.running = false;
+            }
+        }
+        self.session.finish()
+    }
+}
+
+/// The message that an event shows on the screen.
+fn shown(kind: &str, payload: &mut Fields<'_>, line: usize) -> Option<Message> {
+    let mut message = Message { line, ..Message::text(Role::Assistant, "") };
+    match kind {
+        "user_message" => {
+            message.role = Role::User;
+            message.text = payload.string("message")?.into_owned();
+            if is_harness(&message.text) {
+                message.kind = MessageKind::Injected;
+            }
+        }
+        "agent_message" => message.text = payload.string("message")?.into_owned(),
+        "agent_reasoning" => {
+            message.kind = MessageKind::Reasoning;
+            message.text = payload.string("text")?.into_owned();
+        }
+        "exec_command_begin" | "mcp_tool_call_begin" | "patch_apply_begin" | "web_search_begin" => {
+            let invocation = payload.object("invocation");
+            let (tool, arguments) = match invocation {
+                Some(mut call) => (
+                    call.string("tool").unwrap_or_default().into_owned(),
+                    blocks::arguments(call.take("arguments")),
+                ),
+                None => (
+                    kind.trim_end_matches("_begin").to_owned(),
+                    payload.take("command").or_else(|| payload.take("changes")).map_or_else(
+                        || Arguments::raw("{}"),
+                        |raw| Arguments::raw(format!("{{\"command\":{}}}", raw.get())),
+                    ),
+                ),
+            };
+            let id = payload.string("call_id")?.into_owned();
+            message.calls.push(ToolCall { id, tool, arguments, line });
+        }
+        "exec_command_end" | "mcp_tool_call_end" | "patch_apply_end" | "web_search_end" => {
+            message.role = Role::Tool;
+            let text = ["aggregated_output", "formatted_output", "stdout", "result"]
+                .iter()
+                .find_map(|name| payload.take(name))
+                .map(|raw| crate::fields::string(raw).unwrap_or(Cow::Borrowed(raw.get())))
+                .unwrap_or_default()
+                .into_owned();
+            message.outcomes.push(Outcome {
+                call_id: payload.string("call_id")?.into_owned(),
+                text,
+                is_error: payload.boolean("success").map(|success| !success),
+                exit_code: payload.number("exit_code"),
+                line,
+                ..Outcome::default()
+            });
+        }
+        _ => return None,
+    }
+    Some(message)
+}
+
+fn word_for(message: &Message) -> &'static str {
+    match (message.role, message.kind) {
+        (_, MessageKind::Reasoning) => "agent_reasoning",
+        (Role::User, _) => "user_message",
+        (Role::Tool, _) => "end of a call",
+        _ if message.calls.is_empty() => "agent_message",
+        _ => "begin of a call",
+    }
+}
+
+/// What the text of a result says for want of a field.
+fn settle(outcome: &mut Outcome) {
+    const REFUSALS: [&str; 4] = [
+        "exec command rejected by user",
+        "patch rejected by user",
+        "rejected by user",
+        "command rejected by policy",
+    ];
+    const FAILURES: [&str; 5] = [
+        "exec_command failed",
+        "apply_patch verification failed",
+        "execution error",
+        "failed to parse function arguments",
+        "unsupported call",
+    ];
+    let text = outcome.text.trim_start();
+    if REFUSALS.iter().any(|mark| text.starts_with(mark)) || outcome_text::says_refused(text) {
+        outcome.refused = true;
+    } else if FAILURES.iter().any(|mark| text.starts_with(mark)) {
+        outcome.is_error = Some(true);
+    }
+    outcome.truncated |= text.contains(" tokens truncated") || text.contains("[... omitted ");
+}
+
+/// Whether a text in the user's place was put there by the harness.
+fn is_harness(text: &str) -> bool {
+    const MARKS: [&str; 9] = [
+        "<environment_context>",
+        "<user_instructions>",
+        "<permissions instructions>",
+        "<collaboration_mode>",
+        "<turn_aborted>",
+        "<user_shell_command>",
+        "<skill>",
+        "<subagent_notification>",
+        "# AGENTS.md instructions",
+    ];
+    let text = text.trim_start();
+    MARKS.iter().any(|mark| text.starts_with(mark))
+}

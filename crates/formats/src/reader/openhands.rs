@@ -1,0 +1,256 @@
+use countersign_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use serde_json::value::RawValue;
+
+use crate::blocks;
+use crate::documents::{Shape, Values, read_values};
+use crate::fields::{self, Fields};
+use crate::read::{ReadError, Reading};
+use crate::reader::Reader;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::source::{Locator, Source};
+use crate::time;
+
+/// OpenHands events: a list of them, one a line, or the `history` of an evaluation's `output.jsonl`.
+pub(crate) struct Openhands;
+
+impl Reader for Openhands {
+    fn format(&self) -> Format {
+        Format::Openhands
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "events with `action` and `args` or `observation` and `content`, a list of them or a \
+         `history`"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        ["", "[].", "history[].", "[].history[].", "history[][]."].iter().any(|prefix| {
+            let has = |name: &str| sketch.has(&format!("{prefix}{name}"));
+            (has("action") && (has("args") || has("action_risk") || has("source")))
+                || (has("observation") && has("content") && (has("extras") || has("cause")))
+        }) || sketch.has_all(&["history", "instance_id", "test_result"])
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        name: &str,
+        sink: &mut dyn FnMut(Reading),
+    ) -> Result<(), ReadError> {
+        read_values(self, self.format(), source, name, sink)
+    }
+}
+
+impl Values for Openhands {
+    fn shape(&self, value: &RawValue) -> Shape {
+        match Fields::of(value) {
+            Some(fields) if fields.has("history") => Shape::Session,
+            _ => Shape::Part,
+        }
+    }
+
+    fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+        if self.shape(value) == Shape::Part {
+            return read_events(value, place, session);
+        }
+        let Some(mut fields) = Fields::of(value) else { return };
+        if let Some(id) = fields.string("instance_id") {
+            session.transcript.id = id.into_owned();
+        }
+        for event in fields.array("history").unwrap_or_default() {
+            read_events(event, place, session);
+        }
+        session.leave(&fields);
+    }
+}
+
+/// One event, or a pair of action and observation.
+fn read_events(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+    match fields::array(raw) {
+        Some(pair) => pair.into_iter().for_each(|raw| read_event(raw, place, session)),
+        None => read_event(raw, place, session),
+    }
+}
+
+fn read_event(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+    let line = place.line_of(raw.get());
+    let Some(mut fields) = Fields::of(raw) else {
+        return session.problem(line, "an event is not an object");
+    };
+    let time = fields.take("timestamp").and_then(time::millis);
+    let bare = Message { line, time, ..Message::text(Role::Assistant, "") };
+    if let Some(action) = fields.string("action") {
+        read_action(&action, &mut fields, bare, session);
+    } else if let Some(observation) = fields.string("observation") {
+        read_observation(&observation, &mut fields, bare, session);
+    } else {
+        session.skip("event that is neither action nor observation");
+    }
+}
+
+fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
+    let line = message.line;
+    // Before 2024-11 the arguments stood beside the action.
+    let raw_args = fields.take("args");
+    let nested = raw_args.and_then(Fields::of);
+    let flat = nested.is_none();
+    let mut nested = nested;
+    let args = nested.as_mut().unwrap_or(fields);
+    let thought = args.string("thought").unwrap_or_default().into_owned();
+    match action {
+        "message" => {
+            message.text = args.string("content").unwrap_or_default().into_owned();
+            let waits = args.boolean("wait_for_response") == Some(true);
+            message.role = match fields.string("source").as_deref() {
+                Some("user") => Role::User,
+                Some(_) => Role::Assistant,
+                None if waits => Role::Assistant,
+                None => Role::User,
+            };
+        }
+        "system" => {
+            message.role = Role::System;
+            message.text = args.string("content").unwrap_or_default().into_owned();
+            if let Some(raw) = args.take("tools") {
+                session.tools(raw, line);
+            }
+        }
+        "finish" | "reject" => {
+            let last = args.string("final_thought").unwrap_or_default();
+            let said = args.object("outputs").and_then(|mut outputs| outputs.string("content"));
+            message.text = thought;
+            if !last.is_empty() && last != message.text.as_str() {
+                blocks::join(&mut message.text, &last);
+            }
+            if message.text.is_empty() {
+                message.text = said.or_else(|| fields.string("message")).unwrap_or_default().into();
+            }
+        }
+        "condensation" | "condensation_request" => {
+            session.gap(Gap::Compacted);
+            let Some(summary) = args.string("summary") else {
+                return session.skip_named("action", action);
+            };
+            message.kind = MessageKind::Summary;
+            message.text = summary.into_owned();
+        }
+        "recall" | "change_agent_state" | "null" | "pause" | "resume" | "stop" => {
+            return session.skip_named("action", action);
+        }
+        tool => {
+            message.text = thought;
+            let event = fields.number::<u64>("id");
+            let emitted = fields.object("tool_call_metadata").and_then(emitted);
+            let (id, tool, arguments) = match emitted {
+                Some((id, name, arguments)) => (id, name, arguments),
+                None => (event.map(event_id).unwrap_or_default(), tool.to_owned(), None),
+            };
+            let arguments = arguments.unwrap_or_else(|| match raw_args {
+                Some(raw) => Arguments::raw(raw.get()),
+                None => flat_arguments(fields, flat),
+            });
+            message.calls.push(ToolCall { id, tool, arguments, line });
+        }
+    }
+    session.push(message);
+}
+
+/// Id, name and arguments as the model emitted them.
+fn emitted(mut metadata: Fields<'_>) -> Option<(String, String, Option<Arguments>)> {
+    let id = metadata.string("tool_call_id")?.into_owned();
+    let name = metadata.string("function_name")?.into_owned();
+    let arguments = metadata
+        .object("model_response")
+        .and_then(|mut response| response.array("choices"))
+        .into_iter()
+        .flatten()
+        .filter_map(|choice| Fields::of(choice)?.object("message")?.array("tool_calls"))
+        .flatten()
+        .find_map(|call| {
+            let mut call = Fields::of(call)?;
+            (call.string("id")? == id.as_str())
+                .then(|| call.object("function")?.take_any("arguments"))
+                .flatten()
+        })
+        .map(|raw| blocks::arguments(Some(raw)));
+    Some((id, name, arguments))
+}
+
+/// Arguments from the days when they stood beside the action.
+fn flat_arguments(fields: &mut Fields<'_>, flat: bool) -> Arguments {
+    let mut object = String::from("{");
+    for name in ["command", "code", "path", "content", "url", "browser_actions"] {
+        if let Some(raw) = flat.then(|| fields.take(name)).flatten() {
+            if object.len() > 1 {
+                object.push(',');
+            }
+            object.push_str(&format!("\"{name}\":{}", raw.get()));
+        }
+    }
+    object.push('}');
+    Arguments::raw(object)
+}
+
+fn event_id(id: u64) -> String {
+    format!("event-{id}")
+}
+
+fn read_observation(
+    observation: &str,
+    fields: &mut Fields<'_>,
+    mut message: Message,
+    session: &mut Session,
+) {
+    if matches!(observation, "null" | "agent_state_changed" | "recall" | "condense") {
+        return session.skip_named("observation", observation);
+    }
+    let text = fields.take("content").map(|raw| blocks::result_text(raw, session));
+    let text = text.unwrap_or_default();
+    let metadata = fields.object("tool_call_metadata");
+    let linked = metadata.and_then(|mut metadata| metadata.string("tool_call_id"));
+    let cause = fields.number::<u64>("cause");
+    if observation == "error" && linked.is_none() && cause.is_none() {
+        message.role = Role::User;
+        message.kind = MessageKind::Injected;
+        message.text = text;
+        return session.push(message);
+    }
+    let mut outcome = Outcome {
+        call_id: match (linked, cause) {
+            (Some(id), _) => id.into_owned(),
+            (None, Some(cause)) => event_id(cause),
+            (None, None) => String::new(),
+        },
+        text,
+        is_error: fields.boolean("success").map(|success| !success),
+        line: message.line,
+        ..Outcome::default()
+    };
+    let extras = fields.object("extras");
+    let code = exit_code(extras, fields);
+    match code {
+        // What the shell tool says when the command has not ended.
+        Some(-1) => {
+            outcome.running = true;
+            outcome.is_error = None;
+        }
+        code => outcome.exit_code = code,
+    }
+    match observation {
+        "error" => outcome.is_error = Some(true),
+        "user_rejected" => outcome.refused = true,
+        _ => {}
+    }
+    message.role = Role::Tool;
+    message.outcomes.push(outcome);
+    session.push(message);
+}
+
+fn exit_code(extras: Option<Fields<'_>>, fields: &mut Fields<'_>) -> Option<i32> {
+    let nested = extras.and_then(|mut extras| {
+        let metadata = extras.object("metadata").and_then(|mut m| m.number("exit_code"));
+        metadata.or_else(|| extras.number("exit_code")).or_else(|| extras.number("returncode"))
+    });
+    nested.or_else(|| fields.number("exit_code"))
+}

@@ -1,0 +1,342 @@
+use std::collections::{BTreeMap, HashSet};
+
+use countersign_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
+use serde_json::Value;
+
+use crate::blocks::join;
+use crate::otlp::{self, Event, Span};
+use crate::read::{ReadError, Reading};
+use crate::reader::Reader;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::source::Source;
+use crate::tools::read_tools;
+
+/// OpenTelemetry GenAI spans in OTLP JSON: one document, or one export a line.
+///
+/// A session is a conversation (`gen_ai.conversation.id`), or a trace where its spans name none.
+pub(crate) struct Otel;
+
+impl Reader for Otel {
+    fn format(&self) -> Format {
+        Format::Otel
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "OTLP JSON with `resourceSpans`"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        sketch.has_any(&["resourceSpans", "[].resourceSpans", "resource_spans"])
+            || (sketch.has_all(&["traceId", "spanId"])
+                || sketch.has_all(&["[].traceId", "[].spanId"]))
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        name: &str,
+        sink: &mut dyn FnMut(Reading),
+    ) -> Result<(), ReadError> {
+        let mut spans = Vec::new();
+        // Problems of the input as a whole go to its first session.
+        let mut first = Session::new(name, Format::Otel);
+        while let Some(piece) = source.next()? {
+            match serde_json::from_str::<Value>(piece.text) {
+                Ok(value) => {
+                    if !otlp::spans(value, piece.line, &mut spans) {
+                        first.skip("line without spans");
+                    }
+                }
+                Err(error) => first.unparsed(piece.line, &error, piece.ended),
+            }
+            first.problems(source.take_problems());
+        }
+        first.problems(source.take_problems());
+        let mut first = Some(first);
+        for (id, spans) in conversations(spans) {
+            let mut session = first.take().unwrap_or_else(|| Session::new(name, Format::Otel));
+            session.transcript.id = id;
+            sink(Replay { session, seen: HashSet::new(), answered: HashSet::new() }.run(&spans));
+        }
+        if let Some(session) = first {
+            sink(session.finish());
+        }
+        Ok(())
+    }
+}
+
+/// The spans by conversation, conversations in the order of their first span.
+fn conversations(spans: Vec<Span>) -> Vec<(String, Vec<Span>)> {
+    let mut of_trace: BTreeMap<String, String> = BTreeMap::new();
+    for span in &spans {
+        if let Some(Value::String(id)) = span.attributes.get("gen_ai.conversation.id") {
+            of_trace.entry(span.trace.clone()).or_insert_with(|| id.clone());
+        }
+    }
+    let mut groups: BTreeMap<String, Vec<Span>> = BTreeMap::new();
+    for span in spans {
+        let own = span.attributes.get("gen_ai.conversation.id").and_then(Value::as_str);
+        let id = own.or_else(|| of_trace.get(&span.trace).map(String::as_str));
+        let id = id.unwrap_or(&span.trace).to_owned();
+        groups.entry(id).or_default().push(span);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, spans)| spans.iter().map(|span| span.start).min());
+    groups
+}
+
+enum Happening<'s> {
+    Input(&'s Span),
+    Output(&'s Span),
+    Event(&'s Span, &'s Event),
+    Call(&'s Span),
+    Result(&'s Span),
+}
+
+struct Replay {
+    session: Session,
+    /// Messages of earlier inputs: every input repeats the conversation so far.
+    seen: HashSet<String>,
+    answered: HashSet<String>,
+}
+
+impl Replay {
+    fn run(mut self, spans: &[Span]) -> Reading {
+        let mut happenings: Vec<(u64, u8, Happening<'_>)> = Vec::new();
+        for span in spans {
+            let operation = span.attributes.get("gen_ai.operation.name").and_then(Value::as_str);
+            let tool = operation == Some("execute_tool")
+                || (operation.is_none() && span.attributes.contains_key("gen_ai.tool.name"));
+            if tool {
+                happenings.push((span.start, 3, Happening::Call(span)));
+                happenings.push((span.end.max(span.start), 0, Happening::Result(span)));
+            } else if operation.is_some() {
+                happenings.push((span.start, 1, Happening::Input(span)));
+                happenings.push((span.end.max(span.start), 2, Happening::Output(span)));
+            } else {
+                self.session.skip_named("span", &span.name);
+                continue;
+            }
+            for event in &span.events {
+                happenings.push((event.time, 1, Happening::Event(span, event)));
+            }
+        }
+        happenings.sort_by_key(|(time, order, _)| (*time, *order));
+        for (time, _, happening) in happenings {
+            let time = i64::try_from(time / 1_000_000).ok().filter(|&time| time > 0);
+            match happening {
+                Happening::Input(span) => self.input(&span.attributes, span.line, time),
+                Happening::Output(span) => {
+                    self.messages(span.attributes.get("gen_ai.output.messages"), span.line, time);
+                }
+                Happening::Event(span, event) => self.event(event, span.line, time),
+                Happening::Call(span) => self.call(span, time),
+                Happening::Result(span) => self.result(span, time),
+            }
+        }
+        self.session.finish()
+    }
+
+    fn input(&mut self, attributes: &BTreeMap<String, Value>, line: usize, time: Option<i64>) {
+        if let Some(value) = attributes.get("gen_ai.tool.definitions")
+            && !self.session.transcript.catalog.is_known()
+        {
+            match read_tools(&structured(value)) {
+                Ok(tools) => self.session.catalog(tools, line),
+                Err(error) => {
+                    self.session.problem(line, format!("the list of tools cannot be read: {error}"))
+                }
+            }
+        }
+        if let Some(value) = attributes.get("gen_ai.system_instructions") {
+            let parts = structured(value);
+            let message = serde_json::json!({ "role": "system", "parts": parts });
+            self.message(&message, line, time);
+        }
+        self.messages(attributes.get("gen_ai.input.messages"), line, time);
+    }
+
+    fn event(&mut self, event: &Event, line: usize, time: Option<i64>) {
+        let role = match event.name.as_str() {
+            "gen_ai.system.message" => "system",
+            "gen_ai.user.message" => "user",
+            "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",
+            "gen_ai.tool.message" => "tool",
+            "gen_ai.client.inference.operation.details" => {
+                self.input(&event.attributes, line, time);
+                let output = event.attributes.get("gen_ai.output.messages");
+                return self.messages(output, line, time);
+            }
+            name => return self.session.skip_named("event", name),
+        };
+        let body = event.attributes.get("gen_ai.event.content").map(structured);
+        let mut message = match body {
+            Some(Value::Object(object)) => object,
+            Some(other) => [("content".to_owned(), other)].into_iter().collect(),
+            None => event.attributes.clone().into_iter().collect(),
+        };
+        if let Some(Value::Object(inner)) = message.get("message").map(structured) {
+            message = inner;
+        }
+        message.insert("role".to_owned(), role.into());
+        self.message(&Value::Object(message), line, time);
+    }
+
+    fn messages(&mut self, value: Option<&Value>, line: usize, time: Option<i64>) {
+        let Some(value) = value else { return };
+        match structured(value) {
+            Value::Array(list) => list.iter().for_each(|message| self.message(message, line, time)),
+            _ => self.session.problem(line, "the messages of a span are not a list"),
+        }
+    }
+
+    /// A message of the semantic conventions (`parts`) or of the older events (`content`,
+    /// `tool_calls`).
+    fn message(&mut self, value: &Value, line: usize, time: Option<i64>) {
+        let role = match value.get("role").and_then(Value::as_str) {
+            Some("system" | "developer") => Role::System,
+            Some("user") => Role::User,
+            Some("tool") => Role::Tool,
+            _ => Role::Assistant,
+        };
+        let mut message = Message { line, time, ..Message::text(role, "") };
+        let mut reasoning = String::new();
+        match value.get("parts").or_else(|| value.get("content")) {
+            Some(Value::Array(parts)) => {
+                for part in parts {
+                    self.part(part, &mut message, &mut reasoning);
+                }
+            }
+            Some(Value::String(text)) if role == Role::Tool => {
+                let id = text_of(value, "id").or_else(|| text_of(value, "tool_call_id"));
+                self.answer(id.unwrap_or_default(), text.clone(), &mut message);
+            }
+            Some(Value::String(text)) => message.text.clone_from(text),
+            _ => {}
+        }
+        if let Some(Value::Array(calls)) = value.get("tool_calls").map(structured) {
+            for call in &calls {
+                let function = call.get("function").unwrap_or(call);
+                message.calls.push(ToolCall {
+                    id: text_of(call, "id").unwrap_or_default(),
+                    tool: text_of(function, "name").unwrap_or_default(),
+                    arguments: arguments(function.get("arguments")),
+                    line,
+                });
+            }
+        }
+        let empty = message.text.is_empty() && message.calls.is_empty();
+        if empty && message.outcomes.is_empty() && !reasoning.is_empty() {
+            message.kind = MessageKind::Reasoning;
+            message.text = reasoning;
+        } else if empty && message.outcomes.is_empty() {
+            return;
+        }
+        let ids: Vec<&str> = message.calls.iter().map(|call| call.id.as_str()).collect();
+        let results: Vec<&str> = message.outcomes.iter().map(|o| o.call_id.as_str()).collect();
+        let key = format!("{role:?}\0{}\0{ids:?}\0{results:?}", message.text);
+        if self.seen.insert(key) {
+            self.session.push(message);
+        } else {
+            self.session.skip("message repeated by a later span");
+        }
+    }
+
+    fn part(&mut self, part: &Value, message: &mut Message, reasoning: &mut String) {
+        let content = text_of(part, "content").or_else(|| text_of(part, "text"));
+        match part.get("type").and_then(Value::as_str) {
+            Some("text") | None => join(&mut message.text, &content.unwrap_or_default()),
+            Some("reasoning" | "thinking") => join(reasoning, &content.unwrap_or_default()),
+            Some("tool_call") => message.calls.push(ToolCall {
+                id: text_of(part, "id").unwrap_or_default(),
+                tool: text_of(part, "name").unwrap_or_default(),
+                arguments: arguments(part.get("arguments")),
+                line: message.line,
+            }),
+            Some("tool_call_response") => {
+                let response = part.get("response").or_else(|| part.get("result"));
+                let text = response.map(shown).unwrap_or_default();
+                self.answer(text_of(part, "id").unwrap_or_default(), text, message);
+            }
+            Some(kind) => self.session.skip_named("message part", kind),
+        }
+    }
+
+    /// Adds a result, unless the span of its tool gave it already.
+    fn answer(&mut self, call_id: String, text: String, message: &mut Message) {
+        if !call_id.is_empty() && !self.answered.insert(call_id.clone()) {
+            return self.session.skip("result repeated by a later span");
+        }
+        message.outcomes.push(Outcome { call_id, text, line: message.line, ..Outcome::default() });
+    }
+
+    fn call(&mut self, span: &Span, time: Option<i64>) {
+        let id = call_id(span);
+        let known = self.session.transcript.messages.iter().rev().flat_map(|m| &m.calls);
+        if known.into_iter().any(|call| call.id == id) {
+            return;
+        }
+        let line = span.line;
+        let mut message = Message { line, time, ..Message::text(Role::Assistant, "") };
+        message.calls.push(ToolCall {
+            id,
+            tool: attribute(span, "gen_ai.tool.name").unwrap_or_default(),
+            arguments: arguments(span.attributes.get("gen_ai.tool.call.arguments")),
+            line,
+        });
+        self.session.push(message);
+    }
+
+    fn result(&mut self, span: &Span, time: Option<i64>) {
+        let call_id = call_id(span);
+        if !self.answered.insert(call_id.clone()) {
+            return self.session.skip("result repeated by a later span");
+        }
+        let error = attribute(span, "error.type");
+        let result = span.attributes.get("gen_ai.tool.call.result").map(shown);
+        let exception = span.events.iter().find_map(|event| {
+            Some(event.attributes.get("exception.message")?.as_str()?.to_owned())
+        });
+        let failed = span.failed || error.is_some();
+        let line = span.line;
+        let mut message = Message { line, time, ..Message::text(Role::Tool, "") };
+        message.outcomes.push(Outcome {
+            call_id,
+            text: result.or(exception).or(error).unwrap_or_default(),
+            // A span that ended without an error says that the tool did not fail.
+            is_error: Some(failed),
+            line,
+            ..Outcome::default()
+        });
+        self.session.push(message);
+    }
+}
+
+/// The id of the call; of one without, where and when it began.
+fn call_id(span: &Span) -> String {
+    attribute(span, "gen_ai.tool.call.id")
+        .unwrap_or_else(|| format!("{}-{}", span.name, span.start))
+}
+
+fn attribute(span: &Span, name: &str) -> Option<String> {
+    span.attributes.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn text_of(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Structured values may be recorded as JSON text.
+fn structured(value: &Value) -> Value {
+    let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    parsed.unwrap_or_else(|| value.clone())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn arguments(value: Option<&Value>) -> Arguments {
+    value.map_or_else(|| Arguments::raw("{}"), |value| Arguments::raw(shown(value)))
+}

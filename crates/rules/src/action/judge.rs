@@ -1,0 +1,191 @@
+use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, Status};
+
+use super::extract::ActionClaim;
+use super::objects::{mentions, shape};
+use crate::facts::{Deed, Execution, Facts, vouching};
+
+/// What the record says about a claimed action.
+#[derive(Debug)]
+pub(crate) enum ActionVerdict<'f, 't> {
+    /// It shows a deed that vouches for it.
+    Supported(Vec<&'f Execution<'t>>),
+    /// It shows that it was tried and failed, or was refused.
+    Failed(Vec<&'f Execution<'t>>),
+    /// It shows a deed of this kind, but on something else.
+    Elsewhere(Vec<&'f Execution<'t>>),
+    /// It shows nothing of the kind; `true` when it would, had it happened.
+    Absent(bool),
+    /// It cannot show it.
+    NotCheckable,
+}
+
+/// How many of the latest results are searched for a state of record.
+const LOOK_BACK: usize = 200;
+
+/// Judges a claimed action against what was done before it was claimed.
+pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionVerdict<'f, 't> {
+    let turn = said.claim.turn;
+    let accepted = vouching(said.family);
+    let ids = identifying(&said.patients);
+    let all_ids = identifying(&said.claim.objects);
+    let window = window_start(&facts.transcript().messages, turn);
+    let mut tally = Tally::default();
+    let mut opaque = false;
+    for (execution, deed) in facts.deeds_before(turn) {
+        opaque |= deed.opaque;
+        let names_verb = || args(execution).contains(stem(&said.verb));
+        if !deed.families.meets(accepted) && !(deed.changes() && names_verb()) {
+            continue;
+        }
+        let fit = fit(execution, deed, &ids, &all_ids);
+        tally.add(execution, deed.status, fit, execution.called_at >= window);
+    }
+    if let Some(verdict) = tally.verdict() {
+        return verdict;
+    }
+    if let Some(execution) = state_of_record(facts, said, &ids) {
+        return ActionVerdict::Supported(vec![execution]);
+    }
+    if let Some(elsewhere) = tally.elsewhere {
+        return ActionVerdict::Elsewhere(vec![elsewhere]);
+    }
+    if said.textual && ids.is_empty() {
+        return ActionVerdict::NotCheckable;
+    }
+    ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+}
+
+/// How a deed's object compares with the claim's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// The same thing, or the claim names none.
+    Same,
+    /// Neither confirmed nor excluded.
+    Open,
+    /// A different thing of the same kind.
+    Other,
+}
+
+#[derive(Debug, Default)]
+struct Tally<'f, 't> {
+    success: Option<&'f Execution<'t>>,
+    success_now: Option<&'f Execution<'t>>,
+    failure: Option<&'f Execution<'t>>,
+    failure_now: Option<&'f Execution<'t>>,
+    elsewhere: Option<&'f Execution<'t>>,
+}
+
+impl<'f, 't> Tally<'f, 't> {
+    fn add(&mut self, execution: &'f Execution<'t>, status: Status, fit: Fit, now: bool) {
+        let slot = match (status, fit) {
+            (Status::Completed, Fit::Other) => &mut self.elsewhere,
+            (Status::Completed | Status::Open, _) if now => &mut self.success_now,
+            (Status::Completed | Status::Open, _) => &mut self.success,
+            (_, Fit::Other) => return,
+            (_, _) if now => &mut self.failure_now,
+            (_, _) => &mut self.failure,
+        };
+        slot.get_or_insert(execution);
+    }
+
+    /// What was done since the user last spoke decides; before that, any success does.
+    fn verdict(&self) -> Option<ActionVerdict<'f, 't>> {
+        let supported = |e: &'f Execution<'t>| ActionVerdict::Supported(vec![e]);
+        let failed = |e: &'f Execution<'t>| ActionVerdict::Failed(vec![e]);
+        self.success_now
+            .map(supported)
+            .or(self.failure_now.map(failed))
+            .or(self.success.map(supported))
+            .or(self.failure.map(failed))
+    }
+}
+
+fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Object]) -> Fit {
+    if ids.is_empty() && all.is_empty() {
+        return Fit::Same;
+    }
+    let holds = |object: &Object| {
+        mentions(args(execution), object)
+            || mentions(execution.text(), object)
+            || deed.written.iter().any(|path| mentions(path, object))
+    };
+    if ids.iter().any(|id| holds(id)) {
+        return Fit::Same;
+    }
+    if ids.is_empty() {
+        return if all.iter().any(|id| holds(id)) { Fit::Same } else { Fit::Open };
+    }
+    let rival = ids.iter().any(|id| match id.kind {
+        ObjectKind::Path => !deed.written.is_empty(),
+        ObjectKind::Id => has_shape(args(execution), &shape(&id.text)),
+        _ => false,
+    });
+    if rival { Fit::Other } else { Fit::Open }
+}
+
+/// Whether a text holds a token of this shape.
+fn has_shape(text: &str, wanted: &str) -> bool {
+    let symbol = |c: char| c == '#' || c == '_' || c == '-';
+    text.split(|c: char| !c.is_ascii_alphanumeric() && !symbol(c))
+        .any(|token| token.len() == wanted.len() && shape(token) == wanted)
+}
+
+/// The things by which one object is told from another.
+fn identifying(objects: &[Object]) -> Vec<&Object> {
+    objects.iter().filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path)).collect()
+}
+
+/// A result that shows the claimed state, whoever brought it about.
+fn state_of_record<'f, 't>(
+    facts: &'f Facts<'t>,
+    said: &ActionClaim,
+    ids: &[&Object],
+) -> Option<&'f Execution<'t>> {
+    let stem = state_stem(said.family)?;
+    facts
+        .deeds_before(said.claim.turn)
+        .take(LOOK_BACK)
+        .find(|(execution, deed)| {
+            let text = execution.text();
+            deed.status.succeeded()
+                && memchr::memmem::find(text.as_bytes(), stem.as_bytes()).is_some()
+                && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
+        })
+        .map(|(execution, _)| execution)
+}
+
+/// What a result says of a thing after an action of this family.
+fn state_stem(family: Family) -> Option<&'static str> {
+    Some(match family {
+        Family::Cancel => "cancel",
+        Family::Refund => "refund",
+        Family::Return => "return",
+        Family::Exchange => "exchange",
+        Family::Send => "sent",
+        Family::Delete => "deleted",
+        Family::Book => "booked",
+        Family::Pay => "paid",
+        Family::Deploy => "deployed",
+        _ => return None,
+    })
+}
+
+/// The first message since the user last spoke.
+fn window_start(messages: &[Message], turn: usize) -> usize {
+    messages
+        .get(..turn)
+        .unwrap_or_default()
+        .iter()
+        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
+        .unwrap_or(0)
+}
+
+fn args<'t>(execution: &Execution<'t>) -> &'t str {
+    execution.call.map_or("", |call| call.arguments.as_str())
+}
+
+/// A verb without its ending: enough to find it in arguments.
+fn stem(verb: &str) -> &str {
+    let cut = verb.strip_suffix("ed").or_else(|| verb.strip_suffix('d')).unwrap_or(verb);
+    if cut.len() >= 4 { cut } else { verb }
+}

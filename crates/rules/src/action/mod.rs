@@ -1,0 +1,10 @@
+//! Claims of completed side effects: finding them in the text, and judging them against the
+//! record. FK010 and FK012 report what comes out.
+
+mod extract;
+mod judge;
+mod objects;
+
+pub(crate) use extract::{ActionClaim, action_claims};
+pub(crate) use judge::{ActionVerdict, judge};
+pub(crate) use objects::{mentions, objects_in, shape};

@@ -1,0 +1,82 @@
+//! The things that a stretch of text names.
+
+use std::ops::Range;
+
+use countersign_model::{Object, ObjectKind};
+
+use crate::prose::{Prose, TokenKind};
+
+/// The typed things among the tokens of a range, in order.
+pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
+    let mut objects = Vec::new();
+    for token in prose.tokens(range) {
+        let text = prose.word(token);
+        let kind = match token.kind {
+            TokenKind::Id => ObjectKind::Id,
+            TokenKind::Email => ObjectKind::Email,
+            TokenKind::Url => ObjectKind::Url,
+            TokenKind::Path => ObjectKind::Path,
+            TokenKind::Money => ObjectKind::Money,
+            TokenKind::Date => ObjectKind::Date,
+            TokenKind::Number if text.len() >= 7 && text.bytes().all(|b| b.is_ascii_digit()) => {
+                ObjectKind::Id
+            }
+            TokenKind::Number => ObjectKind::Number,
+            TokenKind::Identifier if text.bytes().any(|b| b.is_ascii_digit()) => ObjectKind::Id,
+            TokenKind::Identifier => ObjectKind::Name,
+            TokenKind::Code if looks_like_path(text) => ObjectKind::Path,
+            TokenKind::Code => ObjectKind::Quote,
+            TokenKind::Word if is_code_word(text) => ObjectKind::Id,
+            TokenKind::Word | TokenKind::Symbol(_) => continue,
+        };
+        objects.push(Object { kind, text: text.to_owned() });
+    }
+    objects
+}
+
+/// A word of capitals only, long enough not to be an acronym of everyday use: `PUNERT`.
+fn is_code_word(text: &str) -> bool {
+    text.len() == 6 && text.bytes().all(|b| b.is_ascii_uppercase())
+}
+
+fn looks_like_path(text: &str) -> bool {
+    !text.contains(char::is_whitespace)
+        && !text.contains(['(', ')', '=', '{', '<', '*'])
+        && (text.contains('/')
+            || text.rsplit_once('.').is_some_and(|(stem, ext)| {
+                !stem.is_empty()
+                    && (1..=5).contains(&ext.len())
+                    && ext.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            }))
+}
+
+/// Whether a text holds the thing. Paths match by their last segment.
+pub(crate) fn mentions(text: &str, object: &Object) -> bool {
+    let needle = needle(object);
+    !needle.is_empty() && memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some()
+}
+
+/// What of an object must stand in a text for the text to speak of it.
+fn needle(object: &Object) -> &str {
+    let text = object.text.as_str();
+    match object.kind {
+        ObjectKind::Path => {
+            let path = text.trim_end_matches('/');
+            let path = path.split(':').next().unwrap_or(path);
+            path.rsplit(['/', '\\']).next().unwrap_or(path)
+        }
+        ObjectKind::Id => text.trim_start_matches('#'),
+        _ => text,
+    }
+}
+
+/// The form of an id: two ids of one kind have one shape.
+pub(crate) fn shape(id: &str) -> String {
+    id.chars()
+        .map(|c| match c {
+            c if c.is_ascii_uppercase() || c.is_ascii_digit() => 'X',
+            c if c.is_ascii_lowercase() => 'x',
+            c => c,
+        })
+        .collect()
+}

@@ -1,0 +1,39 @@
+use countersign_model::{Code, Mode};
+
+use crate::action::ActionVerdict;
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// FK012: success claimed where the calls failed.
+pub(crate) struct MaskedFailure;
+
+static META: Meta = Meta {
+    code: Code("FK012"),
+    name: "masked-failure",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "success is claimed, and the calls that should have brought it failed",
+    page: include_str!("../../../../spec/rules/FK012.md"),
+};
+
+impl Rule for MaskedFailure {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for (said, verdict) in facts.actions() {
+            let ActionVerdict::Failed(executions) = verdict else { continue };
+            let tool = executions.first().map_or("", |e| e.tool());
+            findings.contradicted(
+                facts,
+                &said.claim,
+                Note::proven(format!("the agent says it is done, but `{tool}` failed"))
+                    .help("say that it failed and why, or try again")
+                    .provable_if(said.direct)
+                    .evidence(executions.iter().map(|e| facts.evidence(e))),
+            );
+        }
+    }
+}

@@ -1,0 +1,56 @@
+use countersign_model::{Code, Mode};
+
+use crate::action::ActionVerdict;
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// FK010: a completed side effect without a receipt.
+pub(crate) struct PhantomCompletion;
+
+static META: Meta = Meta {
+    code: Code("FK010"),
+    name: "phantom-completion",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "a completed side effect is claimed, and no successful call did it",
+    page: include_str!("../../../../spec/rules/FK010.md"),
+};
+
+impl Rule for PhantomCompletion {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for (said, verdict) in facts.actions() {
+            let family = said.family.name();
+            match &verdict {
+                ActionVerdict::Supported(executions) => {
+                    findings.supported(&said.claim, executions.iter().map(|e| facts.evidence(e)));
+                }
+                ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
+                ActionVerdict::Elsewhere(executions) => findings.contradicted(
+                    facts,
+                    &said.claim,
+                    Note::proven(format!(
+                        "the record shows this action on something else than what is named ({family})"
+                    ))
+                    .help("name the thing that the call was made for, or make the call for this one")
+                    .provable_if(said.direct)
+                    .evidence(executions.iter().map(|e| facts.evidence(e))),
+                ),
+                ActionVerdict::Absent(provable) => findings.unsupported(
+                    facts,
+                    &said.claim,
+                    Note::proven(format!(
+                        "the agent says it is done, but no successful call did it ({family})"
+                    ))
+                    .help("do it with a tool, or say that it was not done")
+                    .provable_if(*provable),
+                ),
+                ActionVerdict::Failed(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What the agent said, message by message.
+
+use countersign_model::{Message, MessageKind, Role, Transcript};
+
+use crate::prose::Prose;
+
+/// One text of the agent's, taken apart.
+#[derive(Debug)]
+pub(crate) struct Answer<'t> {
+    /// The message.
+    pub(crate) turn: usize,
+    /// Its text.
+    pub(crate) prose: Prose<'t>,
+}
+
+/// The agent's texts, in order.
+pub(crate) fn answers(transcript: &Transcript) -> Vec<Answer<'_>> {
+    transcript
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| is_said(message))
+        .map(|(turn, message)| Answer { turn, prose: Prose::read(&message.text) })
+        .collect()
+}
+
+/// Whether a message is something that the agent tells somebody.
+fn is_said(message: &Message) -> bool {
+    message.role == Role::Assistant
+        && message.kind == MessageKind::Ordinary
+        && !message.text.trim().is_empty()
+}

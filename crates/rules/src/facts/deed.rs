@@ -1,0 +1,176 @@
+//! What each execution did: its families, whether it worked, which files it touched.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use countersign_model::{Catalog, Family, Status};
+
+use super::arguments::Members;
+use super::failure::reports_failure;
+use super::families::{Families, of_name, of_tool};
+use super::record::Execution;
+
+/// What one execution did.
+#[derive(Debug)]
+pub(crate) struct Deed<'t> {
+    /// The name of the tool that did it: inside a meta-tool the inner one.
+    pub(crate) tool: Cow<'t, str>,
+    /// What kind of thing it did; empty when its name says nothing.
+    pub(crate) families: Families,
+    /// How it ended, the result's own words included.
+    pub(crate) status: Status,
+    /// Files written, as named in the arguments.
+    pub(crate) written: Vec<String>,
+    /// It may have done more than its name and arguments tell.
+    pub(crate) opaque: bool,
+    /// It handed work to another agent.
+    pub(crate) delegates: bool,
+}
+
+/// The deed of each execution, worked out when first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Deeds<'t> {
+    deeds: Vec<OnceCell<Deed<'t>>>,
+}
+
+impl<'t> Deeds<'t> {
+    pub(crate) fn new(count: usize) -> Self {
+        Self { deeds: std::iter::repeat_with(OnceCell::new).take(count).collect() }
+    }
+
+    /// The deed of the execution at `index`.
+    pub(crate) fn get(
+        &self,
+        index: usize,
+        execution: &Execution<'t>,
+        catalog: &Catalog,
+    ) -> Option<&Deed<'t>> {
+        Some(self.deeds.get(index)?.get_or_init(|| Deed::of(execution, catalog)))
+    }
+}
+
+impl<'t> Deed<'t> {
+    fn of(execution: &Execution<'t>, catalog: &Catalog) -> Self {
+        let emitted = execution.tool();
+        let members = execution.call.map(|c| Members::of(c.arguments.as_str())).unwrap_or_default();
+        let inner = inner_tool(emitted, &members);
+        let tool = inner.unwrap_or(Cow::Borrowed(emitted));
+        let mut families = of_tool(&tool, catalog.get(&tool));
+        let mut written = Vec::new();
+        if let Some(path) = written_path(&tool, &members) {
+            written.push(path.into_owned());
+            families = families.with(Family::Update).with(Family::Create);
+        }
+        for path in patched_paths(&members) {
+            written.push(path);
+            families = families.with(Family::Update).with(Family::Create);
+        }
+        let shell = is_shell(&tool, &members);
+        if shell {
+            families = families.with(Family::Run);
+        }
+        let status = match execution.status() {
+            Status::Completed if !shell && reports_failure(execution.text()) => Status::Failed,
+            status => status,
+        };
+        let delegates = is_delegation(&tool, &members);
+        let opaque = shell || delegates || families.has(Family::Run);
+        Self { tool, families, status, written, opaque, delegates }
+    }
+
+    /// Whether it changed the world, as far as is known.
+    pub(crate) fn changes(&self) -> bool {
+        self.families.meets(Families::changing())
+    }
+}
+
+/// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.
+fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
+    let carries =
+        ["params", "parameters", "arguments", "args", "input", "tool_input", "action_input"]
+            .iter()
+            .any(|name| members.has(name));
+    if !carries {
+        return None;
+    }
+    ["tool_name", "toolName", "tool", "name", "function", "action"]
+        .iter()
+        .find_map(|name| members.text(name))
+        .filter(|inner| !inner.is_empty() && inner != emitted && !inner.contains(' '))
+}
+
+/// Names of tools that run a command line.
+const SHELLS: [&str; 9] =
+    ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
+
+/// Whether the tool runs a command line.
+pub(crate) fn is_shell(tool: &str, members: &Members<'_>) -> bool {
+    let commanded =
+        ["command", "cmd", "commands", "script", "action"].iter().any(|n| members.has(n));
+    commanded && super::families::words_of(tool).iter().any(|word| SHELLS.contains(&word.as_str()))
+}
+
+/// Whether the tool hands work to another agent.
+fn is_delegation(tool: &str, members: &Members<'_>) -> bool {
+    let words = super::families::words_of(tool);
+    let named =
+        words.iter().any(|w| matches!(w.as_str(), "task" | "agent" | "subagent" | "delegate"));
+    named && (members.has("prompt") || members.has("subagent_type") || members.has("instructions"))
+}
+
+/// The file that a writing tool names.
+fn written_path<'t>(tool: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
+    let path = [
+        "file_path",
+        "path",
+        "filepath",
+        "filename",
+        "file",
+        "notebook_path",
+        "target_file",
+        "absolute_path",
+    ]
+    .iter()
+    .find_map(|name| members.text(name))?;
+    let writes = of_name(tool).meets(Families::changing())
+        || [
+            "content",
+            "contents",
+            "new_string",
+            "new_str",
+            "file_text",
+            "edits",
+            "code_edit",
+            "new_source",
+            "insert_text",
+            "diff",
+            "new_content",
+        ]
+        .iter()
+        .any(|name| members.has(name));
+    let reads = members.text("command").is_some_and(|c| c == "view");
+    (writes && !reads).then_some(path)
+}
+
+/// The files named in a patch: `*** Update File: a.rs`, `+++ b/a.rs`.
+fn patched_paths(members: &Members<'_>) -> Vec<String> {
+    let mut paths = Vec::new();
+    for name in ["input", "patch", "diff"] {
+        let Some(text) = members.text(name) else { continue };
+        for line in text.lines() {
+            let path = [
+                "*** Update File: ",
+                "*** Add File: ",
+                "*** Delete File: ",
+                "*** Move to: ",
+                "+++ b/",
+            ]
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark));
+            if let Some(path) = path {
+                paths.push(path.trim().to_owned());
+            }
+        }
+    }
+    paths
+}

@@ -1,0 +1,220 @@
+//! What tools do, by their names and descriptions; and which deeds vouch for which claims.
+
+use countersign_model::{Family, Tool};
+
+use crate::prose::{Action, Lexicon, Tags};
+
+/// A small set of families.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Families(u32);
+
+impl Families {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) fn of(families: &[Family]) -> Self {
+        families.iter().fold(Self::NONE, |set, &family| set.with(family))
+    }
+
+    pub(crate) fn with(self, family: Family) -> Self {
+        Self(self.0 | 1 << family as u32)
+    }
+
+    pub(crate) fn has(self, family: Family) -> bool {
+        self.0 & (1 << family as u32) != 0
+    }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Every family that changes the world.
+    pub(crate) fn changing() -> Self {
+        use Family as F;
+        Self::of(&[
+            F::Send,
+            F::Create,
+            F::Update,
+            F::Delete,
+            F::Cancel,
+            F::Book,
+            F::Pay,
+            F::Refund,
+            F::Return,
+            F::Exchange,
+            F::Move,
+            F::Commit,
+            F::Push,
+            F::Deploy,
+            F::Install,
+        ])
+    }
+}
+
+/// The families of a tool: from the verb of its name, else of its description.
+pub(crate) fn of_tool(name: &str, tool: Option<&Tool>) -> Families {
+    let mut families = of_name(name);
+    if let Some(tool) = tool {
+        if families.is_empty() {
+            families = of_words(tool.description.split_whitespace().take(4));
+        }
+        if tool.effects.retrieves == Some(true) {
+            families = families.with(Family::Search);
+        }
+    }
+    families
+}
+
+/// Words of tool names that read, beside the verbs of the lexicon.
+const READING: [&str; 16] = [
+    "get", "list", "show", "describe", "lookup", "glob", "grep", "ls", "load", "count", "peek",
+    "status", "info", "details", "web", "cat",
+];
+
+/// The families that a name names. The last segment of a dotted name counts first.
+pub(crate) fn of_name(name: &str) -> Families {
+    let words = words_of(name);
+    let first = of_words(words.iter().map(String::as_str));
+    if !first.is_empty() {
+        return first;
+    }
+    // No verb: a noun such as `web_search`, `email`.
+    words.iter().fold(Families::NONE, |set, word| {
+        match Lexicon::english().get(word).and_then(|entry| entry.noun) {
+            Some(family) => set.with(family),
+            None => set,
+        }
+    })
+}
+
+fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
+    let mut generic = false;
+    for word in words {
+        if READING.contains(&word.to_ascii_lowercase().as_str()) {
+            return Families::of(&[Family::Read, Family::Search]);
+        }
+        let Some(entry) = Lexicon::english().get(word) else { continue };
+        let verbal = entry.tags.any(Tags::BASE.or(Tags::THIRD_PERSON).or(Tags::GERUND));
+        match entry.verb {
+            Some(Action::Of(Family::Search | Family::Read)) if verbal && !generic => {
+                return Families::of(&[Family::Read, Family::Search]);
+            }
+            Some(Action::Of(family)) if verbal => return Families::NONE.with(family),
+            Some(Action::Generic | Action::Any) if verbal => generic = true,
+            _ => {
+                if let (true, Some(family)) = (generic, entry.noun) {
+                    return Families::NONE.with(family);
+                }
+            }
+        }
+    }
+    if generic { Families::NONE.with(Family::Update) } else { Families::NONE }
+}
+
+/// The words of a tool's name, lower case: the last segment first, then the others.
+pub(crate) fn words_of(name: &str) -> Vec<String> {
+    let mut segments: Vec<&str> = name.split(['.', '/', ':']).filter(|s| !s.is_empty()).collect();
+    if segments.len() < 2 {
+        segments = name.split("__").filter(|s| !s.is_empty()).collect();
+    }
+    let mut words = Vec::new();
+    for segment in segments.into_iter().rev() {
+        let mut word = String::new();
+        let mut lower = false;
+        for c in segment.chars() {
+            let boundary = !c.is_alphanumeric() || (c.is_uppercase() && lower);
+            if boundary && !word.is_empty() {
+                words.push(std::mem::take(&mut word));
+            }
+            if c.is_alphanumeric() {
+                word.extend(c.to_lowercase());
+            }
+            lower = c.is_lowercase() || c.is_ascii_digit();
+        }
+        if !word.is_empty() {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// The families of deeds that can vouch for a claim of `family`.
+///
+/// Wide on purpose: what a service calls an update may be told as a cancellation; only a deed of a
+/// plainly different kind does not vouch.
+pub(crate) fn vouching(family: Family) -> Families {
+    use Family as F;
+    match family {
+        F::Update | F::Pay => Families::changing(),
+        F::Create => Families::of(&[
+            F::Create,
+            F::Update,
+            F::Book,
+            F::Send,
+            F::Commit,
+            F::Exchange,
+            F::Return,
+            F::Refund,
+            F::Move,
+            F::Install,
+            F::Deploy,
+            F::Push,
+        ]),
+        F::Send => Families::of(&[F::Send, F::Move, F::Create]),
+        F::Delete => Families::of(&[F::Delete, F::Cancel, F::Update, F::Move]),
+        F::Cancel => Families::of(&[F::Cancel, F::Delete, F::Update, F::Return, F::Refund]),
+        F::Book => Families::of(&[F::Book, F::Create, F::Update, F::Pay, F::Exchange]),
+        F::Refund => Families::of(&[
+            F::Refund,
+            F::Cancel,
+            F::Return,
+            F::Exchange,
+            F::Update,
+            F::Send,
+            F::Pay,
+            F::Create,
+        ]),
+        F::Return => Families::of(&[F::Return, F::Refund, F::Exchange, F::Update, F::Create]),
+        F::Exchange => Families::of(&[F::Exchange, F::Update, F::Return, F::Create, F::Book]),
+        F::Move => Families::of(&[F::Move, F::Update, F::Send, F::Create, F::Delete]),
+        F::Search | F::Read => Families::of(&[F::Search, F::Read, F::Run]),
+        F::Deploy => Families::of(&[F::Deploy, F::Push, F::Create, F::Update]),
+        F::Commit => Families::of(&[F::Commit]),
+        F::Push => Families::of(&[F::Push]),
+        other => Families::of(&[other]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        use Family as F;
+        let reads = Families::of(&[F::Read, F::Search]);
+        for (name, expected) in [
+            ("cancel_pending_order", Families::of(&[F::Cancel])),
+            ("return_delivered_order_items", Families::of(&[F::Return])),
+            ("email.send_email", Families::of(&[F::Send])),
+            ("customer_relationship_manager.update_customer", Families::of(&[F::Update])),
+            ("get_order_details", reads),
+            ("WebSearch", reads),
+            ("find_user_id_by_email", reads),
+            ("transfer_to_human_agents", Families::of(&[F::Move])),
+            ("calculate", Families::of(&[F::Compute])),
+            ("think", Families::NONE),
+            ("process_refund", Families::of(&[F::Refund])),
+            ("mcp__github__create_issue", Families::of(&[F::Create])),
+        ] {
+            assert_eq!(of_name(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading files, and running the project's own files.
+
+use super::ActivityKind::{Build, Read, Run, Test};
+use super::call::{Call, Found, Options, scoped, whole};
+use super::{Scope, python};
+
+pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
+    let in_place = || {
+        call.texts().any(|text| {
+            text.starts_with("--in-place")
+                || text.strip_prefix('-').is_some_and(|f| !f.starts_with('-') && f.contains('i'))
+        })
+    };
+    match call.program {
+        "cat" | "head" | "tail" | "less" | "more" | "bat" | "nl" | "tac" | "od" | "xxd"
+        | "hexdump" | "strings" | "wc" | "stat" | "file" | "diff" | "cmp" | "jq" | "yq" | "awk"
+        | "gawk" | "cut" | "sort" | "uniq" | "ls" | "tree" | "du" | "fd" | "fdfind" | "eza"
+        | "exa" | "readlink" | "realpath" | "pwd" | "which" | "zcat" | "base64" | "column"
+        | "comm" | "md5sum" | "sha256sum" => Some(whole(Read, "file reader")),
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" => {
+            Some(whole(Read, "text search"))
+        }
+        "sed" | "gsed" if in_place() => Some(Vec::new()),
+        "sed" | "gsed" => Some(whole(Read, "sed")),
+        "find" | "gfind" if call.has(&["-delete"]) => Some(Vec::new()),
+        "find" | "gfind" => Some(whole(Read, "find")),
+        // Built-ins and programs whose arguments are only words.
+        "echo" | "printf" | "test" | "[" | "[[" | "true" | "false" | ":" | "cd" | "export"
+        | "set" | "unset" | "exit" | "return" | "read" | "local" | "declare" | "shift"
+        | "alias" | "type" | "command" | "source" | "." | "sleep" | "wait" | "kill" | "rm"
+        | "mv" | "cp" | "mkdir" | "touch" | "chmod" | "tee" | "ln" => Some(Vec::new()),
+        "bash" | "sh" | "zsh" | "dash" | "ksh" => Some(shell_script(call)),
+        _ => None,
+    }
+}
+
+fn shell_script(call: &Call<'_>) -> Vec<Found> {
+    let at = call.sub(&["-o", "-O", "--rcfile"]);
+    let runs_text = call.texts().take(at).any(|text| {
+        text.strip_prefix('-').is_some_and(|f| !f.starts_with('-') && f.contains(['c', 'n', 's']))
+    });
+    if runs_text || call.args.len() <= at {
+        return Vec::new();
+    }
+    interpreted(call.arg(at), &call.after(at + 1), "shell script")
+}
+
+/// A script that an interpreter is given.
+pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name == "manage.py" {
+        return python::django_script(rest);
+    }
+    if name == "setup.py" {
+        return match rest.arg(0) {
+            "test" => whole(Test, "setup.py test"),
+            "install" | "develop" => whole(super::ActivityKind::Install, "setup.py install"),
+            "build" | "build_ext" | "sdist" | "bdist_wheel" => whole(Build, "setup.py build"),
+            _ => Vec::new(),
+        };
+    }
+    // `node node_modules/.bin/jest`, `php vendor/bin/phpunit`
+    if path.contains('/') && !name.contains('.') {
+        let known = super::of_call(&Call { program: name, args: rest.args });
+        if !known.is_empty() {
+            return known;
+        }
+    }
+    own_file(path, rest, runner)
+}
+
+/// A program called by its path: `./scripts/test.sh`, `bin/server`.
+pub(super) fn program_of_the_project(path: &str, call: &Call<'_>) -> Vec<Found> {
+    if path.contains('/') { own_file(path, call, "project program") } else { Vec::new() }
+}
+
+fn own_file(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let suite = matches!(
+        stem,
+        "test"
+            | "tests"
+            | "runtests"
+            | "run_tests"
+            | "run-tests"
+            | "run_test"
+            | "run-test"
+            | "test-all"
+            | "test_all"
+            | "all_tests"
+            | "runtest"
+    );
+    if suite {
+        return scoped(
+            Test,
+            "test script",
+            rest.scope(&Options {
+                valued: &["--settings", "-v", "--verbosity", "--parallel", "-j"],
+                ..Options::default()
+            }),
+        );
+    }
+    let source = matches!(
+        extension,
+        "py" | "js" | "ts" | "mjs" | "cjs" | "tsx" | "rb" | "php" | "sh" | "pl"
+    );
+    let parts = || stem.split(['_', '-', '.']);
+    let test_file = source
+        && (parts().next() == Some("test") || matches!(parts().next_back(), Some("test" | "spec")));
+    if test_file {
+        return scoped(Test, "test file", Scope::Subset(path.to_owned()));
+    }
+    if matches!(stem, "build" | "compile") {
+        return whole(Build, "build script");
+    }
+    if matches!(stem, "lint") {
+        return whole(super::ActivityKind::Lint, "lint script");
+    }
+    whole(Run, runner)
+}

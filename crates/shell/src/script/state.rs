@@ -1,0 +1,132 @@
+use super::command::{Command, Destination, Position};
+use super::status::Status;
+
+/// What the surroundings decide about a command.
+#[derive(Debug, Clone)]
+pub(super) struct Surroundings {
+    pub(super) status: Status,
+    pub(super) inside: Position,
+    pub(super) depth: usize,
+    /// How many scripts lie around this one: substitutions and `bash -c`.
+    pub(super) level: usize,
+    pub(super) stdout: Destination,
+    pub(super) stderr: Destination,
+    pub(super) wrapped_by: Option<usize>,
+}
+
+impl Surroundings {
+    pub(super) fn of_script() -> Self {
+        Self {
+            status: Status::Decides,
+            inside: Position::Script,
+            depth: 0,
+            level: 0,
+            stdout: Destination::Shown,
+            stderr: Destination::Shown,
+            wrapped_by: None,
+        }
+    }
+
+    /// The same for a part whose failure counts as `status` in the whole.
+    pub(super) fn with_status(&self, status: Status) -> Self {
+        Self { status: self.status.of_part(status), ..self.clone() }
+    }
+
+    /// The same one construct deeper.
+    pub(super) fn deeper(&self, inside: Position) -> Self {
+        // A remote place stays remote, and a function body stays one, whatever stands in it.
+        let keeps = matches!(self.inside, Position::Remote | Position::Function)
+            || (inside == Position::Branch && self.inside != Position::Script);
+        let inside = if keeps { self.inside } else { inside };
+        Self { inside, depth: self.depth + 1, ..self.clone() }
+    }
+}
+
+/// What earlier commands of the same shell changed.
+#[derive(Debug, Clone)]
+pub(super) struct Shell {
+    /// See [`Command::directory`].
+    pub(super) directory: Option<String>,
+    pub(super) errexit: bool,
+    pub(super) pipefail: bool,
+}
+
+impl Shell {
+    pub(super) fn new() -> Self {
+        Self { directory: Some(String::new()), errexit: false, pipefail: false }
+    }
+
+    /// Applies `cd`, `pushd`, `popd` and `set`.
+    pub(super) fn apply(&mut self, command: &Command) {
+        match command.program() {
+            Some("cd" | "pushd") => {
+                let mut words = command
+                    .args
+                    .iter()
+                    .filter(|w| !matches!(w.text.as_str(), "-P" | "-L" | "-e" | "--"));
+                let to = words.next();
+                self.directory = match (to.map(|w| w.literal()), &self.directory) {
+                    (None, _) => Some("~".to_owned()),
+                    (Some(Some("-")) | Some(None), _) => None,
+                    (Some(Some(to)), from) => join(from.as_deref(), to),
+                };
+            }
+            Some("popd") => self.directory = None,
+            Some("set") => self.set(command),
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, command: &Command) {
+        let mut named: Option<bool> = None;
+        for word in &command.args {
+            let text = word.text.as_str();
+            if let Some(on) = named.take() {
+                match text {
+                    "pipefail" => self.pipefail = on,
+                    "errexit" => self.errexit = on,
+                    _ => {}
+                }
+                continue;
+            }
+            let on = text.starts_with('-');
+            if text == "--" || !(on || text.starts_with('+')) {
+                return;
+            }
+            if text.contains('e') {
+                self.errexit = on;
+            }
+            if text.ends_with('o') {
+                named = Some(on);
+            }
+        }
+    }
+}
+
+/// `to` seen from `from`. `None` when `from` is unknown and `to` is relative.
+pub(super) fn join(from: Option<&str>, to: &str) -> Option<String> {
+    if to.starts_with(['/', '~']) {
+        return Some(tidy(to));
+    }
+    let from = from?;
+    if from.is_empty() { Some(tidy(to)) } else { Some(tidy(&format!("{from}/{to}"))) }
+}
+
+/// Removes `.` and `//`, and `..` after a name.
+fn tidy(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match parts.last() {
+                Some(&last) if last != ".." && last != "~" => drop(parts.pop()),
+                None if absolute => {}
+                _ => parts.push(part),
+            },
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if absolute { format!("/{joined}") } else { joined }
+}
