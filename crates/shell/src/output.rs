@@ -1,0 +1,104 @@
+use std::ops::Range;
+
+use crate::activity::ActivityKind;
+
+mod build;
+mod counts;
+mod git;
+mod line;
+mod lint;
+mod status_text;
+mod tally;
+mod tests_compiled;
+mod tests_script;
+
+pub use git::commit_of;
+pub use line::strip_ansi;
+pub use status_text::exit_code_in_text;
+
+use line::lines;
+use tally::Tally;
+
+/// What the output of a run says, whatever its exit status was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Tests that passed.
+    pub passed: Option<u64>,
+    /// Tests that failed.
+    pub failed: Option<u64>,
+    /// Errors: of compilers, linters, collection, or tests that could not run.
+    pub errors: Option<u64>,
+    /// Tests that were skipped, ignored or left pending.
+    pub skipped: Option<u64>,
+    /// Warnings.
+    pub warnings: Option<u64>,
+    /// The runner says that it found no test at all.
+    pub collected_none: bool,
+    /// How it went, where the output says so. A failure line decides, wherever it stands.
+    pub verdict: Option<OutputVerdict>,
+    /// The bytes of the line that decided; empty when nothing did.
+    pub evidence: Range<usize>,
+}
+
+/// How a run went, by its own output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutputVerdict {
+    /// A result line says that all went well.
+    Passed,
+    /// A result line says that something failed.
+    Failed,
+}
+
+/// Reads the result lines of known runners in one pass over the text.
+///
+/// Which lines count depends on `kind`: `error:` in the log of a test run says nothing about the
+/// tests, in the output of a compiler it does.
+#[must_use]
+pub fn summary(output: &str, kind: ActivityKind) -> RunSummary {
+    let mut tally = Tally::default();
+    for line in lines(output) {
+        if line.text.is_empty() {
+            continue;
+        }
+        tally.at(line.range);
+        let text = line.text.as_ref();
+        match kind {
+            ActivityKind::Test => {
+                let _ = tests_compiled::read(text, &mut tally)
+                    || tests_script::read(text, &mut tally)
+                    || build::stops(text, &mut tally);
+                build::breaks(text, &mut tally);
+            }
+            ActivityKind::Build => {
+                let _ = build::stops(text, &mut tally) || build::read(text, &mut tally);
+            }
+            ActivityKind::Lint | ActivityKind::Format => {
+                let _ = build::stops(text, &mut tally)
+                    || lint::read(text, &mut tally)
+                    || build::read(text, &mut tally);
+            }
+            ActivityKind::Commit => {
+                let _ = git::commit(text, &mut tally) || build::stops(text, &mut tally);
+                lint::hooks(text, &mut tally);
+            }
+            ActivityKind::Push => {
+                let _ = git::push(text, &mut tally) || build::stops(text, &mut tally);
+            }
+            ActivityKind::VersionControl(_) => {
+                git::other(text, &mut tally);
+            }
+            ActivityKind::Install
+            | ActivityKind::Fetch
+            | ActivityKind::Deploy
+            | ActivityKind::Publish => {
+                let _ = build::stops(text, &mut tally) || build::transfer(text, &mut tally);
+            }
+            ActivityKind::Run => {
+                let _ = build::stops(text, &mut tally);
+                build::breaks(text, &mut tally);
+            }
+            ActivityKind::Read => {}
+        }
+    }
+    tally.finish(kind)
+}

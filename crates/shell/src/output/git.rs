@@ -1,0 +1,73 @@
+use super::line::lines;
+use super::tally::{After, Tally};
+
+/// The abbreviated hash in `[branch abc1234] message`, as Git prints it after a commit. Of
+/// several commits the last one.
+#[must_use]
+pub fn commit_of(output: &str) -> Option<&str> {
+    lines(output).filter_map(|line| hash_of(output.get(line.range)?)).last()
+}
+
+fn hash_of(line: &str) -> Option<&str> {
+    let (head, _) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+    let (branch, hash) = head.rsplit_once(' ')?;
+    let is_hash = (4..=40).contains(&hash.len())
+        && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    (is_hash && !branch.is_empty() && !branch.starts_with(' ')).then_some(hash)
+}
+
+pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
+    if hash_of(line).is_some() {
+        return tally.passed();
+    }
+    let failed = line.starts_with("nothing to commit")
+        || line.starts_with("no changes added to commit")
+        || line.starts_with("nothing added to commit")
+        || line.starts_with("fatal: ")
+        || line.starts_with("error: ")
+        || line.starts_with("Aborting commit")
+        || line.starts_with("error Command failed");
+    failed && tally.failed()
+}
+
+pub(super) fn push(line: &str, tally: &mut Tally) -> bool {
+    let text = line.trim_start();
+    if text.starts_with("! [")
+        || text.starts_with("error: failed to push")
+        || text.starts_with("fatal: ")
+        || text.starts_with("error: src refspec")
+        || text.starts_with("ERROR: ")
+        || text.starts_with("remote: error:")
+    {
+        return tally.failed();
+    }
+    if line.starts_with("To ") {
+        tally.after = After::PushTarget;
+        return true;
+    }
+    if line.starts_with("Everything up-to-date") {
+        return tally.passed();
+    }
+    tally.after == After::PushTarget && text.contains(" -> ") && tally.passed()
+}
+
+pub(super) fn other(line: &str, tally: &mut Tally) -> bool {
+    if line.starts_with("CONFLICT (")
+        || line.starts_with("Automatic merge failed")
+        || line.starts_with("fatal: ")
+        || line.starts_with("error: ")
+        || line.starts_with("pull request create failed")
+    {
+        return tally.failed();
+    }
+    let passed = line.starts_with("Already up to date.")
+        || line.starts_with("Fast-forward")
+        || line.starts_with("Merge made by ")
+        || line.starts_with("Successfully rebased ")
+        || line.starts_with("Switched to ")
+        || line.starts_with("Saved working directory ")
+        || (line.starts_with("https://")
+            && (line.contains("/pull/") || line.contains("/merge_requests/")))
+        || hash_of(line).is_some();
+    passed && tally.passed()
+}
