@@ -179,7 +179,6 @@ fn duplicate_keys_stay_in_the_arguments() {
     assert!(call.arguments.parse().is_err());
 }
 
-/// Every line of text is JSON of its own when somebody says so.
 #[test]
 fn events_alone_are_read_when_there_is_nothing_else() {
     let text = concat!(
@@ -190,4 +189,27 @@ fn events_alone_are_read_when_there_is_nothing_else() {
     let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
     let texts: Vec<_> = readings[0].transcript.messages.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(texts, ["hi", "hello"]);
+}
+
+#[test]
+fn openhands_events_of_version_one() {
+    let text = r#"[
+        {"kind": "SystemPromptEvent", "source": "agent", "system_prompt": {"type": "text", "text": "Help."}, "tools": []},
+        {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"type": "text", "text": "go"}]}},
+        {"kind": "ActionEvent", "source": "agent", "thought": [{"type": "text", "text": "I go."}], "tool_name": "terminal", "tool_call_id": "k1", "tool_call": {"id": "k1", "name": "terminal", "arguments": "{\"command\": \"ls\"}"}, "action": {"command": "ls"}},
+        {"kind": "ObservationEvent", "source": "environment", "tool_name": "terminal", "tool_call_id": "k1", "observation": {"content": [{"type": "text", "text": "a"}], "is_error": false, "exit_code": 0}},
+        {"kind": "ConversationStateUpdateEvent", "source": "environment"}
+    ]"#;
+    insta::assert_snapshot!(crate::shown::shown(text.as_bytes(), &Options::new("x")), @r##"
+    openhands x, tools []
+    0 :2 System "Help."
+    1 :3 User "go"
+    2 :4 Assistant "I go."
+        call `k1` terminal {"command": "ls"}
+    3 :5 Tool ""
+        result `k1` "a" error false exit 0
+    skipped 1 event ConversationStateUpdateEvent
+    skipped 1 unknown field action
+    skipped 4 unknown field source
+    "##);
 }
