@@ -12,6 +12,7 @@ pub(crate) struct Session {
     pub(crate) transcript: Transcript,
     problems: Vec<Problem>,
     reason: String,
+    unparsed: usize,
 }
 
 /// Of one kind of problem, at most this many are told line by line.
@@ -23,6 +24,7 @@ impl Session {
             transcript: Transcript::new(id, format),
             problems: Vec::new(),
             reason: String::new(),
+            unparsed: 0,
         }
     }
 
@@ -93,11 +95,17 @@ impl Session {
     pub(crate) fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
         if error.is_eof() && !ended {
             self.problem(line, "the log is cut off in the middle of this line");
-            self.gap(Gap::CutEnd);
-        } else {
-            self.problem(line, format!("not JSON: {error}"));
+            return self.gap(Gap::CutEnd);
+        }
+        if self.unparsed == 0 {
             self.gap(Gap::Unreadable);
         }
+        if self.unparsed < TOLD {
+            self.problem(line, format!("not JSON: {error}"));
+        } else {
+            self.skip("line that is not JSON");
+        }
+        self.unparsed += 1;
     }
 
     /// Reads the list of tools; an unreadable one leaves the catalog unknown.

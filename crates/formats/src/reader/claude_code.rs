@@ -174,10 +174,13 @@ impl Log {
         let bare = Message { line, time, agent, ..Message::text(role, "") };
         if !outcomes.is_empty() {
             outcomes.iter_mut().for_each(settle);
+            let mut worker = None;
             if let ([outcome], Some(details)) = (outcomes.as_mut_slice(), details) {
-                add_details(outcome, details);
+                worker = add_details(outcome, details);
             }
-            if outcomes.iter().any(|o| o.subagent_calls.is_some_and(|calls| calls > 0)) {
+            if outcomes.iter().any(|o| o.subagent_calls.is_some_and(|calls| calls > 0))
+                && !self.has_agent(worker.as_deref())
+            {
                 self.session.gap(Gap::UnrecordedSubagent);
             }
             self.session.push(Message { role: Role::Tool, outcomes, ..bare.clone() });
@@ -205,6 +208,15 @@ impl Log {
             self.session.skip("reasoning beside a message");
         }
         self.session.push(Message { kind, text, calls, ..bare });
+    }
+
+    /// Whether the log holds messages of this sub-agent; of any, when its id was not recorded.
+    fn has_agent(&self, id: Option<&str>) -> bool {
+        self.session.transcript.messages.iter().rev().any(|message| match (&message.agent, id) {
+            (Some(agent), Some(id)) => agent == id,
+            (agent, None) => agent.is_some(),
+            (None, Some(_)) => false,
+        })
     }
 
     /// A summary of a conversation: of an earlier one, when its last message is not in this log.
@@ -292,9 +304,9 @@ fn settle(outcome: &mut Outcome) {
 }
 
 /// `toolUseResult` repeats the result in a form of each tool; only what the result does not say
-/// is taken.
-fn add_details(outcome: &mut Outcome, raw: &RawValue) {
-    let Some(mut details) = Fields::of(raw) else { return };
+/// is taken. Gives the id of the sub-agent that did the work.
+fn add_details(outcome: &mut Outcome, raw: &RawValue) -> Option<String> {
+    let mut details = Fields::of(raw)?;
     outcome.subagent_calls = details.number("totalToolUseCount");
     outcome.truncated |= details.boolean("truncated") == Some(true);
     if details.has("backgroundTaskId")
@@ -309,6 +321,7 @@ fn add_details(outcome: &mut Outcome, raw: &RawValue) {
     {
         outcome.exit_code = outcome.exit_code.or(Some(0));
     }
+    details.string("agentId").map(Cow::into_owned)
 }
 
 /// Whether a text on a user line was put there by the harness: reminders, local commands and what

@@ -14,6 +14,10 @@ use crate::time;
 /// OpenHands events: a list of them, one a line, or the `history` of an evaluation's `output.jsonl`.
 pub(crate) struct Openhands;
 
+/// Events of version 1, which have a `kind`.
+const KINDS: [&str; 5] =
+    ["SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent"];
+
 impl Reader for Openhands {
     fn format(&self) -> Format {
         Format::Openhands
@@ -30,6 +34,9 @@ impl Reader for Openhands {
             (has("action") && (has("args") || has("action_risk") || has("source")))
                 || (has("observation") && has("content") && (has("extras") || has("cause")))
         }) || sketch.has_all(&["history", "instance_id", "test_result"])
+            || ["kind", "[].kind", "history[].kind"]
+                .iter()
+                .any(|path| sketch.is_one_of(path, &KINDS))
     }
 
     fn read(
@@ -80,13 +87,94 @@ fn read_event(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     };
     let time = fields.take("timestamp").and_then(time::millis);
     let bare = Message { line, time, ..Message::text(Role::Assistant, "") };
-    if let Some(action) = fields.string("action") {
+    if let Some(kind) = fields.string("kind") {
+        read_kind(&kind, &mut fields, bare, session);
+    } else if let Some(action) = fields.string("action") {
         read_action(&action, &mut fields, bare, session);
     } else if let Some(observation) = fields.string("observation") {
         read_observation(&observation, &mut fields, bare, session);
     } else {
         session.skip("event that is neither action nor observation");
     }
+}
+
+/// An event of version 1.
+fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
+    let line = message.line;
+    let text = |raw: Option<&RawValue>, session: &mut Session| {
+        raw.map(|raw| blocks::read_blocks(raw, line, session).text).unwrap_or_default()
+    };
+    match kind {
+        "SystemPromptEvent" => {
+            message.role = Role::System;
+            message.text = text(fields.take("system_prompt"), session);
+            if let Some(raw) = fields.take("tools") {
+                session.tools(raw, line);
+            }
+        }
+        "MessageEvent" => {
+            let mut inner = fields.object("llm_message");
+            let inner = inner.as_mut().unwrap_or(fields);
+            if inner.string("role").as_deref() == Some("user") {
+                message.role = Role::User;
+            }
+            message.text = text(inner.take("content"), session);
+        }
+        "ActionEvent" => {
+            message.text = text(fields.take("thought"), session);
+            let id = fields.string("tool_call_id").unwrap_or_default().into_owned();
+            let tool = fields.string("tool_name").unwrap_or_default().into_owned();
+            let mut call = fields.object("tool_call");
+            let mut function = call.as_mut().and_then(|call| call.object("function"));
+            let emitted = function.as_mut().or(call.as_mut());
+            let emitted = emitted.and_then(|emitted| emitted.take_any("arguments"));
+            if tool == "finish" {
+                let said = fields.object("action").and_then(|mut action| action.string("message"));
+                blocks::join(&mut message.text, &said.unwrap_or_default());
+            } else {
+                let arguments = blocks::arguments(emitted.or_else(|| fields.take("action")));
+                message.calls.push(ToolCall { id, tool, arguments, line });
+            }
+        }
+        "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" => {
+            if fields.string("tool_name").as_deref() == Some("finish") {
+                return session.skip_named("event", "result of finish");
+            }
+            let mut inner = fields.object("observation");
+            let mut outcome = Outcome {
+                call_id: fields.string("tool_call_id").unwrap_or_default().into_owned(),
+                refused: kind == "UserRejectObservation",
+                line,
+                ..Outcome::default()
+            };
+            if let Some(inner) = &mut inner {
+                let raw = ["content", "output", "text"].iter().find_map(|name| inner.take(name));
+                outcome.text = text(raw, session);
+                outcome.is_error = inner.boolean("is_error");
+                let code = inner
+                    .number("exit_code")
+                    .or_else(|| inner.object("metadata")?.number("exit_code"));
+                outcome.running = code == Some(-1);
+                outcome.exit_code = code.filter(|&code| code != -1);
+            } else {
+                outcome.text = text(fields.take("error"), session);
+            }
+            if kind == "AgentErrorEvent" {
+                outcome.is_error = Some(true);
+            }
+            message.role = Role::Tool;
+            message.outcomes.push(outcome);
+        }
+        "Condensation" => {
+            session.gap(Gap::Compacted);
+            message.kind = MessageKind::Summary;
+            message.role = Role::System;
+            message.text = text(fields.take("summary"), session);
+        }
+        kind => return session.skip_named("event", kind),
+    }
+    session.leave(fields);
+    session.push(message);
 }
 
 fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {

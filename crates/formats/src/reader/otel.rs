@@ -57,7 +57,15 @@ impl Reader for Otel {
         for (id, spans) in conversations(spans) {
             let mut session = first.take().unwrap_or_else(|| Session::new(name, Format::Otel));
             session.transcript.id = id;
-            sink(Replay { session, seen: HashSet::new(), answered: HashSet::new() }.run(&spans));
+            sink(
+                Replay {
+                    session,
+                    seen: HashSet::new(),
+                    asked: HashSet::new(),
+                    answered: HashSet::new(),
+                }
+                .run(&spans),
+            );
         }
         if let Some(session) = first {
             sink(session.finish());
@@ -98,6 +106,7 @@ struct Replay {
     session: Session,
     /// Messages of earlier inputs: every input repeats the conversation so far.
     seen: HashSet<String>,
+    asked: HashSet<String>,
     answered: HashSet<String>,
 }
 
@@ -237,6 +246,7 @@ impl Replay {
         let results: Vec<&str> = message.outcomes.iter().map(|o| o.call_id.as_str()).collect();
         let key = format!("{role:?}\0{}\0{ids:?}\0{results:?}", message.text);
         if self.seen.insert(key) {
+            self.asked.extend(message.calls.iter().map(|call| call.id.clone()));
             self.session.push(message);
         } else {
             self.session.skip("message repeated by a later span");
@@ -273,8 +283,7 @@ impl Replay {
 
     fn call(&mut self, span: &Span, time: Option<i64>) {
         let id = call_id(span);
-        let known = self.session.transcript.messages.iter().rev().flat_map(|m| &m.calls);
-        if known.into_iter().any(|call| call.id == id) {
+        if !self.asked.insert(id.clone()) {
             return;
         }
         let line = span.line;

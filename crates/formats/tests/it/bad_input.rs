@@ -1,0 +1,215 @@
+use countersign_formats::{Options, ReadError, looked_for};
+use countersign_model::{Format, Gap};
+
+use crate::shown::{fixture, read_all};
+
+/// All problems, of sessions and stray ones, and all gaps.
+fn problems(bytes: &[u8], options: &Options) -> (Vec<String>, Vec<Gap>, usize) {
+    let (summary, readings) = read_all(bytes, options).unwrap();
+    let mut told: Vec<String> = summary.problems.iter().map(|p| p.message.clone()).collect();
+    let mut gaps = Vec::new();
+    let mut messages = 0;
+    for reading in readings {
+        told.extend(reading.problems.iter().map(|p| format!("{}: {}", p.line, p.message)));
+        gaps.extend(reading.transcript.completeness.gaps().iter().map(|(gap, _)| *gap));
+        messages += reading.transcript.messages.len();
+    }
+    (told, gaps, messages)
+}
+
+fn forced(format: Format) -> Options {
+    Options { format: Some(format), ..Options::new("bad") }
+}
+
+#[test]
+fn every_fixture_is_detected() {
+    for format in Format::ALL {
+        let (summary, readings) = read_all(fixture(format).as_bytes(), &Options::new("x")).unwrap();
+        assert_eq!(summary.format, format);
+        assert!(!readings.is_empty(), "{}", format.name());
+        assert_eq!(summary.sessions, readings.len());
+    }
+}
+
+#[test]
+fn every_format_has_a_reader() {
+    let listed: Vec<Format> = looked_for().into_iter().map(|(format, _)| format).collect();
+    assert_eq!(listed, Format::ALL);
+}
+
+#[test]
+fn nothing_and_nothing_known() {
+    for empty in ["", "\u{feff}", "  \n\n", "\0\0\0"] {
+        let error = read_all(empty.as_bytes(), &Options::new("x")).unwrap_err();
+        assert!(matches!(error, ReadError::Empty), "{empty:?}: {error}");
+    }
+    for unknown in ["hello", "{\"a\":1}", "[1,2]", "# A heading", "name,age\nx,3", "{"] {
+        let error = read_all(unknown.as_bytes(), &Options::new("x")).unwrap_err();
+        assert!(
+            matches!(&error, ReadError::UnknownForm { looked_for } if looked_for.len() == 13),
+            "{unknown:?}: {error}"
+        );
+    }
+}
+
+/// Cut in the middle, every form still gives what stands before, and says that it was cut.
+#[test]
+fn a_cut_log_keeps_its_beginning() {
+    for format in Format::ALL {
+        if format == Format::Specstory {
+            continue;
+        }
+        let text = fixture(format).trim_end();
+        let cut = text.get(..text.floor_char_boundary(text.len() - 20)).unwrap();
+        let (told, gaps, messages) = problems(cut.as_bytes(), &forced(format));
+        assert!(told.iter().any(|p| p.contains("cut off")), "{}: {told:?}", format.name());
+        assert!(gaps.contains(&Gap::CutEnd), "{}", format.name());
+        // Spans are read whole or not at all.
+        assert!(messages > 0 || format == Format::Otel, "{}", format.name());
+    }
+}
+
+#[test]
+fn bytes_that_are_not_text_are_replaced() {
+    for format in Format::ALL {
+        let bytes: Vec<u8> = fixture(format)
+            .bytes()
+            .map(|byte| if byte == b'M' || byte == b'R' { 0xff } else { byte })
+            .collect();
+        if bytes == fixture(format).as_bytes() {
+            continue;
+        }
+        let (told, ..) = problems(&bytes, &forced(format));
+        assert!(told.iter().any(|p| p.contains("not UTF-8")), "{}: {told:?}", format.name());
+    }
+}
+
+#[test]
+fn a_line_over_the_limit_is_skipped() {
+    for format in [Format::ClaudeCode, Format::Codex, Format::OpenaiChat, Format::Mcp] {
+        let options = Options { max_line: 120, ..forced(format) };
+        let (told, ..) = problems(fixture(format).as_bytes(), &options);
+        assert!(
+            told.iter().any(|p| p.contains("is longer than the limit of 120")),
+            "{}: {told:?}",
+            format.name()
+        );
+    }
+}
+
+/// A hundred thousand brackets neither overflow the stack nor stop the reading.
+#[test]
+fn deep_nesting_is_no_danger() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for format in Format::ALL {
+        let bare = read_all(deep.as_bytes(), &forced(format));
+        assert!(bare.is_ok(), "{}", format.name());
+    }
+    let inside = [
+        (
+            Format::OpenaiChat,
+            format!(r#"{{"tools":{deep},"messages":[{{"role":"user","content":"x"}}]}}"#),
+        ),
+        (
+            Format::ClaudeCode,
+            format!(
+                r#"{{"type":"user","uuid":"u","message":{{"role":"user","content":"x"}},"toolUseResult":{deep}}}"#
+            ),
+        ),
+        (Format::Otel, format!(r#"{{"resourceSpans":{deep}}}"#)),
+        (
+            Format::Fk,
+            format!(
+                r#"{{"output":"x","toolRegistry":{deep},"receipts":[{{"id":"r","status":"ok","result":{deep}}}]}}"#
+            ),
+        ),
+    ];
+    for (format, text) in inside {
+        let (told, _, messages) = problems(text.as_bytes(), &forced(format));
+        assert!(messages == 1 || format == Format::Otel, "{}", format.name());
+        assert!(
+            format == Format::ClaudeCode || told.iter().any(|p| p.contains("recursion limit")),
+            "{}: {told:?}",
+            format.name()
+        );
+    }
+}
+
+#[test]
+fn damage_in_the_middle_loses_one_line() {
+    let text = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":oops}\n{\"role\":\"user\",\"content\":\"b\"}\n";
+    let (told, gaps, messages) = problems(text.as_bytes(), &Options::new("x"));
+    assert_eq!(messages, 2);
+    assert_eq!(gaps, [Gap::Unreadable]);
+    assert!(told[0].starts_with("2: not JSON"), "{told:?}");
+}
+
+#[test]
+fn a_result_without_a_call_is_kept_and_told() {
+    let text = r#"{"messages":[{"role":"tool","tool_call_id":"ghost","content":"boo"}]}"#;
+    let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+    assert_eq!(readings[0].transcript.messages[0].outcomes[0].text, "boo");
+    assert_eq!(readings[0].problems[0].message, "a result answers no recorded call: `ghost`");
+}
+
+#[test]
+fn parents_in_a_circle() {
+    let line = |id: &str, parent: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":\"{parent}\",\"sessionId\":\"s\",\
+             \"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+        )
+    };
+    let circle = [line("a", "c"), line("b", "a"), line("c", "b")].concat();
+    let (told, _, messages) = problems(circle.as_bytes(), &Options::new("x"));
+    assert_eq!(messages, 3);
+    assert!(told[0].contains("goes round in a circle"), "{told:?}");
+    let later = [line("b", "a"), line("a", "")].concat();
+    let (told, ..) = problems(later.as_bytes(), &Options::new("x"));
+    assert_eq!(told, [] as [&str; 0]);
+}
+
+#[test]
+fn duplicate_keys_stay_in_the_arguments() {
+    let (_, readings) =
+        read_all(fixture(Format::ClaudeCode).as_bytes(), &Options::new("x")).unwrap();
+    let mut calls = readings[0].transcript.messages.iter().flat_map(|m| &m.calls);
+    let call = calls.find(|call| call.id == "t1").unwrap();
+    assert_eq!(call.arguments.as_str(), r#"{"command":"make test","command":"make check"}"#);
+    assert!(call.arguments.parse().is_err());
+}
+
+#[test]
+fn events_alone_are_read_when_there_is_nothing_else() {
+    let text = concat!(
+        r#"{"timestamp":"2026-02-01T10:00:00Z","type":"event_msg","payload":{"type":"user_message","message":"hi"}}"#,
+        "\n",
+        r#"{"timestamp":"2026-02-01T10:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"hello"}}"#,
+    );
+    let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+    let texts: Vec<_> = readings[0].transcript.messages.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(texts, ["hi", "hello"]);
+}
+
+#[test]
+fn openhands_events_of_version_one() {
+    let text = r#"[
+        {"kind": "SystemPromptEvent", "source": "agent", "system_prompt": {"type": "text", "text": "Help."}, "tools": []},
+        {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"type": "text", "text": "go"}]}},
+        {"kind": "ActionEvent", "source": "agent", "thought": [{"type": "text", "text": "I go."}], "tool_name": "terminal", "tool_call_id": "k1", "tool_call": {"id": "k1", "name": "terminal", "arguments": "{\"command\": \"ls\"}"}, "action": {"command": "ls"}},
+        {"kind": "ObservationEvent", "source": "environment", "tool_name": "terminal", "tool_call_id": "k1", "observation": {"content": [{"type": "text", "text": "a"}], "is_error": false, "exit_code": 0}},
+        {"kind": "ConversationStateUpdateEvent", "source": "environment"}
+    ]"#;
+    insta::assert_snapshot!(crate::shown::shown(text.as_bytes(), &Options::new("x")), @r##"
+    openhands x, tools []
+    0 :2 System "Help."
+    1 :3 User "go"
+    2 :4 Assistant "I go."
+        call `k1` terminal {"command": "ls"}
+    3 :5 Tool ""
+        result `k1` "a" error false exit 0
+    skipped 1 event ConversationStateUpdateEvent
+    skipped 1 unknown field action
+    skipped 4 unknown field source
+    "##);
+}

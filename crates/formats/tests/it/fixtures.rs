@@ -1,0 +1,304 @@
+use countersign_formats::Options;
+use countersign_model::Format;
+
+use crate::shown::{fixture, shown};
+
+fn check(format: Format) -> String {
+    shown(fixture(format).as_bytes(), &Options::new("fixture"))
+}
+
+#[test]
+fn anthropic() {
+    insta::assert_snapshot!(check(Format::Anthropic), @r##"
+    anthropic fixture, tools ["read_file with schema"]
+    0 :1 System "Be brief."
+    1 :4 User "What does a.txt say?"
+    2 :5 Assistant "Reading."
+        call `tu_1` read_file {"path":"a.txt"}
+    3 :6 Tool ""
+        result `tu_1` "no such file" error true
+    4 :7 Assistant "There is no a.txt."
+    skipped 1 reasoning beside a message
+    skipped 1 unknown field max_tokens
+    skipped 1 unknown field model
+    "##);
+}
+
+#[test]
+fn claude_code() {
+    insta::assert_snapshot!(check(Format::ClaudeCode), @r##"
+    claude-code s-1, tools unknown
+    0 :2 User @1769940000000 "Run the tests"
+    1 :3 User/Injected @1769940000000 "<system-reminder>Be careful.</system-reminder>"
+    2 :4 Assistant/Reasoning @1769940001000 "tests first"
+    3 :5 Assistant @1769940002000 ""
+        call `t1` Bash {"command":"make test","command":"make check"}
+    4 :6 Tool @1769940009000 ""
+        result `t1` "Exit code 2\n3 failed" error true exit 2
+    5 :7 Assistant @1769940010000 "Fixing."
+        call `t2` Task {"prompt":"fix it"}
+        call `t3` Bash {"command":"rm -rf build"}
+    6 :8 Assistant of ag7 @1769940011000 "I am the sub-agent."
+    7 :9 Tool @1769940060000 ""
+        result `t2` "Fixed it." error false subagent calls 4
+    8 :10 Tool @1769940061000 ""
+        result `t3` "The user doesn't want to proceed with this tool use. The tool use was rejected." error true refused
+    9 :10 User/Injected @1769940061000 "[Request interrupted by user for tool use]"
+    10 :13 User/Summary "This session is being continued."
+    11 :14 Assistant/Injected "API Error"
+    gaps [(UnrecordedSubagent, 7), (Compacted, 10), (CutStart, 0)]
+    skipped 1 line type file-history-snapshot
+    skipped 1 line type hologram
+    skipped 1 line type progress hook_progress
+    skipped 1 line type system compact_boundary
+    skipped 1 unknown field cwd
+    skipped 10 unknown field sessionId
+    "##);
+}
+
+#[test]
+fn codex() {
+    insta::assert_snapshot!(check(Format::Codex), @r##"
+    codex cx-1, tools unknown
+    0 :1 System "Follow the guide."
+    1 :2 User/Injected @1769940000100 "<environment_context>\n</environment_context>"
+    2 :3 User @1769940000200 "Build it"
+    3 :5 Assistant/Reasoning @1769940001000 "build"
+    4 :6 Assistant @1769940002000 ""
+        call `c1` exec_command {"cmd":"make"}
+    5 :7 Tool @1769940003000 ""
+        result `c1` "Chunk ID: 1\nWall time: 1.0 seconds\nProcess running with session ID 77\nOutput:\n" running
+    6 :8 Assistant @1769940004000 ""
+        call `c2` write_stdin {"session_id":77}
+    7 :9 Tool @1769940005000 ""
+        result `c2` "Chunk ID: 2\nProcess exited with code 0\nOutput:\nok" exit 0
+    8 :10 Assistant @1769940006000 ""
+        call `c3` shell {"command":["ls"]}
+    9 :11 Tool @1769940007000 ""
+        result `c3` "no" exit 1
+    10 :12 Assistant @1769940008000 ""
+        call `c4` apply_patch {"input":"*** Begin Patch\n*** End Patch"}
+    11 :13 Tool @1769940009000 ""
+        result `c4` "Success" exit 0
+    12 :15 System/Summary @1769940011000 "what happened so far"
+    13 :16 Assistant @1769940012000 "Built."
+    gaps [(Compacted, 12)]
+    skipped 1 line type turn_context
+    skipped 1 repeated by event_msg agent_message
+    skipped 1 repeated by event_msg exec_command_end
+    skipped 1 repeated by event_msg user_message
+    skipped 1 unknown field cwd
+    skipped 1 unknown field encrypted_content
+    skipped 1 unknown field status
+    "##);
+}
+
+#[test]
+fn fk() {
+    insta::assert_snapshot!(check(Format::Fk), @r##"
+    fk fixture, tools ["send (not available)"]
+    0 :2 Assistant @1736029800000 ""
+        call `invocation-1` send {}
+        call `step-2` log {}
+    1 :2 Tool ""
+        result `invocation-1` ""
+        result `step-2` "missing" error true
+    2 :2 Assistant "I sent it."
+    receipt r1 send Failed Some(1736029800000) None
+    skipped 1 unknown field expectedViolation
+    skipped 1 unknown field id
+    skipped 1 unknown field note
+    skipped 1 unknown field retrievals
+    skipped 1 unknown field rule
+    fk fixture#2, tools []
+    0 :3 Assistant "Nothing happened."
+    "##);
+}
+
+#[test]
+fn gemini_cli() {
+    insta::assert_snapshot!(check(Format::GeminiCli), @r##"
+    gemini-cli g-1, tools unknown
+    0 :5 User @1769940000000 "List the files"
+    1 :6 Assistant/Reasoning @1769940001000 "Listing\nI will list."
+    2 :6 Assistant @1769940001000 "Listing."
+        call `ls-1` run_shell_command {"command": "ls"}
+        call `rm-1` run_shell_command {"command": "rm a"}
+        call `rd-1` read_file {"path": "b"}
+    3 :6 Tool @1769940001000 ""
+        result `ls-1` "Command: ls\nOutput: a\nExit Code: 2\nSignal: 0" error false exit 2
+        result `rm-1` "[Operation Cancelled] Reason: User cancelled the operation." refused
+        result `rd-1` "not found" error true
+    4 :17 Assistant "Done."
+    skipped 1 message type info
+    skipped 1 unknown field projectHash
+    "##);
+}
+
+#[test]
+fn mcp() {
+    insta::assert_snapshot!(check(Format::Mcp), @r##"
+    mcp fixture, tools ["add with schema"]
+    0 :5 Assistant ""
+        call `x` add {"a":1}
+    1 :7 Tool ""
+        result `x` "1" error false
+    2 :8 Assistant ""
+        call `3` nope {}
+    3 :9 Tool ""
+        result `3` "unknown tool" error true
+    skipped 1 answer to initialize
+    skipped 1 message initialize
+    skipped 1 message notifications/progress
+    skipped 1 message tools/list
+    "##);
+}
+
+#[test]
+fn mini_swe_agent() {
+    insta::assert_snapshot!(check(Format::MiniSweAgent), @r##"
+    mini-swe-agent toy-1, tools unknown
+    0 :4 System "You can use bash."
+    1 :5 User "Fix it."
+    2 :6 Assistant "THOUGHT: look\n\n```bash\ncat a.py\n```"
+        call `step-2` bash {"command":"cat a.py"}
+    3 :7 Tool ""
+        result `step-2` "<returncode>1</returncode>\n<output>\nno such file\n</output>" exit 1
+    4 :8 Assistant "Done."
+        call `k1` bash {"command": "echo DONE"}
+    5 :9 Tool ""
+        result `k1` "diff"
+    skipped 1 unknown field info
+    skipped 1 unknown field trajectory_format
+    "##);
+}
+
+#[test]
+fn openai_chat() {
+    insta::assert_snapshot!(check(Format::OpenaiChat), @r##"
+    openai-chat chat-1, tools ["get_order with schema", "refund"]
+    0 :1 System "Be kind."
+    1 :1 User "Where is\norder 17?"
+    2 :1 Assistant ""
+        call `c1` get_order {"id": "17"}
+    3 :1 Tool ""
+        result `c1` "{\"state\":\"shipped\"}" error false exit 0
+    4 :1 System/Injected ""
+    5 :1 Assistant "It was shipped."
+    receipt get_order_1735999999123_9f3a01bc get_order Completed Some(1735999999123) Some(Object {"state": String("shipped")})
+    skipped 1 content block image_url
+    skipped 1 unknown field source
+    problem 1: a message is not an object
+    openai-chat fixture#2, tools []
+    0 :2 User "hi"
+    1 :2 Assistant ""
+        call `` ping {"n":1,"n":2}
+    2 :2 Tool ""
+        result `` "pong" running subagent calls 3
+    3 :2 User/Injected "go on"
+    4 :2 User/Summary "earlier we pinged"
+    "##);
+}
+
+#[test]
+fn openai_responses() {
+    insta::assert_snapshot!(check(Format::OpenaiResponses), @r##"
+    openai-responses resp_1, tools ["lookup with schema", "web_search"]
+    0 :4 System "Answer from the files."
+    1 :6 User "Find the total."
+    2 :8 Assistant/Reasoning "look it up"
+    3 :9 Assistant ""
+        call `call_1` lookup {"q":"total"}
+    4 :10 Tool ""
+        result `call_1` "42"
+    5 :11 Assistant ""
+        call `ws_1` web_search {"type": "search", "query": "total"}
+        result `ws_1` "" error false
+    6 :12 Assistant "The total is 42."
+    skipped 1 item type brand_new_item
+    skipped 1 unknown field annotations
+    skipped 1 unknown field object
+    "##);
+}
+
+#[test]
+fn openhands() {
+    insta::assert_snapshot!(check(Format::Openhands), @r##"
+    openhands fixture, tools ["execute_bash with schema"]
+    0 :2 System "You are an agent."
+    1 :3 User @1769940000000 "Make a file"
+    2 :4 Assistant "I make it."
+        call `tc1` execute_bash {"command": "touch a"}
+    3 :5 Tool ""
+        result `tc1` "" error false exit 0
+    4 :6 Assistant ""
+        call `event-4` run {"command": "sleep 99"}
+    5 :7 Tool ""
+        result `event-4` "no new output" running
+    6 :9 Assistant "The file is there."
+    skipped 1 observation agent_state_changed
+    "##);
+}
+
+#[test]
+fn otel() {
+    insta::assert_snapshot!(check(Format::Otel), @r##"
+    otel conv-1, tools ["add with schema"]
+    0 :1 User @1770000000000 "2+3?"
+    1 :1 Assistant @1770000001000 ""
+        call `c1` add {"a":2,"b":3}
+    2 :1 Tool @1770000003000 ""
+        result `c1` "5" error false
+    3 :1 Assistant @1770000005000 "It is 5."
+    skipped 2 message repeated by a later span
+    skipped 1 result repeated by a later span
+    otel t2, tools unknown
+    0 :1 Assistant @1770000009000 ""
+        call `execute_tool drop-1770000009000000000` drop {}
+    1 :1 Tool @1770000009500 ""
+        result `execute_tool drop-1770000009000000000` "Timeout" error true
+    skipped 1 span GET /
+    "##);
+}
+
+#[test]
+fn specstory() {
+    insta::assert_snapshot!(check(Format::Specstory), @r##"
+    specstory spec-1, tools unknown
+    0 :7 User @1769940000000 "Check the build."
+    1 :15 Assistant/Reasoning @1769940002000 "I should build."
+    2 :19 Assistant @1769940003000 "I build it."
+    3 :25 Assistant @1769940004000 ""
+        call `tool-use-1` Bash {"command":"make all"}
+    4 :25 Tool @1769940004000 ""
+        result `tool-use-1` "Exit code 2\nboom" error true exit 2
+    5 :39 Assistant @1769940005000 ""
+        call `tool-use-2` Read {"file_path":"./Makefile"}
+    6 :44 Assistant @1769940006000 "It fails."
+    gaps [(LossyFormat, 0)]
+    skipped 2 line before the first heading
+    "##);
+}
+
+#[test]
+fn swe_agent() {
+    insta::assert_snapshot!(check(Format::SweAgent), @r##"
+    swe-agent fixture, tools unknown
+    0 :4 System "SETTING: a shell"
+    1 :5 User/Injected "a demonstration"
+    2 :6 User "Fix the bug"
+    3 :10 Assistant "Looking.\n```\nopen main.py\n```"
+        call `step-3` open {"command":"open main.py"}
+    4 :10 Tool ""
+        result `step-3` "[File: main.py]"
+    5 :11 Assistant "Running."
+        call `step-5` bash {"command":"python main.py"}
+    6 :11 Tool ""
+        result `step-5` "8.2\n"
+    7 :12 Assistant "hm"
+    8 :12 User/Injected "Your output was not formatted correctly."
+    skipped 1 unknown field environment
+    skipped 1 unknown field info
+    skipped 3 unknown field state
+    "##);
+}

@@ -1,0 +1,64 @@
+use countersign_formats::read_tools;
+use serde_json::{Value, json};
+
+/// Name and parameters of each tool, or the error.
+fn check(list: Value, expected: &Result<&[(&str, Option<Value>)], &str>) {
+    let found = read_tools(&list);
+    match (&found, expected) {
+        (Ok(tools), Ok(expected)) => {
+            let found: Vec<_> =
+                tools.iter().map(|t| (t.name.as_str(), t.parameters.clone())).collect();
+            assert_eq!(&found, expected, "{list}");
+        }
+        (Err(error), Err(expected)) => assert_eq!(&error.to_string(), expected, "{list}"),
+        _ => panic!("{list}: {found:?}"),
+    }
+}
+
+#[test]
+fn every_shape() {
+    let schema = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
+    let one: &[(&str, Option<Value>)] = &[("find", Some(schema.clone()))];
+    for list in [
+        json!([{ "name": "find", "parameters": schema }]),
+        json!({ "tools": [{ "name": "find", "input_schema": schema }] }),
+        json!([{ "type": "function", "function": { "name": "find", "parameters": schema } }]),
+        json!([{ "type": "function", "name": "find", "parameters": schema }]),
+        json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [{ "name": "find", "inputSchema": schema }] } }),
+        json!([{ "functionDeclarations": [{ "name": "find", "parameters": schema }] }]),
+        json!({ "find": schema }),
+        json!({ "find": { "parameters": schema } }),
+        json!({ "find": { "description": "Finds.", "input_schema": schema } }),
+        json!({ "name": "find", "parameters": schema }),
+    ] {
+        check(list, &Ok(one));
+    }
+    check(json!(["a", { "name": "b" }]), &Ok(&[("a", None), ("b", None)]));
+    check(json!([{ "type": "web_search" }]), &Ok(&[("web_search", None)]));
+    check(json!([]), &Ok(&[]));
+    check(json!({}), &Ok(&[]));
+}
+
+#[test]
+fn every_error_names_the_place() {
+    check(json!(7), &Err("a list of tools is expected, not a number"));
+    check(json!(["a", 7]), &Err("tool at `/1`: a number is no definition of a tool"));
+    check(json!([{ "parameters": {} }]), &Err("tool at `/0`: it has no name"));
+    check(json!([""]), &Err("tool at `/0`: it has no name"));
+    check(
+        json!({ "tools": [{ "type": "function", "function": { "name": "f", "parameters": [] } }] }),
+        &Err("tool `f` at `/tools/0/function/parameters`: a JSON Schema (an object) is expected, \
+              not a list"),
+    );
+}
+
+#[test]
+fn declared_effects_and_hints() {
+    let tools = read_tools(&json!([
+        { "name": "a", "inputSchema": {}, "annotations": { "readOnlyHint": true, "openWorldHint": false } },
+        { "name": "b", "available": false, "effects": { "writes": true } },
+    ]))
+    .unwrap();
+    assert_eq!((tools[0].effects.writes, tools[0].effects.network), (Some(false), Some(false)));
+    assert_eq!((tools[1].available, tools[1].effects.writes), (false, Some(true)));
+}
