@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use countersign_model::{Arguments, Outcome, ToolCall};
 use serde_json::value::RawValue;
 
-use crate::fields::{self, Fields};
+use crate::fields::{self, Element, Fields};
 use crate::session::Session;
 
 /// The content of a message, taken apart.
@@ -21,18 +21,32 @@ pub(crate) struct Blocks {
     pub(crate) outcomes: Vec<Outcome>,
 }
 
+const NOT_A_BLOCK: &str = "a block of the content is not an object";
+
 /// Reads content as it occurs in chat messages: a string, or a list of blocks of the OpenAI and
 /// Anthropic kinds. Other blocks are counted.
 pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) -> Blocks {
     let mut blocks = Blocks::default();
     if let Some(text) = fields::string(raw) {
         blocks.add_text(text);
+    } else if let Some(list) = fields::elements(raw) {
+        for element in list {
+            match element {
+                Element::Object(fields) => blocks.read(fields, line, session),
+                Element::Text(text) => blocks.add_text(text),
+                Element::Other => session.problem(line, NOT_A_BLOCK),
+            }
+        }
     } else if let Some(list) = fields::array(raw) {
         for raw in list {
-            blocks.read(raw, line, session);
+            match (fields::string(raw), Fields::of(raw)) {
+                (Some(text), _) => blocks.add_text(text),
+                (None, Some(fields)) => blocks.read(fields, line, session),
+                (None, None) => session.problem(line, NOT_A_BLOCK),
+            }
         }
-    } else if raw.get().starts_with('{') {
-        blocks.read(raw, line, session);
+    } else if let Some(fields) = Fields::of(raw) {
+        blocks.read(fields, line, session);
     } else if raw.get() != "null" {
         session.problem(line, "the content is neither text nor a list of blocks");
     }
@@ -40,13 +54,7 @@ pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) ->
 }
 
 impl Blocks {
-    fn read(&mut self, raw: &RawValue, line: usize, session: &mut Session) {
-        if let Some(text) = fields::string(raw) {
-            return self.add_text(text);
-        }
-        let Some(mut fields) = Fields::of(raw) else {
-            return session.problem(line, "a block of the content is not an object");
-        };
+    fn read(&mut self, mut fields: Fields<'_>, line: usize, session: &mut Session) {
         let kind = fields.string("type").unwrap_or(Cow::Borrowed("without type"));
         match kind.as_ref() {
             "text" | "input_text" | "output_text" | "summary_text" | "without type"

@@ -151,9 +151,97 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inner));
     }
+    if let Some(text) = unescaped(inner) {
+        return Some(Cow::Owned(text));
+    }
     match serde_json::from_str::<String>(raw.get()) {
         Ok(text) => Some(Cow::Owned(text)),
         Err(_) => serde_json::from_str::<Lossy>(raw.get()).ok().map(|lossy| Cow::Owned(lossy.0)),
+    }
+}
+
+/// Takes the short escapes away in one pass; `None` when there is a `\u`, which the parser knows
+/// better.
+fn unescaped(inner: &str) -> Option<String> {
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(rest.get(..at)?);
+        let escaped = *rest.as_bytes().get(at + 1)?;
+        text.push(match escaped {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'"' | b'\\' | b'/' => char::from(escaped),
+            _ => return None,
+        });
+        rest = rest.get(at + 2..)?;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// An element of a list of blocks.
+pub(crate) enum Element<'a> {
+    /// An object, split.
+    Object(Fields<'a>),
+    /// A string, decoded.
+    Text(Cow<'a, str>),
+    /// Anything else.
+    Other,
+}
+
+/// The elements of a JSON array, objects split at once; `None` for any other value, and for what
+/// only [`array`] can take apart.
+pub(crate) fn elements(raw: &RawValue) -> Option<Vec<Element<'_>>> {
+    raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
+impl<'de> Deserialize<'de> for Element<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Element<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a block")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Element<'de>, A::Error> {
+                Members.visit_map(map).map(Element::Object)
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Element<'de>, E> {
+                Ok(Element::Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Element<'de>, E> {
+                Ok(Element::Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_unit<E>(self) -> Result<Element<'de>, E> {
+                Ok(Element::Other)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Element<'de>, E> {
+                Ok(Element::Other)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Element<'de>, E> {
+                Ok(Element::Other)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Element<'de>, E> {
+                Ok(Element::Other)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Element<'de>, E> {
+                Ok(Element::Other)
+            }
+        }
+        reader.deserialize_any(Any)
     }
 }
 

@@ -63,9 +63,16 @@ impl Reader for ClaudeCode {
     ) -> Result<(), ReadError> {
         let mut log = Log::new(name);
         while let Some(piece) = source.next()? {
-            match serde_json::from_str::<&RawValue>(piece.text) {
-                Ok(raw) => log.value(raw, &mut Locator::new(piece.text, piece.line)),
-                Err(error) => log.session.unparsed(piece.line, &error, piece.ended),
+            let read = if piece.text.starts_with('{') {
+                Fields::parse(piece.text).map(|fields| {
+                    log.object(fields, &mut Locator::new(piece.text, piece.line), piece.line);
+                })
+            } else {
+                serde_json::from_str::<&RawValue>(piece.text)
+                    .map(|raw| log.list(raw, &mut Locator::new(piece.text, piece.line)))
+            };
+            if let Err(error) = read {
+                log.session.unparsed(piece.line, &error, piece.ended);
             }
             log.session.problems(source.take_problems());
         }
@@ -93,30 +100,32 @@ impl Log {
         }
     }
 
-    fn value(&mut self, raw: &RawValue, place: &mut Locator<'_>) {
-        let line = place.line_of(raw.get());
-        if let Some(list) = fields::array(raw) {
-            return list.into_iter().for_each(|raw| {
-                let line = place.line_of(raw.get());
-                self.entry(raw, line, None);
-            });
-        }
-        if let Some(mut fields) = Fields::of(raw)
-            && let Some(list) = fields.array("loglines")
-        {
-            for raw in list {
-                let line = place.line_of(raw.get());
-                self.entry(raw, line, None);
+    /// A line; or a document whose `loglines` are the lines.
+    fn object(&mut self, mut fields: Fields<'_>, place: &mut Locator<'_>, line: usize) {
+        match fields.take("loglines") {
+            Some(raw) => {
+                self.list(raw, place);
+                self.session.leave(&fields);
             }
-            return self.session.leave(&fields);
+            None => self.entry(fields, line, None),
         }
-        self.entry(raw, line, None);
     }
 
-    fn entry(&mut self, raw: &RawValue, line: usize, inside: Option<&str>) {
-        let Some(mut fields) = Fields::of(raw) else {
+    fn list(&mut self, raw: &RawValue, place: &mut Locator<'_>) {
+        let line = place.line_of(raw.get());
+        let Some(list) = fields::array(raw) else {
             return self.session.problem(line, "a line is not an object");
         };
+        for raw in list {
+            let line = place.line_of(raw.get());
+            match Fields::of(raw) {
+                Some(fields) => self.entry(fields, line, None),
+                None => self.session.problem(line, "a line is not an object"),
+            }
+        }
+    }
+
+    fn entry(&mut self, mut fields: Fields<'_>, line: usize, inside: Option<&str>) {
         let kind = fields.string("type").unwrap_or(Cow::Borrowed("(none)"));
         match kind.as_ref() {
             "user" | "assistant" => {}
@@ -241,7 +250,7 @@ impl Log {
         };
         let kind = inner.string("type").unwrap_or(Cow::Borrowed("(none)"));
         if kind == "agent_progress"
-            && let Some(message) = inner.take("message")
+            && let Some(message) = inner.object("message")
         {
             let agent = inner.string("agentId").unwrap_or(Cow::Borrowed("sidechain"));
             return self.entry(message, line, Some(&agent));
@@ -303,9 +312,28 @@ fn settle(outcome: &mut Outcome) {
     }
 }
 
+/// What tells something in the details of a shell command. Inside of a text the quotes would be
+/// escaped.
+const TELLING: [&[u8]; 5] = [
+    b"\"backgroundTaskId\"",
+    b"\"interrupted\":true",
+    b"\"interrupted\": true",
+    b"\"returnCodeInterpretation\"",
+    b"\"truncated\"",
+];
+
 /// `toolUseResult` repeats the result in a form of each tool; only what the result does not say
 /// is taken. Gives the id of the sub-agent that did the work.
 fn add_details(outcome: &mut Outcome, raw: &RawValue) -> Option<String> {
+    let text = raw.get().as_bytes();
+    let shell = raw.get().starts_with("{\"stdout\":");
+    // Most of it repeats the text of the result, and is long: look before reading.
+    if shell && !TELLING.iter().any(|mark| memchr::memmem::find(text, mark).is_some()) {
+        if !outcome.running && outcome.is_error == Some(false) {
+            outcome.exit_code = outcome.exit_code.or(Some(0));
+        }
+        return None;
+    }
     let mut details = Fields::of(raw)?;
     outcome.subagent_calls = details.number("totalToolUseCount");
     outcome.truncated |= details.boolean("truncated") == Some(true);
