@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Arguments, CallRef, Catalog, Code, Confidence, Role, Status};
+use countersign_model::{Arguments, CallRef, Catalog, Code, Confidence, Gap, Role, Status};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -88,6 +88,11 @@ fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
 
 /// One finding for each run of identical calls: at the call that is refused, or else nudged.
 fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
+    let gaps = facts.transcript().completeness.gaps();
+    if gaps.iter().any(|(gap, _)| *gap == Gap::LossyFormat) {
+        // What the format dropped may be what made the calls differ.
+        return Vec::new();
+    }
     let mut sessions: HashMap<Option<&str>, Fixation> = HashMap::new();
     let mut found: Vec<(usize, Issue)> = Vec::new();
     let mut heard = 0;

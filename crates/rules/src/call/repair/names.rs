@@ -18,8 +18,15 @@ const ALIASES: [&[&str]; 3] = [
 /// What tools there are, by name, for calls that name none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    available: Vec<String>,
+    available: Vec<Name>,
     by_folded: HashMap<String, Vec<(String, Effects)>>,
+}
+
+/// One available tool's name, taken apart once.
+#[derive(Debug)]
+struct Name {
+    name: String,
+    words: Vec<String>,
 }
 
 impl Names {
@@ -28,7 +35,8 @@ impl Names {
         let mut names = Self::default();
         for tool in catalog.iter() {
             if tool.available {
-                names.available.push(tool.name.clone());
+                let words = words(&tool.name).collect();
+                names.available.push(Name { name: tool.name.clone(), words });
                 let place = names.by_folded.entry(folded(&tool.name)).or_default();
                 place.push((tool.name.clone(), tool.effects));
             }
@@ -56,36 +64,24 @@ impl Names {
         }
     }
 
-    /// At most `limit` names, the most similar first.
-    pub(crate) fn ranked(&self, emitted: &str, limit: usize) -> Vec<&str> {
-        self.scored(emitted).into_iter().take(limit).map(|(_, name)| name).collect()
-    }
-
-    /// The names that the emitted one may have meant: at most three, the most similar first.
-    pub(crate) fn similar(&self, emitted: &str) -> Vec<&str> {
-        let scored = self.scored(emitted).into_iter();
-        scored.take_while(|(score, _)| *score >= SIMILAR).take(3).map(|(_, name)| name).collect()
+    /// At most ten names, the most similar first, and how many of them the emitted one may well
+    /// have meant: at most three.
+    pub(crate) fn ranked(&self, emitted: &str) -> (Vec<&str>, usize) {
+        let parts: Vec<String> = words(leading_name(emitted)).collect();
+        let mut scored: Vec<(f64, &str)> = self
+            .available
+            .iter()
+            .map(|known| (similarity(&parts, &known.words), known.name.as_str()))
+            .collect();
+        // Equal scores stay in the order of the names.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let similar = scored.iter().take(3).take_while(|(score, _)| *score >= SIMILAR).count();
+        (scored.into_iter().take(10).map(|(_, name)| name).collect(), similar)
     }
 
     /// How many tools are available.
     pub(crate) fn len(&self) -> usize {
         self.available.len()
-    }
-
-    fn scored(&self, emitted: &str) -> Vec<(f64, &str)> {
-        let emitted = leading_name(emitted);
-        let parts: Vec<String> = words(emitted).collect();
-        let mut scored: Vec<(f64, &str)> = self
-            .available
-            .iter()
-            .map(|name| {
-                let own: Vec<String> = words(name).collect();
-                (similarity(&parts, &own), name.as_str())
-            })
-            .collect();
-        // Equal scores stay in the order of the names.
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        scored
     }
 }
 
@@ -198,7 +194,9 @@ mod tests {
             ("skill_viewskill_view", &["skill_view"]),
             ("abcdefabcdef", &[]),
         ] {
-            assert_eq!(tools.similar(emitted), expected, "{emitted}");
+            let (mut ranked, similar) = tools.ranked(emitted);
+            ranked.truncate(similar);
+            assert_eq!(ranked, expected, "{emitted}");
         }
     }
 }
