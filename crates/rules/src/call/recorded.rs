@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 
-use countersign_model::{Arguments, CallRef, Catalog, Code, Confidence, Gap, Role, Status};
+use countersign_model::{
+    Arguments, CallRef, Catalog, Code, Confidence, Gap, Message, MessageKind, Role, Status,
+};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -100,7 +102,7 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
     for (at, execution) in facts.record().executions().iter().enumerate() {
         let Some(call) = execution.call else { continue };
         let since = facts.transcript().messages.get(heard..execution.called_at);
-        if since.unwrap_or_default().iter().any(|m| m.role == Role::User && !m.text.is_empty()) {
+        if since.unwrap_or_default().iter().any(is_said_by_user) {
             // Whatever the user says may be a reason to do it again.
             sessions.values_mut().for_each(Fixation::reset);
         }
@@ -142,6 +144,13 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
         }
     }
     found
+}
+
+fn is_said_by_user(message: &Message) -> bool {
+    message.role == Role::User
+        && message.kind == MessageKind::Ordinary
+        && message.outcomes.is_empty()
+        && !message.text.is_empty()
 }
 
 /// A context in which nothing can be said to be missing.

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Catalog, Effects};
+use countersign_model::{Catalog, Effects, Tool};
 use strsim::normalized_damerau_levenshtein;
 
 use crate::call::needle::words;
@@ -19,7 +19,7 @@ const ALIASES: [&[&str]; 3] = [
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     available: Vec<Name>,
-    by_folded: HashMap<String, Vec<(String, Effects)>>,
+    by_folded: HashMap<String, Vec<Writing>>,
 }
 
 /// One available tool's name, taken apart once.
@@ -29,23 +29,33 @@ struct Name {
     words: Vec<String>,
 }
 
+/// One of the tools whose names differ only in writing.
+#[derive(Debug)]
+struct Writing {
+    name: String,
+    available: bool,
+    effects: Effects,
+}
+
 impl Names {
     /// The names of a catalog.
     pub(crate) fn of(catalog: &Catalog) -> Self {
         let mut names = Self::default();
-        for tool in catalog.iter() {
-            if tool.available {
-                let words = words(&tool.name).collect();
-                names.available.push(Name { name: tool.name.clone(), words });
-                let place = names.by_folded.entry(folded(&tool.name)).or_default();
-                place.push((tool.name.clone(), tool.effects));
+        for Tool { name, available, effects, .. } in catalog.iter() {
+            let (name, available, effects) = (name.clone(), *available, *effects);
+            if available {
+                let words = words(&name).collect();
+                names.available.push(Name { name: name.clone(), words });
             }
+            let place = names.by_folded.entry(folded(&name)).or_default();
+            place.push(Writing { name, available, effects });
         }
         names
     }
 
     /// The one available tool whose name differs only in writing: case, separators, a wrapper, a
-    /// trailing `_tool`. `None` when there is none, or several.
+    /// trailing `_tool`. `None` when there is none or several, or when a tool that is switched off
+    /// could be meant and does something else.
     pub(crate) fn resolve(&self, emitted: &str) -> Option<&str> {
         let bare = emitted.trim();
         let bare = ["functions.", "tool:"]
@@ -54,14 +64,14 @@ impl Names {
             .unwrap_or(bare);
         let name = folded(bare);
         let short = name.strip_suffix("_tool").filter(|short| !short.is_empty());
-        let mut found: Vec<&(String, Effects)> = Vec::new();
+        let mut found: Vec<&Writing> = Vec::new();
         for candidate in [Some(name.as_str()), short].into_iter().flatten() {
             found.extend(self.by_folded.get(candidate).into_iter().flatten());
         }
-        match found.as_slice() {
-            [(only, _)] => Some(only),
-            _ => None,
-        }
+        let mut available = found.iter().filter(|writing| writing.available);
+        let only = available.next().filter(|_| available.next().is_none())?;
+        let one_class = found.iter().all(|writing| writing.effects == only.effects);
+        one_class.then_some(only.name.as_str())
     }
 
     /// At most ten names, the most similar first, and how many of them the emitted one may well
@@ -139,8 +149,6 @@ fn is_doubled(written: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::Tool;
-
     use super::*;
 
     fn names(list: &[&str]) -> Names {
