@@ -162,11 +162,11 @@ impl Admission {
         } else {
             format!("there is no tool `{shown}`")
         };
-        let similar = self.names.similar(tool);
+        let (listed, similar) = self.names.ranked(tool);
+        let similar = listed.get(..similar).unwrap_or_default();
         if !similar.is_empty() && !registered {
-            message.push_str(&format!("; did you mean {}?", quoted(&similar, " or ")));
+            message.push_str(&format!("; did you mean {}?", quoted(similar, " or ")));
         }
-        let listed = self.names.ranked(tool, 10);
         if listed.is_empty() {
             message.push_str("; no tool is available");
         } else {

@@ -167,7 +167,7 @@ impl Fixation {
         let what = if repeated >= rounds {
             format!("this exact call of `{tool}` would be number {count} without progress")
         } else {
-            format!("this cycle of {period} calls would go round a {count}th time without progress")
+            format!("this cycle of {period} calls would go round {count} times without progress")
         };
         let advice = "read the last result, try another way, or ask the user";
         Some(

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 
-use countersign_model::{Arguments, CallRef, Catalog, Code, Confidence, Role, Status};
+use countersign_model::{
+    Arguments, CallRef, Catalog, Code, Confidence, Gap, Message, MessageKind, Role, Status,
+};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -88,6 +90,11 @@ fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
 
 /// One finding for each run of identical calls: at the call that is refused, or else nudged.
 fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
+    let gaps = facts.transcript().completeness.gaps();
+    if gaps.iter().any(|(gap, _)| *gap == Gap::LossyFormat) {
+        // What the format dropped may be what made the calls differ.
+        return Vec::new();
+    }
     let mut sessions: HashMap<Option<&str>, Fixation> = HashMap::new();
     let mut found: Vec<(usize, Issue)> = Vec::new();
     let mut heard = 0;
@@ -95,7 +102,7 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
     for (at, execution) in facts.record().executions().iter().enumerate() {
         let Some(call) = execution.call else { continue };
         let since = facts.transcript().messages.get(heard..execution.called_at);
-        if since.unwrap_or_default().iter().any(|m| m.role == Role::User && !m.text.is_empty()) {
+        if since.unwrap_or_default().iter().any(is_said_by_user) {
             // Whatever the user says may be a reason to do it again.
             sessions.values_mut().for_each(Fixation::reset);
         }
@@ -137,6 +144,13 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
         }
     }
     found
+}
+
+fn is_said_by_user(message: &Message) -> bool {
+    message.role == Role::User
+        && message.kind == MessageKind::Ordinary
+        && message.outcomes.is_empty()
+        && !message.text.is_empty()
 }
 
 /// A context in which nothing can be said to be missing.

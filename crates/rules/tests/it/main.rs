@@ -1,6 +1,16 @@
 //! What the rules say, from outside.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and prints what it measured"
+)]
 
+mod call_admission;
 mod call_gold;
+mod call_pages;
 mod call_recorded;
 mod call_schema_suite;
 mod datasets;

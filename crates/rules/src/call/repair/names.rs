@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Catalog, Effects};
+use countersign_model::{Catalog, Effects, Tool};
 use strsim::normalized_damerau_levenshtein;
 
 use crate::call::needle::words;
@@ -18,26 +18,44 @@ const ALIASES: [&[&str]; 3] = [
 /// What tools there are, by name, for calls that name none of them.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    available: Vec<String>,
-    by_folded: HashMap<String, Vec<(String, Effects)>>,
+    available: Vec<Name>,
+    by_folded: HashMap<String, Vec<Writing>>,
+}
+
+/// One available tool's name, taken apart once.
+#[derive(Debug)]
+struct Name {
+    name: String,
+    words: Vec<String>,
+}
+
+/// One of the tools whose names differ only in writing.
+#[derive(Debug)]
+struct Writing {
+    name: String,
+    available: bool,
+    effects: Effects,
 }
 
 impl Names {
     /// The names of a catalog.
     pub(crate) fn of(catalog: &Catalog) -> Self {
         let mut names = Self::default();
-        for tool in catalog.iter() {
-            if tool.available {
-                names.available.push(tool.name.clone());
-                let place = names.by_folded.entry(folded(&tool.name)).or_default();
-                place.push((tool.name.clone(), tool.effects));
+        for Tool { name, available, effects, .. } in catalog.iter() {
+            let (name, available, effects) = (name.clone(), *available, *effects);
+            if available {
+                let words = words(&name).collect();
+                names.available.push(Name { name: name.clone(), words });
             }
+            let place = names.by_folded.entry(folded(&name)).or_default();
+            place.push(Writing { name, available, effects });
         }
         names
     }
 
     /// The one available tool whose name differs only in writing: case, separators, a wrapper, a
-    /// trailing `_tool`. `None` when there is none, or several.
+    /// trailing `_tool`. `None` when there is none or several, or when a tool that is switched off
+    /// could be meant and does something else.
     pub(crate) fn resolve(&self, emitted: &str) -> Option<&str> {
         let bare = emitted.trim();
         let bare = ["functions.", "tool:"]
@@ -46,46 +64,34 @@ impl Names {
             .unwrap_or(bare);
         let name = folded(bare);
         let short = name.strip_suffix("_tool").filter(|short| !short.is_empty());
-        let mut found: Vec<&(String, Effects)> = Vec::new();
+        let mut found: Vec<&Writing> = Vec::new();
         for candidate in [Some(name.as_str()), short].into_iter().flatten() {
             found.extend(self.by_folded.get(candidate).into_iter().flatten());
         }
-        match found.as_slice() {
-            [(only, _)] => Some(only),
-            _ => None,
-        }
+        let mut available = found.iter().filter(|writing| writing.available);
+        let only = available.next().filter(|_| available.next().is_none())?;
+        let one_class = found.iter().all(|writing| writing.effects == only.effects);
+        one_class.then_some(only.name.as_str())
     }
 
-    /// At most `limit` names, the most similar first.
-    pub(crate) fn ranked(&self, emitted: &str, limit: usize) -> Vec<&str> {
-        self.scored(emitted).into_iter().take(limit).map(|(_, name)| name).collect()
-    }
-
-    /// The names that the emitted one may have meant: at most three, the most similar first.
-    pub(crate) fn similar(&self, emitted: &str) -> Vec<&str> {
-        let scored = self.scored(emitted).into_iter();
-        scored.take_while(|(score, _)| *score >= SIMILAR).take(3).map(|(_, name)| name).collect()
+    /// At most ten names, the most similar first, and how many of them the emitted one may well
+    /// have meant: at most three.
+    pub(crate) fn ranked(&self, emitted: &str) -> (Vec<&str>, usize) {
+        let parts: Vec<String> = words(leading_name(emitted)).collect();
+        let mut scored: Vec<(f64, &str)> = self
+            .available
+            .iter()
+            .map(|known| (similarity(&parts, &known.words), known.name.as_str()))
+            .collect();
+        // Equal scores stay in the order of the names.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let similar = scored.iter().take(3).take_while(|(score, _)| *score >= SIMILAR).count();
+        (scored.into_iter().take(10).map(|(_, name)| name).collect(), similar)
     }
 
     /// How many tools are available.
     pub(crate) fn len(&self) -> usize {
         self.available.len()
-    }
-
-    fn scored(&self, emitted: &str) -> Vec<(f64, &str)> {
-        let emitted = leading_name(emitted);
-        let parts: Vec<String> = words(emitted).collect();
-        let mut scored: Vec<(f64, &str)> = self
-            .available
-            .iter()
-            .map(|name| {
-                let own: Vec<String> = words(name).collect();
-                (similarity(&parts, &own), name.as_str())
-            })
-            .collect();
-        // Equal scores stay in the order of the names.
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        scored
     }
 }
 
@@ -143,8 +149,6 @@ fn is_doubled(written: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::Tool;
-
     use super::*;
 
     fn names(list: &[&str]) -> Names {
@@ -198,7 +202,9 @@ mod tests {
             ("skill_viewskill_view", &["skill_view"]),
             ("abcdefabcdef", &[]),
         ] {
-            assert_eq!(tools.similar(emitted), expected, "{emitted}");
+            let (mut ranked, similar) = tools.ranked(emitted);
+            ranked.truncate(similar);
+            assert_eq!(ranked, expected, "{emitted}");
         }
     }
 }
