@@ -14,6 +14,7 @@ mod findings;
 mod prose;
 mod rule;
 mod settings;
+mod tool_use;
 
 pub use call::{
     Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,
