@@ -11,6 +11,7 @@ mod check;
 mod claims;
 mod facts;
 mod findings;
+mod outcome;
 mod prose;
 mod rule;
 mod settings;

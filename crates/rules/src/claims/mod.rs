@@ -4,6 +4,7 @@ mod hallucinated_tool;
 mod implicit_tool_use;
 mod masked_failure;
 mod phantom_completion;
+mod unverified_outcome;
 
 use crate::rule::Rule;
 
@@ -13,4 +14,5 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &masked_failure::MaskedFailure,
     &hallucinated_tool::HallucinatedTool,
     &implicit_tool_use::ImplicitToolUse,
+    &unverified_outcome::UnverifiedOutcome,
 ];

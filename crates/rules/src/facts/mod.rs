@@ -15,6 +15,7 @@ use countersign_model::{Evidence, EvidenceSource, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
+use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, mentions, same};
 
@@ -35,6 +36,7 @@ pub struct Facts<'t> {
     answers: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
     mentions: OnceCell<Vec<Mention>>,
+    outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
 }
 
@@ -52,6 +54,7 @@ impl<'t> Facts<'t> {
             answers: OnceCell::new(),
             actions: OnceCell::new(),
             mentions: OnceCell::new(),
+            outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
         }
     }
@@ -85,6 +88,14 @@ impl<'t> Facts<'t> {
             .get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
             .iter()
             .map(|said| (said, judge(self, said)))
+    }
+
+    /// Every claim that a check came out well, judged.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&OutcomeClaim, OutcomeVerdict<'_, 't>)> {
+        self.outcomes
+            .get_or_init(|| self.answers().iter().flat_map(outcome_claims).collect())
+            .iter()
+            .map(|said| (said, outcome::judge(self, said)))
     }
 
     /// Every tool or source that is said to have been used.

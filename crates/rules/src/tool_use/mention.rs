@@ -198,6 +198,7 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
             .or(Tags::USER_OWN)
             .or(Tags::PREPOSITION)
             .or(Tags::THING)
+            .or(Tags::THIRD)
             .or(Tags::BE);
         let verbal = token.tags.any(Tags::COMPLETED) && token.noun.is_none();
         if token.kind != TokenKind::Word || token.quoted || token.has(stops) || verbal {
@@ -309,7 +310,7 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
         )
     });
     let direct = between.iter().all(plain);
-    let means = ["using", "via", "through", "with"];
+    let means = ["using", "via", "through"];
     let by_tool =
         between.iter().rev().find(|t| !plain(t)).is_some_and(|t| means.contains(&prose.word(t)));
     (uses && (direct || by_means)) || by_tool
