@@ -144,8 +144,11 @@ fn of_command(command: &Command, wrapper: &str) -> Vec<Found> {
     files::program_of_the_project(path, &call)
 }
 
+/// `None` when the program is not one of the family.
+type Family = fn(&Call<'_>) -> Option<Vec<Found>>;
+
 /// Families are asked in turn; each knows its own programs.
-const FAMILIES: &[fn(&Call<'_>) -> Option<Vec<Found>>] = &[
+const FAMILIES: &[Family] = &[
     vcs::read,
     files::read,
     compiled::read,

@@ -38,7 +38,7 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
             continue;
         }
         let fit = fit(execution, deed, &ids, &all_ids);
-        tally.add(execution, deed.status, fit, execution.called_at >= window);
+        tally.add(execution, deed.status_for(accepted), fit, execution.called_at >= window);
     }
     if let Some(verdict) = tally.verdict() {
         return verdict;

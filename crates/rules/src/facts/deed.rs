@@ -9,6 +9,7 @@ use super::arguments::Members;
 use super::failure::reports_failure;
 use super::families::{Families, of_name, of_tool};
 use super::record::Execution;
+use super::shell_work::ShellWork;
 
 /// What one execution did.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct Deed<'t> {
     pub(crate) opaque: bool,
     /// It handed work to another agent.
     pub(crate) delegates: bool,
+    /// What its command line did, when it is a shell call.
+    pub(crate) shell: Option<ShellWork>,
 }
 
 /// The deed of each execution, worked out when first asked for.
@@ -65,17 +68,42 @@ impl<'t> Deed<'t> {
             written.push(path);
             families = families.with(Family::Update).with(Family::Create);
         }
-        let shell = is_shell(&tool, &members);
-        if shell {
-            families = families.with(Family::Run);
-        }
-        let status = match execution.status() {
-            Status::Completed if !shell && reports_failure(execution.text()) => Status::Failed,
-            status => status,
-        };
+        let shell =
+            is_shell(&tool, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
         let delegates = is_delegation(&tool, &members);
-        let opaque = shell || delegates || families.has(Family::Run);
-        Self { tool, families, status, written, opaque, delegates }
+        let mut opaque = delegates;
+        let mut status = execution.status();
+        if let Some(work) = &shell {
+            families = Families::NONE.with(Family::Run).with(Family::Read);
+            for run in &work.runs {
+                families = families.with(run.family);
+            }
+            if !work.written.is_empty() {
+                families = families.with(Family::Update).with(Family::Create);
+                written.extend(work.written.iter().cloned());
+            }
+            if work.deletes {
+                families = families.with(Family::Delete).with(Family::Move);
+            }
+            opaque |= work.opaque;
+        } else {
+            opaque |= families.has(Family::Run);
+            if status == Status::Completed && reports_failure(execution.text()) {
+                status = Status::Failed;
+            }
+        }
+        Self { tool, families, status, written, opaque, delegates, shell }
+    }
+
+    /// How its part of these families ended.
+    pub(crate) fn status_for(&self, wanted: Families) -> Status {
+        let runs = self.shell.iter().flat_map(|work| &work.runs);
+        let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| run.end.status());
+        match ended.next() {
+            None => self.status,
+            Some(first) if first.succeeded() => first,
+            Some(first) => ended.find(|status| status.succeeded()).unwrap_or(first),
+        }
     }
 
     /// Whether it changed the world, as far as is known.

@@ -7,6 +7,7 @@ mod deed;
 mod failure;
 mod families;
 mod record;
+mod shell_work;
 
 use std::cell::OnceCell;
 
@@ -21,6 +22,7 @@ pub(crate) use arguments::Members;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, vouching, words_of};
 pub use record::{Execution, Record};
+pub(crate) use shell_work::{Run, RunEnd};
 
 /// Everything a rule may look at.
 #[derive(Debug)]

@@ -264,7 +264,8 @@ fn go(call: &Call<'_>) -> Vec<Found> {
         "test" if rest.has(&["-c", "-o"]) => scoped(Build, "go test -c", go_scope(&rest)),
         "test" if rest.has(&["-list", "-n"]) => whole(Read, "go test -list"),
         "test" => scoped(Test, "go test", go_scope(&rest)),
-        "build" => scoped(Build, "go build", go_scope(&rest)),
+        // Without packages this is the program in the current directory: all there is to build.
+        "build" => scoped(Build, "go build", rest.scope(&GO)),
         "install" if rest.texts().any(|text| text.contains('@')) => whole(Install, "go install"),
         "install" => scoped(Build, "go install", go_scope(&rest)),
         "vet" => scoped(Lint, "go vet", go_scope(&rest)),

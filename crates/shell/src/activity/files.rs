@@ -91,7 +91,9 @@ fn own_file(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
             | "all_tests"
             | "runtest"
     );
-    if suite {
+    // `./test` without more is as likely a program that happens to be called so.
+    let program = extension.is_empty() && matches!(path, "./test" | "./tests");
+    if suite && !program {
         return scoped(
             Test,
             "test script",

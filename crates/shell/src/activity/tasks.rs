@@ -117,7 +117,7 @@ pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
     // `format:check` and `check-format` look without changing.
     let checks = parts.contains(&"check") || parts.contains(&"verify") || parts.contains(&"diff");
     let named = |kind: ActivityKind| {
-        let scope = if rest.is_empty() || matches!(rest, ["all" | "ci"]) {
+        let scope = if rest.is_empty() || matches!(rest, ["all" | "ci" | "check"]) {
             Scope::Whole
         } else {
             Scope::Subset(name.to_owned())

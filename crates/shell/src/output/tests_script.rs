@@ -100,7 +100,7 @@ fn is_pytest_count(part: &str) -> bool {
 fn tap(line: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = line.strip_prefix("not ok ") {
         let excused = rest.contains("# TODO") || rest.contains("# SKIP") || rest.contains("# todo");
-        if !leading_number(rest).is_some_and(|_| !excused) {
+        if excused || leading_number(rest).is_none() {
             return excused;
         }
         tally.cases.failed = Some(tally.cases.failed.unwrap_or(0) + 1);
@@ -159,8 +159,9 @@ fn tap(line: &str, tally: &mut Tally) -> bool {
 fn javascript(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
     // Jest, Vitest, Pest: `Tests:  1 failed, 41 passed, 42 total`
-    if let Some(rest) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests  "))
+    if let Some(rest) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests"))
         && rest.starts_with(' ')
+        && !rest.contains("Assertions: ")
         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
     {
         let counts = Counts::number_word(rest.split(['(']).next().unwrap_or(rest));

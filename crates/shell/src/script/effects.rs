@@ -44,6 +44,7 @@ fn located(command: &Command, word: &Word) -> Word {
         return word.clone();
     }
     match join(command.directory.as_deref(), &word.text) {
+        Some(text) if text.is_empty() => Word { text: ".".to_owned(), kind: word.kind },
         Some(text) => Word { text, kind: word.kind },
         None => Word { text: word.text.clone(), kind: WordKind::Dynamic },
     }
@@ -93,7 +94,7 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Effect, &Word)) {
         "sed" | "gsed" if args.iter().any(|w| is_in_place(&w.text)) => sed(args, &mut each),
         "perl" | "ruby" if args.iter().any(|w| is_in_place(&w.text)) => {
             let script = usize::from(!args.iter().any(|w| w.text.ends_with('e')));
-            let files = operands(args, &["-e", "-pe", "-ne", "-pie", "-pi", "-i"]);
+            let files = operands(args, &["-e", "-pe", "-ne", "-pie"]);
             each(Effect::Changed, files.into_iter().skip(script).collect());
         }
         "patch" => each(

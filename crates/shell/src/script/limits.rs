@@ -157,3 +157,35 @@ fn check_subscript(word: &str) -> Result<(), NotAnalysable> {
     let opened = bytes.iter().filter(|b| matches!(b, b'(' | b'{' | b'[' | b'`')).count();
     if opened > 8 { Err(NotAnalysable::TooDeep) } else { Ok(()) }
 }
+
+/// Puts a line break between `( (` and between `) )`, where the text has a space.
+///
+/// The grammar takes two parentheses for the beginning of arithmetic however far apart they
+/// stand; for Bash `( (rm x) )` is a command in two subshells.
+pub(super) fn separate_parentheses(tokens: Vec<Token>) -> Vec<Token> {
+    let apart = |a: &Token, b: &Token| match (a, b) {
+        (Token::Operator(a, left), Token::Operator(b, right)) => {
+            a == b && matches!(a.as_str(), "(" | ")") && left.end.index != right.start.index
+        }
+        _ => false,
+    };
+    if !tokens.windows(2).any(|pair| matches!(pair, [a, b] if apart(a, b))) {
+        return tokens;
+    }
+    let mut separated: Vec<Token> = Vec::with_capacity(tokens.len() + 8);
+    let mut in_test = false;
+    for token in tokens {
+        match &token {
+            Token::Word(word, _) if word == "[[" => in_test = true,
+            Token::Word(word, _) if word == "]]" => in_test = false,
+            Token::Operator(_, at)
+                if !in_test && separated.last().is_some_and(|last| apart(last, &token)) =>
+            {
+                separated.push(Token::Operator("\n".to_owned(), at.clone()));
+            }
+            Token::Word(..) | Token::Operator(..) => {}
+        }
+        separated.push(token);
+    }
+    separated
+}

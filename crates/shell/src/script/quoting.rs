@@ -107,7 +107,9 @@ impl<'a, 's> Reader<'a, 's> {
                 b'`' => self.backquotes()?,
                 _ => {
                     match b {
-                        b'*' | b'?' | b'[' | b'(' => self.pattern = true,
+                        b'*' | b'?' | b'(' => self.pattern = true,
+                        // `[` alone is the name of a command.
+                        b'[' => self.pattern |= self.raw.get(self.at..).is_some_and(closes),
                         b'{' => brace = true,
                         b',' | b'.' if brace => self.pattern = true,
                         _ => {}
@@ -193,8 +195,11 @@ impl<'a, 's> Reader<'a, 's> {
         };
         match self.peek_after(1) {
             Some(b'(') if self.peek_after(2) == Some(b'(') => {
-                let arithmetic = closing(self.raw, start + 2, Inside::Arithmetic)
-                    .filter(|end| self.raw.get(end - 1..=*end) == Some("))"));
+                // Arithmetic only if the second parenthesis closes right before the first:
+                // `$((a) | (b))` runs commands.
+                let arithmetic = closing(self.raw, start + 3, Inside::Arithmetic)
+                    .map(|end| end + 1)
+                    .filter(|end| self.raw.as_bytes().get(*end) == Some(&b')'));
                 if let Some(end) = arithmetic {
                     let inner = self.slice(start + 3, end - 1)?;
                     self.nested(inner)?;
@@ -281,6 +286,10 @@ impl<'a, 's> Reader<'a, 's> {
         self.scripts.push(script);
         self.expanded(start, self.at + 1)
     }
+}
+
+fn closes(rest: &str) -> bool {
+    rest.contains(']')
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

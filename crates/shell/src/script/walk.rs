@@ -5,7 +5,9 @@ use brush_parser::ast::{
 use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
 use super::command::{Command, Destination, Position, Word};
-use super::limits::{COMMANDS, LEVELS, NotAnalysable, check_text, check_tokens};
+use super::limits::{
+    COMMANDS, LEVELS, NotAnalysable, check_text, check_tokens, separate_parentheses,
+};
 use super::quoting::{read_expansions, read_word};
 use super::simple::{Parts, ends_with_last_status, surely_fails};
 use super::state::{Shell, Surroundings};
@@ -54,6 +56,7 @@ impl Walk {
         let tokens = uncached_tokenize_str(text, &self.options.tokenizer_options())
             .map_err(|error| syntax(error.to_string()))?;
         check_tokens(&tokens)?;
+        let tokens = separate_parentheses(tokens);
         let program =
             parse_tokens(&tokens, &self.options).map_err(|error| syntax(error.to_string()))?;
         let items: Vec<&CompoundListItem> =
