@@ -100,8 +100,8 @@ fn entries(text: &str) -> Result<Vec<(String, String)>, String> {
 struct Reader {
     transcript: Transcript,
     tools: Option<Vec<Tool>>,
-    /// Calls of the latest run of calls that have no result yet: their number counted back from
-    /// the last call is the place of the next result.
+    /// How many calls of the latest run of calls have no result yet: the next result is that of
+    /// the first of them.
     open: usize,
     claims: Option<String>,
 }
@@ -114,7 +114,7 @@ impl Reader {
             "system" => self.say(Role::System, rest),
             "user" => self.say(Role::User, rest),
             "assistant" => self.say(Role::Assistant, rest),
-            "call" => self.call(rest)?,
+            "call" => self.call(rest),
             "ok" => self.outcome(Outcome { is_error: Some(false), ..outcome })?,
             "fail" => self.outcome(Outcome { is_error: Some(true), ..outcome })?,
             "denied" => {
@@ -176,9 +176,9 @@ impl Reader {
         self.transcript.messages.iter().map(|m| m.calls.len()).sum()
     }
 
-    fn call(&mut self, rest: &str) -> Result<(), String> {
+    /// The arguments are taken as they are: a case may be about their being malformed.
+    fn call(&mut self, rest: &str) {
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, "{}"));
-        json(arguments)?;
         let mut message = Message::text(Role::Assistant, "");
         message.calls.push(ToolCall {
             id: format!("call_{}", self.calls() + 1),
@@ -189,7 +189,6 @@ impl Reader {
         let answered = self.transcript.messages.last().is_none_or(|m| m.calls.is_empty());
         self.open = if answered { 1 } else { self.open + 1 };
         self.transcript.messages.push(message);
-        Ok(())
     }
 
     fn outcome(&mut self, outcome: Outcome) -> Result<(), String> {
@@ -246,7 +245,7 @@ fn the_form_is_read() {
 
 #[test]
 fn what_is_not_of_the_form_is_an_error() {
-    for text in ["hello", "shout: hi", "ok: done", "call: a {", "gap: wide", "  indented"] {
+    for text in ["hello", "shout: hi", "ok: done", "receipt: {", "gap: wide", "  indented"] {
         assert!(read(text).is_err(), "{text}");
     }
     assert!(blocks("```dialogue violating\nuser: hi\n").is_err());

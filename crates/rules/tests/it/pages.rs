@@ -35,6 +35,10 @@ fn pages_say_what_the_rules_do() {
         pages += usize::from(!blocks.is_empty());
         for block in blocks {
             ran += 1;
+            if meta(own).is_none() && block.words.len() == 1 {
+                failures.push(format!("{shown}: there is no rule `{own}`"));
+                break;
+            }
             if let Err(what) = run(&block, own) {
                 failures.push(format!("{shown}:{}: {what}\n{}", block.line, block.text));
             }
@@ -64,7 +68,8 @@ fn every_rule_has_a_whole_page() {
             *kinds.entry(block.words.first().cloned().unwrap_or_default()).or_insert(0) += 1;
         }
         for kind in ["violating", "compliant"] {
-            need(kinds.get(kind).is_some_and(|&n| n >= 2), &format!("too few {kind} cases"));
+            let least = if meta.group == Group::Claim { 2 } else { 0 };
+            need(kinds.get(kind).copied().unwrap_or(0) >= least, &format!("too few {kind} cases"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
