@@ -10,7 +10,7 @@ use crate::Desk;
 /// The rules whose rows are compared.
 const RULES: [&str; 2] = ["FK010", "FK014"];
 
-/// The codes found, by the id of the row.
+/// The codes found, by transcript: `rows`, `rows#2`, ….
 fn found(desk: &Desk, file: &str) -> BTreeMap<String, Vec<String>> {
     let ran = desk.run(&format!("check {file} --format jsonl"));
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -39,17 +39,25 @@ fn worked_examples_give_their_rule_or_nothing() {
         .filter(|(row, _)| RULES.iter().any(|rule| row["rule"] == *rule))
         .collect();
     assert!(!rows.is_empty());
-    let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (row, _) in &rows {
-        if let Some(code) = row["expectedViolation"].as_str() {
-            expected.insert(row["id"].as_str().unwrap().to_owned(), vec![code.to_owned()]);
-        }
-    }
-    let array = format!("[{}]", rows.iter().map(|(_, line)| *line).collect::<Vec<_>>().join(","));
-    assert_eq!(found(&Desk::with(&[("rows.json", &array)]), "rows.json"), expected);
-    let mut one_by_one = BTreeMap::new();
-    for (_, line) in &rows {
-        one_by_one.append(&mut found(&Desk::with(&[("row.json", line)]), "row.json"));
-    }
+    let wanted = |(row, _): &(Value, &str)| -> Vec<String> {
+        row["expectedViolation"].as_str().map(str::to_owned).into_iter().collect()
+    };
+    let expected: Vec<Vec<String>> = rows.iter().map(wanted).collect();
+    let lines: Vec<&str> = rows.iter().map(|(_, line)| *line).collect();
+
+    let array = format!("[{}]", lines.join(","));
+    let mut by_id = found(&Desk::with(&[("rows.json", &array)]), "rows.json");
+    let mut nth = |n: usize| by_id.remove(&id("rows", n)).unwrap_or_default();
+    let in_an_array: Vec<_> = (1..=rows.len()).map(&mut nth).collect();
+    assert_eq!(in_an_array, expected);
+
+    let alone = |line: &&str| {
+        found(&Desk::with(&[("row.json", line)]), "row.json").remove("row").unwrap_or_default()
+    };
+    let one_by_one: Vec<_> = lines.iter().map(alone).collect();
     assert_eq!(one_by_one, expected);
+}
+
+fn id(stem: &str, n: usize) -> String {
+    if n == 1 { stem.to_owned() } else { format!("{stem}#{n}") }
 }
