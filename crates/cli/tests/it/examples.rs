@@ -63,7 +63,7 @@ fn every_example_is_listed_and_described() {
 
 #[test]
 fn a_wrong_order_as_people_see_it() {
-    assert_snapshot!(desk().run("check openai-chat-wrong-order.json"), @r#"
+    assert_snapshot!(desk().run("check openai-chat-wrong-order.json"), @r##"
     exit 1
     error[FK010]: the record shows this action on something else than what is named (cancel)
     --> openai-chat-wrong-order.json:20 (support-20260311-07, turn 10)
@@ -75,5 +75,5 @@ fn a_wrong_order_as_people_see_it() {
      = help: name the thing that the call was made for, or make the call for this one
 
     1 error in 1 transcript (1 claim: 1 contradicted; coverage 100%)
-    "#);
+    "##);
 }
