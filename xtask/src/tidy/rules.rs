@@ -150,7 +150,7 @@ fn page(path: &str, text: &str, code: &str, name: &str) -> Vec<Complaint> {
                 path,
                 0,
                 format!("there is no {kind} case"),
-                format!("add a block that begins with `{opening}`"),
+                format!("add a block that opens with {opening}"),
             ));
         }
     }
