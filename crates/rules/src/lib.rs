@@ -12,9 +12,11 @@ mod check;
 mod claims;
 mod facts;
 mod findings;
+mod outcome;
 mod prose;
 mod rule;
 mod settings;
+mod tool_use;
 
 pub use call::{
     Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,

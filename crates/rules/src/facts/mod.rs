@@ -15,7 +15,9 @@ use countersign_model::{Evidence, EvidenceSource, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
+use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
+use crate::tool_use::{Mention, mentions, same};
 
 pub(crate) use answer::Answer;
 pub(crate) use arguments::Members;
@@ -33,6 +35,8 @@ pub struct Facts<'t> {
     deeds: deed::Deeds<'t>,
     answers: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
+    mentions: OnceCell<Vec<Mention>>,
+    outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
 }
 
@@ -49,6 +53,8 @@ impl<'t> Facts<'t> {
             deeds,
             answers: OnceCell::new(),
             actions: OnceCell::new(),
+            mentions: OnceCell::new(),
+            outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
         }
     }
@@ -82,6 +88,23 @@ impl<'t> Facts<'t> {
             .get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
             .iter()
             .map(|said| (said, judge(self, said)))
+    }
+
+    /// Every claim that a check came out well, judged.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&OutcomeClaim, OutcomeVerdict<'_, 't>)> {
+        self.outcomes
+            .get_or_init(|| self.answers().iter().flat_map(outcome_claims).collect())
+            .iter()
+            .map(|said| (said, outcome::judge(self, said)))
+    }
+
+    /// Every tool or source that is said to have been used.
+    pub(crate) fn mentions(&self) -> &[Mention] {
+        self.mentions.get_or_init(|| {
+            let catalog = &self.transcript.catalog;
+            let catalogued = |name: &str| catalog.iter().any(|tool| same(&tool.name, name));
+            self.answers().iter().flat_map(|answer| mentions(answer, &catalogued)).collect()
+        })
     }
 
     /// The executions called before message `turn`, newest first, with what each did.

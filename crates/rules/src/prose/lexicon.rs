@@ -73,6 +73,8 @@ tags! {
     PURPOSE = 41, "purpose";
     TEXT_NOUN = 42, "text-noun";
     ALTERNATIVE = 43, "alternative";
+    PASSING = 44, "passing";
+    TROUBLE = 45, "trouble";
 }
 
 impl Tags {

@@ -1,0 +1,82 @@
+use countersign_model::{Code, Mode};
+
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+use crate::tool_use::{Known, Mention, Used, is_talked_about, known, used};
+
+/// FK014: a tool named as used that does not exist or was never called.
+pub(crate) struct HallucinatedTool;
+
+static META: Meta = Meta {
+    code: Code("FK014"),
+    name: "hallucinated-tool",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "a tool is named as used that is not in the catalog, or was never called",
+    page: include_str!("../../../../spec/rules/FK014.md"),
+};
+
+impl Rule for HallucinatedTool {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for mention in facts.mentions() {
+            if let Some(name) = &mention.name {
+                judge(facts, findings, mention, name);
+            }
+        }
+    }
+}
+
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name: &str) {
+    let claim = &mention.claim;
+    let turn = claim.turn;
+    let provable = match used(facts, name, turn) {
+        Used::Yes(execution) => {
+            return findings.supported(claim, [facts.evidence(execution)]);
+        }
+        Used::No(provable) => provable,
+    };
+    match known(facts, name) {
+        Known::Tool(tool) => findings.unsupported(
+            facts,
+            claim,
+            Note::proven(format!("`{}` was never called", tool.name))
+                .help("call the tool, or leave its name out")
+                .provable_if(provable),
+        ),
+        Known::Unavailable(tool) => findings.contradicted(
+            facts,
+            claim,
+            Note::proven(format!("`{}` is not available", tool.name))
+                .help("say what was really used"),
+        ),
+        Known::No if is_subject_matter(facts, mention, name) => findings.not_checkable(claim),
+        Known::No => findings.contradicted(
+            facts,
+            claim,
+            Note::proven(format!("there is no tool `{name}`"))
+                .help("say what was really used; the catalog has no tool of this name")
+                .provable_if(provable),
+        ),
+        Known::Unknown if is_subject_matter(facts, mention, name) => findings.not_checkable(claim),
+        Known::Unknown => findings.unsupported(
+            facts,
+            claim,
+            Note::suspected(format!("no call of `{name}` is recorded"))
+                .help("the log lists no tools: give them with `--tools` to be sure"),
+        ),
+    }
+}
+
+/// Whether the name may belong to what the talk is about rather than to a tool of the agent's:
+/// it stands in what the agent was given, or is a program or a service that a shell can reach.
+fn is_subject_matter(facts: &Facts<'_>, mention: &Mention, name: &str) -> bool {
+    let reaches = facts.deeds_before(mention.claim.turn).any(|(_, deed)| deed.shell.is_some());
+    let plain_tool = mention.noun.starts_with("tool");
+    (reaches && (!plain_tool || !mention.called))
+        || is_talked_about(facts, name, mention.claim.turn)
+}

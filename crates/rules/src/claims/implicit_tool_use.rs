@@ -1,0 +1,54 @@
+use countersign_model::{Code, Mode};
+
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+use crate::tool_use::{Mention, retrieved, shares_topic};
+
+/// FK016: a look-up is implied that nobody made.
+pub(crate) struct ImplicitToolUse;
+
+static META: Meta = Meta {
+    code: Code("FK016"),
+    name: "implicit-tool-use",
+    group: Group::Claim,
+    mode: Mode::Warn,
+    summary: "a look-up in an unnamed source is claimed, and no call of the kind was made",
+    page: include_str!("../../../../spec/rules/FK016.md"),
+};
+
+impl Rule for ImplicitToolUse {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for mention in facts.mentions().iter().filter(|m| m.name.is_none()) {
+            judge(facts, findings, mention);
+        }
+    }
+}
+
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
+    let claim = &mention.claim;
+    let Some(execution) = retrieved(facts, claim.turn) else {
+        let note = Note::suspected("a look-up is claimed, and nothing was looked up")
+            .help("look it up with a tool, or say that it was not checked");
+        return findings.unsupported(facts, claim, note);
+    };
+    if shares_topic(facts, &mention.topic, claim.turn) {
+        findings.supported(claim, [facts.evidence(execution)]);
+        return;
+    }
+    let shell = facts.deeds_before(claim.turn).any(|(_, deed)| deed.shell.is_some());
+    if shell || !facts.transcript().catalog.is_known() {
+        return findings.not_checkable(claim);
+    }
+    let source = format!("{} {}", mention.topic.join(" "), mention.noun);
+    findings.unsupported(
+        facts,
+        claim,
+        Note::suspected(format!("no call went to a {}", source.trim()))
+            .help("name what was really looked at"),
+    );
+}

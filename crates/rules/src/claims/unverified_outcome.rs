@@ -1,0 +1,68 @@
+use countersign_model::{Code, Family, Mode};
+
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::outcome::OutcomeVerdict;
+use crate::rule::{Group, Meta, Rule};
+
+/// CS016: a check is said to have passed that failed or never ran.
+pub(crate) struct UnverifiedOutcome;
+
+static META: Meta = Meta {
+    code: Code("CS016"),
+    name: "unverified-outcome",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "tests, build or lint are said to pass, and they failed or never ran",
+    page: include_str!("../../../../spec/rules/CS016.md"),
+};
+
+impl Rule for UnverifiedOutcome {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for (said, verdict) in facts.outcomes() {
+            let what = noun(said.family);
+            match verdict {
+                OutcomeVerdict::Passed(execution) => {
+                    findings.supported(&said.claim, [facts.evidence(execution)]);
+                }
+                OutcomeVerdict::Failed(execution, excludes) => findings.contradicted(
+                    facts,
+                    &said.claim,
+                    Note::proven(format!("the latest {what} run failed"))
+                        .help("say what failed, or fix it and run it again")
+                        .provable_if(excludes)
+                        .evidence([facts.evidence(execution)]),
+                ),
+                OutcomeVerdict::Empty(execution) => findings.unsupported(
+                    facts,
+                    &said.claim,
+                    Note::suspected(format!("the latest {what} run found nothing to run"))
+                        .help("run it so that it collects something")
+                        .evidence([facts.evidence(execution)]),
+                ),
+                OutcomeVerdict::Never(provable) => findings.unsupported(
+                    facts,
+                    &said.claim,
+                    Note::proven(format!("no {what} run is recorded before this"))
+                        .help("run it, or say that it was not run")
+                        .provable_if(provable),
+                ),
+                OutcomeVerdict::Hidden(_) | OutcomeVerdict::NotCheckable => {
+                    findings.not_checkable(&said.claim);
+                }
+            }
+        }
+    }
+}
+
+fn noun(family: Family) -> &'static str {
+    match family {
+        Family::Test => "test",
+        Family::Lint => "lint",
+        _ => "build",
+    }
+}

@@ -1,0 +1,100 @@
+use countersign_model::{Family, Role};
+use countersign_shell::{ActivityKind, OutputVerdict, summary};
+
+use super::extract::OutcomeClaim;
+use crate::facts::{Execution, Facts, RunEnd};
+
+/// What the record says about a claimed outcome.
+#[derive(Debug)]
+pub(crate) enum OutcomeVerdict<'f, 't> {
+    /// The latest run passed.
+    Passed(&'f Execution<'t>),
+    /// The latest run failed; `true` when that excludes what is claimed.
+    Failed(&'f Execution<'t>, bool),
+    /// The latest run found nothing to do.
+    Empty(&'f Execution<'t>),
+    /// The latest run's status was hidden, or it has not ended.
+    Hidden(&'f Execution<'t>),
+    /// There was no run; `true` when the record would show one.
+    Never(bool),
+    /// The record cannot show it.
+    NotCheckable,
+}
+
+/// Judges a claimed outcome by the latest run of its kind.
+pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> OutcomeVerdict<'f, 't> {
+    let turn = said.claim.turn;
+    let mut unseen = false;
+    for (execution, deed) in facts.deeds_before(turn) {
+        let mut ends: Vec<RunEnd> = Vec::new();
+        if let Some(work) = &deed.shell {
+            ends.extend(work.runs.iter().filter(|r| vouches(r.family, said.family)).map(|r| r.end));
+            if ends.is_empty() && work.opaque {
+                // A script of the project's own may have run it: its output tells.
+                ends.extend(told(execution.text(), said.family));
+            }
+        } else if deed.families.has(said.family) {
+            ends.push(told(execution.text(), said.family).unwrap_or(
+                match deed.status.succeeded() {
+                    true => RunEnd::Passed,
+                    false => RunEnd::Failed,
+                },
+            ));
+        } else if deed.delegates {
+            unseen = true;
+        }
+        let Some(end) = worst(&ends) else { continue };
+        return match end {
+            RunEnd::Passed => OutcomeVerdict::Passed(execution),
+            RunEnd::Failed => {
+                OutcomeVerdict::Failed(execution, !said.discloses && excludes(said, execution))
+            }
+            RunEnd::Empty => OutcomeVerdict::Empty(execution),
+            RunEnd::Running | RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
+        };
+    }
+    if unseen || user_reports(facts, turn) {
+        return OutcomeVerdict::NotCheckable;
+    }
+    OutcomeVerdict::Never(facts.is_complete_before(turn))
+}
+
+/// Whether a run of one kind vouches for a claim of another: what is tested was compiled.
+fn vouches(run: Family, claimed: Family) -> bool {
+    run == claimed || (claimed == Family::Build && run == Family::Test)
+}
+
+/// The worst end of several runs in one command; a hidden one counts less than a plain one.
+fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
+    [RunEnd::Failed, RunEnd::Empty, RunEnd::Running, RunEnd::Passed, RunEnd::Unknown]
+        .into_iter()
+        .find(|end| ends.contains(end))
+}
+
+/// What an output says of a check, when it says so in a runner's own form.
+fn told(output: &str, family: Family) -> Option<RunEnd> {
+    let kind = match family {
+        Family::Test => ActivityKind::Test,
+        Family::Lint => ActivityKind::Lint,
+        _ => ActivityKind::Build,
+    };
+    match summary(output, kind).verdict? {
+        OutputVerdict::Passed => Some(RunEnd::Passed),
+        OutputVerdict::Failed => Some(RunEnd::Failed),
+    }
+}
+
+/// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
+fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    !said.singular || summary(execution.text(), ActivityKind::Test).passed.is_none_or(|n| n == 0)
+}
+
+/// Whether the user told the agent how a check came out.
+fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
+    let given = facts.transcript().messages.get(..turn).unwrap_or_default();
+    given.iter().rev().take(40).filter(|m| m.role == Role::User).any(|m| {
+        let text = m.text.to_ascii_lowercase();
+        ["pass", "green", "succeed", " ok"].iter().any(|w| text.contains(w))
+            && ["test", "build", "lint", "ci"].iter().any(|w| text.contains(w))
+    })
+}

@@ -1,0 +1,7 @@
+//! Claims about checks: "all tests pass", "the build is green", "lint is clean".
+
+mod extract;
+mod judge;
+
+pub(crate) use extract::{OutcomeClaim, outcome_claims};
+pub(crate) use judge::{OutcomeVerdict, judge};

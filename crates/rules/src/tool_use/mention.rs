@@ -1,0 +1,362 @@
+use std::ops::Range;
+
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
+
+use crate::facts::Answer;
+use crate::prose::{
+    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+};
+
+/// A tool or a source that is said to have been used.
+#[derive(Debug)]
+pub(crate) struct Mention {
+    /// The claim.
+    pub(crate) claim: Claim,
+    /// The name, when it has one; else the words that describe it, which may be none.
+    pub(crate) name: Option<String>,
+    /// Lower-case words that describe an unnamed one: `fraud`, `scanner`.
+    pub(crate) topic: Vec<String>,
+    /// The noun behind the name: `tool`, `api`, `database`; empty when there is none.
+    pub(crate) noun: String,
+    /// The words say that it was called, not only that it is a source.
+    pub(crate) called: bool,
+}
+
+/// What one answer says it used. `catalogued` tells whether a name is a tool's.
+pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -> Vec<Mention> {
+    let prose = &answer.prose;
+    let mut found = Vec::new();
+    for (index, clause) in prose.clauses.iter().enumerate() {
+        let after = follows_doing(prose, clause);
+        if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
+            continue;
+        }
+        for thing in things(prose, clause, catalogued) {
+            let Some(called) = use_of(prose, index, clause, &thing, after) else { continue };
+            let span = clause.span;
+            let kind = if thing.name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance };
+            let objects = thing
+                .name
+                .iter()
+                .map(|name| Object { kind: ObjectKind::Tool, text: name.clone() })
+                .collect();
+            found.push(Mention {
+                claim: Claim {
+                    kind,
+                    text: span.of(prose.text).trim().to_owned(),
+                    objects,
+                    span: tight(prose.text, span),
+                    turn: answer.turn,
+                },
+                name: thing.name,
+                topic: thing.topic,
+                noun: thing.noun,
+                called,
+            });
+        }
+    }
+    found
+}
+
+/// A noun phrase that may be a tool.
+struct Thing {
+    name: Option<String>,
+    topic: Vec<String>,
+    noun: String,
+    tokens: Range<usize>,
+}
+
+fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
+    let mut found: Vec<Thing> = Vec::new();
+    let mut at = clause.tokens.start;
+    while at < clause.tokens.end {
+        let Some(token) = prose.tokens.get(at) else { break };
+        if token.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) && token.kind == TokenKind::Word {
+            let mut more = around_noun(prose, clause, at);
+            at = more.iter().map(|t| t.tokens.end).max().unwrap_or(at + 1).max(at + 1);
+            found.append(&mut more);
+            continue;
+        }
+        let word = prose.word(token);
+        let distinct = !token.quoted
+            && (matches!(token.kind, TokenKind::Identifier | TokenKind::Code)
+                || (token.kind == TokenKind::Word && token.capital && at > clause.tokens.start));
+        if distinct && (catalogued(word) || is_called(prose, clause, at)) {
+            let noun_next = prose.tokens.get(at + 1).is_some_and(|t| {
+                t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) || t.has(Tags::COORDINATE)
+            });
+            if !noun_next || catalogued(word) {
+                found.push(Thing {
+                    name: Some(bare_name(word).to_owned()),
+                    topic: Vec::new(),
+                    noun: String::new(),
+                    tokens: at..at + 1,
+                });
+            }
+        }
+        at += 1;
+    }
+    // A catalogued name before its own noun was taken twice.
+    let nouned: Vec<Range<usize>> =
+        found.iter().filter(|t| !t.noun.is_empty()).map(|t| t.tokens.clone()).collect();
+    found.retain(|t| !t.noun.is_empty() || !nouned.iter().any(|r| r.contains(&t.tokens.start)));
+    found
+}
+
+/// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",
+/// "the tool `x`", "a quick fact-checking service".
+fn around_noun(prose: &Prose<'_>, clause: &Clause, noun: usize) -> Vec<Thing> {
+    let word = prose.tokens.get(noun).map(|t| prose.word(t).to_ascii_lowercase());
+    let word = word.unwrap_or_default();
+    let thing = |name: Option<String>, topic: Vec<String>, tokens: Range<usize>| Thing {
+        name,
+        topic,
+        noun: word.clone(),
+        tokens,
+    };
+    let mut things = Vec::new();
+    let mut at = noun;
+    while at > clause.tokens.start {
+        let Some(token) = prose.tokens.get(at - 1) else { break };
+        if token.is('"') || token.is('\'') || token.is(',') && !things.is_empty() {
+            at -= 1;
+            continue;
+        }
+        if !things.is_empty() && (token.has(Tags::COORDINATE) || token.has(Tags::DETERMINER)) {
+            at -= 1;
+            continue;
+        }
+        let Some((name, from)) = name_ending_at(prose, clause, at - 1) else { break };
+        things.push(thing(Some(name), Vec::new(), from..noun + 1));
+        at = from;
+        let plural = word.ends_with('s');
+        if !plural {
+            break;
+        }
+    }
+    if !things.is_empty() {
+        return things;
+    }
+    // "the tool `x`", "a tool called X"
+    let next = |n: usize| prose.tokens.get(noun + n).filter(|_| noun + n < clause.tokens.end);
+    let skip =
+        usize::from(next(1).is_some_and(|t| {
+            matches!(prose.word(t), "called" | "named") || t.is('"') || t.is('\'')
+        }));
+    if let Some(token) = next(1 + skip) {
+        if matches!(token.kind, TokenKind::Identifier | TokenKind::Code)
+            || (skip > 0 && token.capital)
+        {
+            let name = bare_name(prose.word(token)).to_owned();
+            return vec![thing(Some(name), Vec::new(), noun..noun + 2 + skip)];
+        }
+    }
+    let (topic, from) = topic_before(prose, clause, noun);
+    vec![thing(None, topic, from..noun + 1)]
+}
+
+/// A name that ends at the token, and where it begins.
+fn name_ending_at(prose: &Prose<'_>, clause: &Clause, at: usize) -> Option<(String, usize)> {
+    let token = prose.tokens.get(at)?;
+    let word = prose.word(token);
+    match token.kind {
+        TokenKind::Identifier | TokenKind::Code | TokenKind::Id if !word.contains(' ') => {
+            return Some((bare_name(word).to_owned(), at));
+        }
+        TokenKind::Word if token.quoted => return Some((word.to_owned(), at)),
+        TokenKind::Word if is_name_word(prose, clause, at) => {}
+        _ => return None,
+    }
+    let mut from = at;
+    while from > clause.tokens.start && is_name_word(prose, clause, from - 1) {
+        from -= 1;
+    }
+    let start = prose.tokens.get(from)?.start as usize;
+    let end = token.end as usize;
+    prose.text.get(start..end).map(|name| (name.to_owned(), from))
+}
+
+/// A capitalised word that is not merely the first of its sentence, or no word of the lexicon.
+fn is_name_word(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
+    let Some(token) = prose.tokens.get(at) else { return false };
+    let first = prose.sentences.get(clause.sentence).is_some_and(|s| s.tokens.start == at);
+    let function = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::PREPOSITION);
+    token.kind == TokenKind::Word
+        && token.capital
+        && !token.has(function.or(Tags::GERUND).or(Tags::SUBORDINATE).or(Tags::AGENT))
+        && !first
+}
+
+/// The lower-case words before a noun that say which one it is.
+fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>, usize) {
+    let mut words = Vec::new();
+    let mut from = noun;
+    while from > clause.tokens.start && words.len() < 3 {
+        let Some(token) = prose.tokens.get(from - 1) else { break };
+        let stops = Tags::DETERMINER
+            .or(Tags::AGENT_OWN)
+            .or(Tags::USER_OWN)
+            .or(Tags::PREPOSITION)
+            .or(Tags::THING)
+            .or(Tags::THIRD)
+            .or(Tags::BE);
+        let verbal = token.tags.any(Tags::COMPLETED) && token.noun.is_none();
+        if token.kind != TokenKind::Word || token.quoted || token.has(stops) || verbal {
+            break;
+        }
+        words.push(prose.word(token).to_ascii_lowercase());
+        from -= 1;
+    }
+    words.reverse();
+    (words, from)
+}
+
+/// How the clause says that the thing was used: `Some(true)` when it was called, `Some(false)`
+/// when it is a source; `None` when it says no such thing.
+fn use_of(
+    prose: &Prose<'_>,
+    index: usize,
+    clause: &Clause,
+    thing: &Thing,
+    after: bool,
+) -> Option<bool> {
+    let before = prose.tokens(clause.tokens.start..thing.tokens.start);
+    let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
+    if before.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))
+        && !before.iter().any(|t| t.has(Tags::COORDINATE))
+    {
+        return None;
+    }
+    if after {
+        return Some(true);
+    }
+    // "according to the X tool"
+    let according =
+        before.iter().rev().take(5).any(|t| prose.word(t).eq_ignore_ascii_case("according"));
+    if according {
+        return Some(false);
+    }
+    // "I used X", "I checked with the X service", "verified via X"
+    if clause.predicates.iter().any(|p| is_own_use(prose, p, thing)) {
+        return Some(true);
+    }
+    // "Using the X service, I validated …"
+    let gerund = before.iter().rev().take(6).any(|t| {
+        t.has(Tags::GERUND)
+            && matches!(t.verb, Some(Action::Of(Family::Run | Family::Search | Family::Read)))
+    });
+    let progressive = before.iter().any(|t| t.has(Tags::BE.or(Tags::INTEND)));
+    if gerund && !progressive {
+        let near = index.saturating_sub(2)..index + 3;
+        let done =
+            prose.clauses.get(near.start..near.end.min(prose.clauses.len())).unwrap_or_default();
+        let own = done.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
+            c.mood == Mood::Asserted && c.predicates.iter().any(|p| !p.negated && is_own(p))
+        });
+        return own.then_some(true);
+    }
+    // "The X API confirms …"
+    let subject = before.iter().all(|t| {
+        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::COORDINATE).or(Tags::ADVERB))
+            || matches!(t.kind, TokenKind::Symbol(_))
+    });
+    let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
+    let reports = says.is_some_and(|t| {
+        t.has(Tags::PERCEIVE.or(Tags::REPORT))
+            || (t.has(Tags::THIRD_PERSON.or(Tags::PAST))
+                && matches!(
+                    t.verb,
+                    Some(Action::Of(Family::Read | Family::Search | Family::Return))
+                ))
+    });
+    (subject && reports).then_some(false)
+}
+
+fn is_own(predicate: &Predicate) -> bool {
+    matches!(
+        (predicate.voice, predicate.subject),
+        (Voice::Active, Subject::Agent) | (Voice::Bare | Voice::PerfectPassive, _)
+    )
+}
+
+fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
+    if predicate.negated || !is_own(predicate) || thing.tokens.start <= predicate.verb {
+        return false;
+    }
+    if !predicate.object_tokens.contains(&thing.tokens.start) {
+        return false;
+    }
+    let uses = matches!(predicate.action, Action::Of(Family::Run | Family::Search | Family::Read));
+    let between = prose.tokens(predicate.verb + 1..thing.tokens.start);
+    let plain = |t: &Token| {
+        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE))
+            || matches!(t.kind, TokenKind::Symbol(_))
+            || t.tags.is_empty()
+    };
+    let by_means = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| {
+        matches!(
+            prose.word(t),
+            "with"
+                | "using"
+                | "via"
+                | "through"
+                | "against"
+                | "from"
+                | "by"
+                | "in"
+                | "on"
+                | "of"
+                | "and"
+        )
+    });
+    let direct = between.iter().all(plain);
+    let means = ["using", "via", "through"];
+    let by_tool =
+        between.iter().rev().find(|t| !plain(t)).is_some_and(|t| means.contains(&prose.word(t)));
+    (uses && (direct || by_means)) || by_tool
+}
+
+/// "After checking with the X, I can confirm": done, although "after" leads the clause.
+fn follows_doing(prose: &Prose<'_>, clause: &Clause) -> bool {
+    if clause.mood != Mood::Conditional {
+        return false;
+    }
+    let mut words =
+        prose.tokens(clause.tokens.clone()).iter().filter(|t| t.kind == TokenKind::Word);
+    let after =
+        words.next().is_some_and(|t| matches!(prose.word(t), "After" | "after" | "Upon" | "upon"));
+    after
+        && words.find(|t| !t.has(Tags::ADVERB)).is_some_and(|t| {
+            t.has(Tags::GERUND)
+                && matches!(t.verb, Some(Action::Of(Family::Read | Family::Search | Family::Run)))
+        })
+}
+
+/// "I called get_weather": a name directly behind a verb of calling.
+fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
+    let named = prose
+        .tokens
+        .get(at)
+        .is_some_and(|t| t.kind == TokenKind::Identifier || prose.word(t).contains('_'));
+    named
+        && clause.predicates.iter().any(|p| {
+            !p.negated
+                && p.subject == Subject::Agent
+                && p.verb + 2 >= at
+                && p.verb < at
+                && prose.tokens.get(p.verb).is_some_and(|t| {
+                    matches!(prose.word(t), "called" | "invoked" | "executed" | "queried")
+                })
+        })
+}
+
+/// A name without call brackets and quotes.
+fn bare_name(word: &str) -> &str {
+    word.split('(').next().unwrap_or(word).trim_matches(['"', '\'', '`'])
+}
+
+fn tight(text: &str, span: Span) -> Span {
+    let words = span.of(text);
+    let trimmed = words.trim_start_matches([',', ';', '(', ' ', '\n', ':', '-', '—']);
+    Span::new(span.end - trimmed.len(), span.end)
+}

@@ -1,0 +1,126 @@
+use countersign_model::{Family, Role, Tool};
+
+use crate::facts::{Deed, Execution, Facts, Families, words_of};
+
+/// What the catalog says of a name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known<'t> {
+    /// A tool that the agent had.
+    Tool(&'t Tool),
+    /// A registered tool that was switched off.
+    Unavailable(&'t Tool),
+    /// No such tool.
+    No,
+    /// The log has no list of tools.
+    Unknown,
+}
+
+/// What the record says of a use.
+#[derive(Debug)]
+pub(crate) enum Used<'f, 't> {
+    /// It was called.
+    Yes(&'f Execution<'t>),
+    /// It was not; `true` when the record would show it.
+    No(bool),
+}
+
+/// Looks a name up in the catalog: case and separators do not matter, nor does the name space.
+pub(crate) fn known<'t>(facts: &Facts<'t>, name: &str) -> Known<'t> {
+    let catalog = &facts.transcript().catalog;
+    if !catalog.is_known() {
+        return Known::Unknown;
+    }
+    match catalog.iter().find(|tool| same(&tool.name, name)) {
+        Some(tool) if tool.available => Known::Tool(tool),
+        Some(tool) => Known::Unavailable(tool),
+        None => Known::No,
+    }
+}
+
+/// Whether the tool was called before the message, directly or from a command line.
+pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Used<'f, 't> {
+    let mut hidden = false;
+    for (execution, deed) in facts.deeds_before(turn) {
+        let named = same(&deed.tool, name) || same(execution.tool(), name);
+        if (named && deed.status.ran()) || in_command(deed, name) {
+            return Used::Yes(execution);
+        }
+        hidden |= deed.delegates;
+    }
+    Used::No(!hidden && facts.is_complete_before(turn))
+}
+
+/// Whether a command line holds the name as a word.
+fn in_command(deed: &Deed<'_>, name: &str) -> bool {
+    let Some(work) = &deed.shell else { return false };
+    let name = name.to_ascii_lowercase();
+    work.command
+        .to_ascii_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
+        .any(|word| word == name)
+}
+
+/// Whether the name stands in what the agent was given: then it is a subject of the talk.
+pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
+    let given = facts.transcript().messages.get(..turn).unwrap_or_default();
+    let finder = memchr::memmem::Finder::new(name.as_bytes());
+    given.iter().any(|message| {
+        (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
+            || message.outcomes.iter().any(|o| finder.find(o.text.as_bytes()).is_some())
+    })
+}
+
+/// Whether anything was looked up before the message.
+pub(crate) fn retrieved<'f, 't>(facts: &'f Facts<'t>, turn: usize) -> Option<&'f Execution<'t>> {
+    let retrieving = Families::of(&[Family::Search, Family::Read, Family::Run, Family::Compute]);
+    facts
+        .deeds_before(turn)
+        .find(|(_, deed)| {
+            deed.families.meets(retrieving) || deed.families.is_empty() || deed.delegates
+        })
+        .map(|(execution, _)| execution)
+}
+
+/// Whether a called tool is about one of these words, or what the agent was given speaks of it.
+pub(crate) fn shares_topic(facts: &Facts<'_>, topic: &[String], turn: usize) -> bool {
+    let catalog = &facts.transcript().catalog;
+    let stems: Vec<&str> =
+        topic.iter().flat_map(|w| w.split('-')).map(stem).filter(|s| s.len() > 2).collect();
+    if stems.is_empty() {
+        return true;
+    }
+    facts.deeds_before(turn).any(|(_, deed)| {
+        let mut words = words_of(&deed.tool);
+        if let Some(tool) = catalog.get(&deed.tool) {
+            words.extend(tool.description.split_whitespace().map(str::to_ascii_lowercase));
+        }
+        words.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)))
+    })
+}
+
+/// A word without a common ending.
+fn stem(word: &str) -> &str {
+    ["ications", "ication", "ations", "ation", "ings", "ing", "ies", "ers", "er", "es", "s", "y"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending).filter(|stem| stem.len() > 3))
+        .unwrap_or(word)
+}
+
+/// Whether two names are one tool's.
+pub(crate) fn same(tool: &str, name: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let wanted = plain(name);
+    if wanted.is_empty() {
+        return false;
+    }
+    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
+    let last = last.rsplit("__").next().unwrap_or(last);
+    [tool, last].iter().any(|candidate| {
+        let candidate = plain(candidate);
+        candidate == wanted
+            || candidate.strip_suffix("tool") == Some(&wanted)
+            || wanted.strip_suffix("tool") == Some(&candidate)
+    })
+}
