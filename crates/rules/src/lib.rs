@@ -8,6 +8,7 @@
 mod action;
 mod call;
 mod check;
+mod citation;
 mod claims;
 mod facts;
 mod findings;

@@ -1,10 +1,28 @@
 //! The claim rules, one file each, in one table.
 
+mod altered_result;
+mod execution_of_other_tool;
+mod expired_execution;
 mod masked_failure;
+mod missing_execution_id;
+mod missing_tool_name;
 mod phantom_completion;
+mod simulated_output;
+mod unfinished_execution;
+mod unknown_execution;
 
 use crate::rule::Rule;
 
 /// Every claim rule.
-pub(crate) const RULES: &[&dyn Rule] =
-    &[&phantom_completion::PhantomCompletion, &masked_failure::MaskedFailure];
+pub(crate) const RULES: &[&dyn Rule] = &[
+    &phantom_completion::PhantomCompletion,
+    &masked_failure::MaskedFailure,
+    &unknown_execution::UnknownExecution,
+    &execution_of_other_tool::ExecutionOfOtherTool,
+    &expired_execution::ExpiredExecution,
+    &unfinished_execution::UnfinishedExecution,
+    &altered_result::AlteredResult,
+    &missing_execution_id::MissingExecutionId,
+    &missing_tool_name::MissingToolName,
+    &simulated_output::SimulatedOutput,
+];

@@ -15,6 +15,7 @@ use countersign_model::{Evidence, EvidenceSource, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
+use crate::citation::{Citation, citations};
 use crate::settings::Settings;
 
 pub(crate) use answer::Answer;
@@ -34,6 +35,7 @@ pub struct Facts<'t> {
     answers: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
     admissions: OnceCell<Admissions>,
+    citations: OnceCell<Vec<Citation>>,
 }
 
 impl<'t> Facts<'t> {
@@ -50,6 +52,7 @@ impl<'t> Facts<'t> {
             answers: OnceCell::new(),
             actions: OnceCell::new(),
             admissions: OnceCell::new(),
+            citations: OnceCell::new(),
         }
     }
 
@@ -116,6 +119,11 @@ impl<'t> Facts<'t> {
             excerpt: text.get(..cut).unwrap_or_default().to_owned(),
             line: execution.outcome.map_or(0, |o| o.line),
         }
+    }
+
+    /// Every execution that the agent cites, held against the record.
+    pub(crate) fn citations(&self) -> &[Citation] {
+        self.citations.get_or_init(|| citations(self))
     }
 
     /// What is wrong with the calls; found when the first call rule asks.
