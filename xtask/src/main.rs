@@ -1,6 +1,10 @@
 //! Developer tools: measuring, checking the house, making the generated pages.
 
 mod corpus;
+mod docs;
+mod tidy;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -16,10 +20,22 @@ struct Arguments {
 enum Command {
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
+    /// Writes the pages that are made from the code.
+    Docs(docs::Options),
+    /// Checks the house rules: floors, pages, names, length, links.
+    Tidy,
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Corpus(options) => corpus::run(&options),
+        Command::Docs(options) => docs::run(&root(), &options),
+        Command::Tidy => tidy::run(&root()),
     }
+}
+
+/// The root of the repository that this tool was built from.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
 }

@@ -6,6 +6,7 @@
     reason = "the command line is where files and the environment are read"
 )]
 
+mod catalog;
 mod choices;
 mod command;
 mod config;

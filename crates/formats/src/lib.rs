@@ -8,6 +8,7 @@
 //! of what was read before.
 //!
 //! Start with [`read`]; the table of readers is in `reader/mod.rs`.
+#![forbid(unsafe_code)]
 
 mod blocks;
 mod decompress;

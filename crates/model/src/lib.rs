@@ -7,6 +7,7 @@
 //! opinion about what is right or wrong.
 //!
 //! Start with [`Transcript`], then [`Claim`] and [`Finding`].
+#![forbid(unsafe_code)]
 
 mod call;
 mod canonical;

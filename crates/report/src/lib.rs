@@ -4,6 +4,7 @@
 //! by the largest session. Deliberately not here: decisions, printing, files, the rules.
 //!
 //! Start with [`ReportFormat`], the table of formats, then [`Checked`] and [`Renderer`].
+#![forbid(unsafe_code)]
 
 mod baseline;
 mod checked;

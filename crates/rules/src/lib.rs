@@ -4,6 +4,7 @@
 //! here: I/O, async, and knowledge of any vendor's format.
 //!
 //! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
+#![forbid(unsafe_code)]
 
 mod action;
 mod call;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use countersign_formats::{Options as ReadOptions, ReadError, Reading, read, read_tools};
+use countersign_formats::{Options as ReadOptions, ReadError, Reading, read};
 use countersign_model::{Catalog, Format, Problem, Severity, Verdict};
 use countersign_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
@@ -16,6 +16,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::Global;
+use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
@@ -346,14 +347,4 @@ fn read_baseline(path: &PathBuf) -> anyhow::Result<Baseline> {
         }
     })?;
     Baseline::from_json(&text).with_context(|| path.display().to_string())
-}
-
-/// The catalog in a file of tools.
-pub(super) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;
-    let value = serde_json::from_str(&text)
-        .with_context(|| format!("the list of tools {} is not JSON", path.display()))?;
-    let tools = read_tools(&value).with_context(|| path.display().to_string())?;
-    Ok(Catalog::known(tools).0)
 }

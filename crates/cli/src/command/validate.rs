@@ -8,7 +8,7 @@ use countersign_model::{Arguments as CallArguments, ToolCall};
 use countersign_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
 use serde_json::{Map, Value, json};
 
-use super::check::read_catalog;
+use crate::catalog::read_catalog;
 use crate::exit::Exit;
 
 /// Check tool calls against a list of tools, before anybody runs them

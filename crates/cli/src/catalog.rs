@@ -1,0 +1,15 @@
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use countersign_formats::read_tools;
+use countersign_model::Catalog;
+
+/// The catalog in a file of tools.
+pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;
+    let value = serde_json::from_str(&text)
+        .with_context(|| format!("the list of tools {} is not JSON", path.display()))?;
+    let tools = read_tools(&value).with_context(|| path.display().to_string())?;
+    Ok(Catalog::known(tools).0)
+}

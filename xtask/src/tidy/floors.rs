@@ -1,0 +1,145 @@
+//! Who may use whom.
+
+use anyhow::{Context as _, Result};
+
+use super::{Complaint, House};
+
+/// The floors, from the ground. A crate may use only what is on a lower floor.
+const FLOORS: [&[&str]; 5] = [
+    &["model", "shell"],
+    &["formats", "rules"],
+    &["guard", "report"],
+    &["hooks", "serve", "agent"],
+    &["cli", "python"],
+];
+
+/// The floors whose crates are pure.
+const PURE: usize = 2;
+
+/// What no pure crate may use: async, clock-bound, random, networked, logging.
+const IMPURE: [&str; 10] = [
+    "tokio",
+    "async-std",
+    "futures",
+    "rand",
+    "getrandom",
+    "reqwest",
+    "hyper",
+    "tracing",
+    "log",
+    "walkdir",
+];
+
+pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
+    let mut complaints = Vec::new();
+    for (path, text) in house.texts() {
+        let Some(name) = path.strip_prefix("crates/").and_then(|p| p.strip_suffix("/Cargo.toml"))
+        else {
+            continue;
+        };
+        let manifest: toml::Table = text.parse().with_context(|| format!("reading {path}"))?;
+        let Some(own) = floor(name) else {
+            complaints.push(Complaint::new(
+                path,
+                0,
+                format!("`{name}` stands on no floor"),
+                "give it one in xtask/src/tidy/floors.rs and in ARCHITECTURE.md",
+            ));
+            continue;
+        };
+        if manifest.get("lints").and_then(|l| l.get("workspace")) != Some(&true.into()) {
+            complaints.push(Complaint::new(
+                path,
+                0,
+                "the workspace's lints are off",
+                "add `[lints]` with `workspace = true`",
+            ));
+        }
+        for used in used(&manifest) {
+            let line = line_of(text, &used);
+            let crate_name = used.strip_prefix("countersign-");
+            if let Some(other) = crate_name.map(floor)
+                && other.is_none_or(|other| other >= own)
+            {
+                let floor_of = other.map_or("no floor".into(), |floor| format!("floor {floor}"));
+                complaints.push(Complaint::new(
+                    path,
+                    line,
+                    format!("`{name}` (floor {own}) uses `{used}` ({floor_of})"),
+                    "a crate may use only what is on a lower floor: move what they share down",
+                ));
+            }
+            if own < PURE && IMPURE.contains(&used.as_str()) {
+                complaints.push(Complaint::new(
+                    path,
+                    line,
+                    format!("`{name}` is pure and uses `{used}`"),
+                    "take the effect as an argument, or do it on a higher floor",
+                ));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+fn floor(name: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&name))
+}
+
+/// What a manifest depends on, tests included: what a test knows, the crate's shape knows.
+fn used(manifest: &toml::Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = targets.into_iter().flat_map(|t| t.values()).filter_map(toml::Value::as_table);
+    let mut names: Vec<String> = std::iter::once(manifest)
+        .chain(tables)
+        .flat_map(|table| {
+            ["dependencies", "dev-dependencies", "build-dependencies"]
+                .into_iter()
+                .filter_map(|kind| table.get(kind)?.as_table())
+                .flat_map(|dependencies| dependencies.keys().cloned())
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn line_of(text: &str, dependency: &str) -> usize {
+    text.lines().position(|line| line.starts_with(dependency)).map_or(0, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lower_floors_are_used() {
+        let cases: [(&str, &str, &[(usize, &str)]); 6] = [
+            ("rules", "[dependencies]\ncountersign-model.workspace = true", &[]),
+            (
+                "rules",
+                "[dependencies]\ncountersign-formats.workspace = true",
+                &[(5, "`rules` (floor 1) uses `countersign-formats` (floor 1)")],
+            ),
+            (
+                "model",
+                "[dev-dependencies]\ncountersign-rules.workspace = true",
+                &[(5, "`model` (floor 0) uses `countersign-rules` (floor 1)")],
+            ),
+            (
+                "formats",
+                "[target.'cfg(unix)'.dependencies]\ntokio = \"1\"",
+                &[(5, "`formats` is pure and uses `tokio`")],
+            ),
+            ("cli", "[dependencies]\nwalkdir.workspace = true", &[]),
+            ("attic", "", &[(0, "`attic` stands on no floor")]),
+        ];
+        for (name, rest, expected) in cases {
+            let path = format!("crates/{name}/Cargo.toml");
+            let text = format!("[lints]\nworkspace = true\n\n{rest}\n");
+            let found = check(&House::of(&[(&path, &text)])).unwrap();
+            let found: Vec<_> = found.iter().map(|c| (c.line, c.message.as_str())).collect();
+            assert_eq!(found, expected, "{name}: {rest}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Names that say nothing.
+
+use anyhow::Result;
+
+use super::{Complaint, House};
+
+const EMPTY: [&str; 13] = [
+    "util",
+    "utils",
+    "helper",
+    "helpers",
+    "common",
+    "misc",
+    "base",
+    "manager",
+    "handler",
+    "processor",
+    "core",
+    "data",
+    "info",
+];
+
+/// Types whose name is somebody else's word, and whose.
+const EXCUSED: [(&str, &str); 1] = [("StreakInfo", "the name of the published tracker's record")];
+
+pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
+    let mut complaints = Vec::new();
+    for path in house.paths() {
+        for name in path.split('/') {
+            let stem = name.split('.').next().unwrap_or_default();
+            let word = stem.rsplit(['_', '-']).next().unwrap_or_default().to_lowercase();
+            if EMPTY.contains(&word.as_str()) {
+                complaints.push(Complaint::new(
+                    path,
+                    0,
+                    format!("`{name}` does not say what is in it"),
+                    "name it after the one idea it holds; if it holds several, split it",
+                ));
+            }
+        }
+    }
+    for (path, text) in house.texts().filter(|(path, _)| path.ends_with(".rs")) {
+        for (at, line) in text.lines().enumerate() {
+            let Some(name) = type_name(line) else { continue };
+            let last = name.rfind(char::is_uppercase).and_then(|at| name.get(at..));
+            let word = last.unwrap_or(name).to_lowercase();
+            if EMPTY.contains(&word.as_str()) && !EXCUSED.iter().any(|(known, _)| *known == name) {
+                complaints.push(Complaint::new(
+                    path,
+                    at + 1,
+                    format!("the type name `{name}` ends in a word that says nothing"),
+                    "name what it is, in the words of spec/glossary.md",
+                ));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// The name of the type that a line declares.
+fn type_name(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let name = loop {
+        match words.next()? {
+            "struct" | "enum" | "trait" | "type" | "union" => break words.next()?,
+            word if word.starts_with("pub") || word == "in" || word.ends_with(')') => {}
+            _ => return None,
+        }
+    };
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_names_are_found() {
+        let cases: [(&str, &str, usize); 8] = [
+            ("crates/a/src/utils.rs", "", 1),
+            ("crates/a/src/call_helpers/x.rs", "", 1),
+            ("crates/a/src/database.rs", "", 0),
+            ("crates/a/src/a.rs", "pub(crate) struct FooManager<T>(T);", 1),
+            ("crates/a/src/a.rs", "enum Core {", 1),
+            ("crates/a/src/a.rs", "struct Database;", 0),
+            ("crates/a/src/a.rs", "/// a struct Manager", 0),
+            ("crates/a/src/a.rs", "pub struct StreakInfo {", 0),
+        ];
+        for (path, text, expected) in cases {
+            let found = check(&House::of(&[(path, text)])).unwrap();
+            assert_eq!(found.len(), expected, "{path} {text}");
+        }
+    }
+}
