@@ -23,22 +23,14 @@ pub(crate) struct Detected {
     pub(crate) reader: Option<&'static dyn Reader>,
 }
 
-/// Tells the form of a log by how it begins. `whole` says that there is no more of it.
+/// Tells the form of a log by how it begins.
 pub(crate) fn detect(head: &str) -> Detected {
     let text = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n', '\0']);
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(LINES).collect();
-    let complete = |line: &&&str| {
-        line.trim_start().starts_with(['{', '['])
-            && serde_json::from_str::<&RawValue>(line.trim_matches('\0')).is_ok()
-    };
-    let first_complete = lines.first().filter(complete).is_some();
-    let first_line = lines.first().map_or("", |line| line.trim());
     let json = text.starts_with(['{', '[']);
-    if first_complete
-        || (first_line != "["
-            && first_line != "{"
-            && lines.iter().filter(complete).take(2).count() == 2)
-    {
+    let by_line = lines.first().is_some_and(is_complete)
+        || (mostly(&lines) && !(json && begins_document(text)));
+    if by_line {
         let lines: Vec<Sketch> = lines.into_iter().map(Sketch::of).collect();
         // One complete line alone is a document and a log of one line alike.
         return Detected { layout: Layout::Lines, reader: most_frequent(&lines) };
@@ -49,6 +41,27 @@ pub(crate) fn detect(head: &str) -> Detected {
     }
     let reader = READERS.iter().copied().find(|reader| reader.recognises_text(text));
     Detected { layout: Layout::Text, reader }
+}
+
+/// Whether a line alone is a whole object or list.
+fn is_complete(line: &&str) -> bool {
+    line.trim_start().starts_with(['{', '['])
+        && serde_json::from_str::<&RawValue>(line.trim_matches('\0')).is_ok()
+}
+
+/// Whether most lines are complete: so it is with a log whose first line was cut off, and not
+/// with a damaged document that holds one object a line with a comma behind it.
+fn mostly(lines: &[&str]) -> bool {
+    let complete = lines.iter().filter(|line| is_complete(line)).count();
+    complete >= 2 && complete * 2 > lines.len()
+}
+
+/// Whether the text is one JSON document as far as it goes: the head may end anywhere in it.
+fn begins_document(text: &str) -> bool {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(_) => true,
+        Err(error) => error.is_eof(),
+    }
 }
 
 fn first(sketch: &Sketch) -> Option<&'static dyn Reader> {

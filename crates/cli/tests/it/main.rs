@@ -4,6 +4,8 @@
 
 mod check;
 mod config;
+mod examples;
+mod fk_rows;
 mod help;
 mod validate;
 

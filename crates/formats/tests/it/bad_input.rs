@@ -37,6 +37,33 @@ fn every_format_has_a_reader() {
     assert_eq!(listed, Format::ALL);
 }
 
+/// Whether a log is one document or one object a line is found by reading it, not by how many of
+/// its lines happen to be whole objects.
+#[test]
+fn documents_with_a_message_a_line() {
+    let user = r#"{"role":"user","content":"Hi."}"#;
+    let agent = r#"{"role":"assistant","content":"Hello."}"#;
+    let tool = r#"{"name":"look"}"#;
+    let session = format!(r#"{{"messages":[{user},{agent}]}}"#);
+    for (text, sessions, messages) in [
+        (format!("{{\"messages\":[\n{user},\n{agent}\n]}}"), 1, 2),
+        (format!("{{\"messages\":[\n{user}\n,\n{agent}\n]}}"), 1, 2),
+        (format!("{{\"tools\":[\n{tool}\n],\"messages\":[\n{user}\n,\n{agent}\n]}}\n"), 1, 2),
+        (format!("{{\n\"messages\":\n[\n{user}\n,\n{agent}\n]\n}}"), 1, 2),
+        (format!("[{user}\n,\n{agent}\n,\n{user}\n]"), 1, 3),
+        (format!("[\n{user}\n,\n{agent}\n]"), 1, 2),
+        (format!("{session}\n{session}\n"), 2, 4),
+        (format!("{session}\n"), 1, 2),
+        // The first line was cut off when the log was rotated.
+        (format!("{{\"messages\":[{{\"ro\n{session}\n{session}\n"), 2, 4),
+        (format!("ser\",\"content\":\"Hi.\"}}]}}\n{session}\n{session}\n"), 2, 4),
+    ] {
+        let (summary, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+        let read: usize = readings.iter().map(|r| r.transcript.messages.len()).sum();
+        assert_eq!((summary.sessions, read), (sessions, messages), "{text}");
+    }
+}
+
 #[test]
 fn nothing_and_nothing_known() {
     for empty in ["", "\u{feff}", "  \n\n", "\0\0\0"] {

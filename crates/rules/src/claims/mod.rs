@@ -1,5 +1,6 @@
 //! The claim rules, one file each, in one table.
 
+mod false_denial;
 mod hallucinated_tool;
 mod implicit_tool_use;
 mod masked_failure;
@@ -15,4 +16,5 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &hallucinated_tool::HallucinatedTool,
     &implicit_tool_use::ImplicitToolUse,
     &unverified_outcome::UnverifiedOutcome,
+    &false_denial::FalseDenial,
 ];

@@ -106,6 +106,12 @@ impl<'t> Deed<'t> {
         }
     }
 
+    /// Whether it shows more of a command started earlier: `write_stdin`, `BashOutput`.
+    pub(crate) fn continues(&self) -> bool {
+        let words = super::families::words_of(&self.tool);
+        words.iter().any(|w| matches!(w.as_str(), "stdin" | "output" | "poll" | "wait"))
+    }
+
     /// Whether it changed the world, as far as is known.
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())

@@ -123,26 +123,24 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
         Scope::Whole => None,
         Scope::Subset(words) => Some(words.clone()),
     };
+    if ending.outcome.is_some_and(|o| o.refused) {
+        return None;
+    }
     let end = end_of(activity.kind, reach, ending);
     Some(Run { family, runner: activity.runner, narrowed, end })
 }
 
 fn end_of(kind: ActivityKind, reach: Option<Reach>, ending: &Ending<'_>) -> RunEnd {
     let Some(outcome) = ending.outcome else { return RunEnd::Unknown };
-    if outcome.refused {
-        return RunEnd::Failed;
-    }
     let said = summary(&outcome.text, kind);
     match said.verdict {
         Some(OutputVerdict::Failed) => return RunEnd::Failed,
+        _ if outcome.running => return RunEnd::Running,
         _ if said.collected_none => return RunEnd::Empty,
         Some(OutputVerdict::Passed) if !ending.alone || ending.exit.is_none_or(|e| e == 0) => {
             return RunEnd::Passed;
         }
         _ => {}
-    }
-    if outcome.running {
-        return RunEnd::Running;
     }
     let decides = matches!(reach, Some(Reach::Decides));
     match (ending.exit, outcome.is_error) {

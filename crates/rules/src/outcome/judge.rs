@@ -40,6 +40,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                     false => RunEnd::Failed,
                 },
             ));
+        } else if deed.continues() {
+            ends.extend(told(execution.text(), said.family));
         } else if deed.delegates {
             unseen = true;
         }

@@ -10,7 +10,9 @@
 
 mod call_admission;
 mod call_gold;
-mod call_pages;
+
 mod call_recorded;
 mod call_schema_suite;
 mod datasets;
+mod dialogue;
+mod pages;
