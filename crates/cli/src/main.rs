@@ -1,6 +1,6 @@
 //! The one binary: the only place that prints, reads the environment and files, or exits.
 //!
-//! Wiring only. Start with [`command::Command`], the table of commands.
+//! Wiring only. Start with `command/mod.rs`, the table of commands.
 #![expect(
     clippy::disallowed_methods,
     reason = "the command line is where files and the environment are read"

@@ -45,13 +45,13 @@ pub(crate) struct Arguments {
     /// A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not carry one
     #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
     tools: Option<PathBuf>,
-    /// Run only this rule, by code or name [repeatable]
+    /// Run only this rule, by code or name (repeatable)
     #[arg(long = "rule", value_name = "RULE", help_heading = "Rules")]
     rules: Vec<String>,
-    /// Do not run this rule, by code or name [repeatable]
+    /// Do not run this rule, by code or name (repeatable)
     #[arg(long, value_name = "RULE", help_heading = "Rules")]
     ignore: Vec<String>,
-    /// How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for all [repeatable]
+    /// How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for all (repeatable)
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
     /// The least severity that is shown

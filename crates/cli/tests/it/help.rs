@@ -62,10 +62,10 @@ fn help_of_check() {
       -h, --help                 Print help (see more with '--help')
 
     Rules:
-          --rule <RULE>         Run only this rule, by code or name [repeatable]
-          --ignore <RULE>       Do not run this rule, by code or name [repeatable]
+          --rule <RULE>         Run only this rule, by code or name (repeatable)
+          --ignore <RULE>       Do not run this rule, by code or name (repeatable)
           --mode <[RULE=]MODE>  How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for
-                                all [repeatable]
+                                all (repeatable)
 
     Findings:
           --severity <LEVEL>  The least severity that is shown [env: COUNTERSIGN_SEVERITY=] [possible

@@ -158,29 +158,19 @@ fn check_subscript(word: &str) -> Result<(), NotAnalysable> {
     if opened > 8 { Err(NotAnalysable::TooDeep) } else { Ok(()) }
 }
 
-/// Puts a line break between `( (` and between `) )`, where the text has a space.
+/// Puts a line break between `( (`, between `) )` where the text has a space, and in `esac)`.
 ///
 /// The grammar takes two parentheses for the beginning of arithmetic however far apart they
-/// stand; for Bash `( (rm x) )` is a command in two subshells.
+/// stand; for Bash `( (rm x) )` is a command in two subshells. And it takes the end of
+/// `(case x in a) b;; esac)` for one more pattern.
 pub(super) fn separate_parentheses(tokens: Vec<Token>) -> Vec<Token> {
-    let apart = |a: &Token, b: &Token| match (a, b) {
-        (Token::Operator(a, left), Token::Operator(b, right)) => {
-            a == b && matches!(a.as_str(), "(" | ")") && left.end.index != right.start.index
-        }
-        _ => false,
-    };
-    if !tokens.windows(2).any(|pair| matches!(pair, [a, b] if apart(a, b))) {
-        return tokens;
-    }
     let mut separated: Vec<Token> = Vec::with_capacity(tokens.len() + 8);
     let mut in_test = false;
     for token in tokens {
         match &token {
             Token::Word(word, _) if word == "[[" => in_test = true,
             Token::Word(word, _) if word == "]]" => in_test = false,
-            Token::Operator(_, at)
-                if !in_test && separated.last().is_some_and(|last| apart(last, &token)) =>
-            {
+            Token::Operator(_, at) if !in_test && must_part(&separated, &token) => {
                 separated.push(Token::Operator("\n".to_owned(), at.clone()));
             }
             Token::Word(..) | Token::Operator(..) => {}
@@ -188,4 +178,18 @@ pub(super) fn separate_parentheses(tokens: Vec<Token>) -> Vec<Token> {
         separated.push(token);
     }
     separated
+}
+
+fn must_part(before: &[Token], token: &Token) -> bool {
+    let operator = |token: &Token, any: &[&str]| matches!(token, Token::Operator(o, _) if any.contains(&o.as_str()));
+    match (before, token) {
+        ([.., Token::Operator(a, left)], Token::Operator(b, right)) => {
+            a == b && matches!(a.as_str(), "(" | ")") && left.end.index != right.start.index
+        }
+        // After these two it is a pattern that happens to be spelt so.
+        ([.., first, Token::Word(word, _)], _) => {
+            word == "esac" && operator(token, &[")"]) && !operator(first, &["(", "|"])
+        }
+        _ => false,
+    }
 }

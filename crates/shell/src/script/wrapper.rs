@@ -202,7 +202,8 @@ const RULES: &[Rule] = &[
     local("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"]),
     Rule { skip: 1, ..local("timeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
     Rule { skip: 1, ..local("gtimeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
-    local("time", &[], &["-f", "-o", "--format", "--output"]),
+    // After `!` the grammar takes the keyword for a program; the keyword lets assignments follow.
+    Rule { assigns: true, ..local("time", &[], &["-f", "-o", "--format", "--output"]) },
     local("gtime", &[], &["-f", "-o", "--format", "--output"]),
     local(
         "xargs",
