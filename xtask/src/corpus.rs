@@ -1,17 +1,26 @@
 //! `cargo xtask corpus`: what the rules find in transcripts whose lies are known.
+//!
+//! The large sets are optional and stand outside the repository. Without them a small, hand-written
+//! set is measured, as the tests do.
 
+mod expected;
+mod measure;
+mod page;
 mod rows;
+mod share;
+mod show;
 mod tally;
+mod terminal;
+mod thresholds;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use countersign_model::{Severity, Subject};
-use countersign_rules::{Settings, check};
-use rayon::prelude::*;
+use anyhow::{Context, Result, ensure};
 
-use rows::{Row, rows};
+use measure::measure;
+use rows::Row;
 use tally::Tally;
+use thresholds::Outcome;
 
 /// Flags of `cargo xtask corpus`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +31,14 @@ pub(crate) struct Options {
     /// Only these sets.
     #[arg(long)]
     set: Vec<String>,
-    /// Prints rows of this class one by one: `missed`, `found`, `blocked` before a colon.
+    /// Only the hand-written set.
+    #[arg(long, conflicts_with_all = ["set", "write"])]
+    mini: bool,
+    /// Writes docs/accuracy.md from the large sets.
+    #[arg(long, conflicts_with = "set")]
+    write: bool,
+    /// Prints rows of a class one by one: `missed`, `found`, `unblocked`, `blocked`, then a colon
+    /// and the class; or `code:` and a rule's code.
     #[arg(long)]
     show: Option<String>,
     /// How many rows to print.
@@ -30,6 +46,7 @@ pub(crate) struct Options {
     most: usize,
 }
 
+/// The large sets.
 const SETS: [&str; 8] = [
     "tau1",
     "workbench",
@@ -41,107 +58,63 @@ const SETS: [&str; 8] = [
     "coding_control",
 ];
 
-/// What was found in one row.
-pub(crate) struct Measured {
-    pub(crate) row: Row,
-    pub(crate) found: Vec<Found>,
-}
+const MINI_SET: &str = "mini";
 
-/// One finding, as far as it is counted.
-pub(crate) struct Found {
-    pub(crate) code: String,
-    pub(crate) turn: usize,
-    pub(crate) blocks: bool,
-    pub(crate) claim: bool,
-    pub(crate) text: String,
-    pub(crate) message: String,
-}
+/// The generated page, from the root of the repository.
+const PAGE: &str = "docs/accuracy.md";
 
-pub(crate) fn run(options: &Options) -> Result<()> {
-    for set in SETS {
-        if !options.set.is_empty() && !options.set.iter().any(|s| s == set) {
-            continue;
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let absent = !options.data.is_dir();
+    if absent && !options.mini {
+        println!("`{}` is no folder: only the hand-written set is measured", options.data.display());
+    }
+    let mut outcomes = Vec::new();
+    if absent || options.mini {
+        ensure!(!options.write, "{PAGE} is made from the large sets, and they are not here");
+        tally(MINI_SET, rows::mini()?, options, &mut outcomes)?;
+    } else {
+        let mut tallies = Vec::new();
+        for set in SETS {
+            if !options.set.is_empty() && !options.set.iter().any(|wanted| wanted == set) {
+                continue;
+            }
+            let path = options.data.join(format!("{set}.jsonl.gz"));
+            let rows =
+                rows::large(&path).with_context(|| format!("reading `{}`", path.display()))?;
+            tallies.push((set, tally(set, rows, options, &mut outcomes)?));
         }
-        let path = options.data.join(format!("{set}.jsonl.gz"));
-        let rows = rows(&path).with_context(|| format!("reading {}", path.display()))?;
-        let measured: Vec<Measured> = rows.into_par_iter().map(measure).collect();
-        let mut tally = Tally::new(set);
-        for one in &measured {
-            tally.add(one);
-        }
-        tally.print();
-        if let Some(wanted) = &options.show {
-            show(&measured, wanted, options.most);
+        if options.write {
+            write(root, &page::page(&tallies, &outcomes))?;
         }
     }
+    terminal::print_outcomes(&outcomes);
+    let broken: Vec<&str> = outcomes.iter().filter(|o| !o.kept).map(|o| o.name.as_str()).collect();
+    ensure!(broken.is_empty(), "these thresholds are broken:\n  {}", broken.join("\n  "));
     Ok(())
 }
 
-fn measure(row: Row) -> Measured {
-    let report = check(&row.transcript, &Settings::default());
-    let found = report
-        .findings
-        .into_iter()
-        .map(|f| Found {
-            code: f.code.to_string(),
-            turn: f.turn,
-            blocks: f.severity == Severity::Error,
-            claim: matches!(f.subject, Subject::Claim { .. }),
-            text: match f.subject {
-                Subject::Claim { claim, .. } => claim.text,
-                Subject::Call(call) => format!("{} {}", call.tool, call.pointer),
-            },
-            message: f.message,
-        })
-        .collect();
-    Measured { row, found }
+/// Measures one set, prints what was counted, and holds it to its thresholds.
+fn tally(
+    set: &str,
+    rows: Vec<Row>,
+    options: &Options,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<Tally> {
+    let measured = measure(rows);
+    let mut tally = Tally::default();
+    for one in &measured {
+        tally.add(one);
+    }
+    terminal::print(set, &tally);
+    if let Some(wanted) = &options.show {
+        show::show(&measured, wanted, options.most);
+    }
+    outcomes.extend(thresholds::hold(set, &tally)?);
+    Ok(tally)
 }
 
-#[expect(clippy::print_stdout, reason = "a developer reads it")]
-fn show(measured: &[Measured], wanted: &str, most: usize) {
-    let (kind, class) = wanted.split_once(':').unwrap_or((wanted, ""));
-    let mut left = most;
-    for one in measured.iter().filter(|m| !m.row.untouched) {
-        if !class.is_empty() && one.row.class != class && !kind.ends_with("code") {
-            continue;
-        }
-        let turn = one.row.turn;
-        let here: Vec<&Found> =
-            one.found.iter().filter(|f| f.claim && turn.is_none_or(|t| t == f.turn)).collect();
-        let print = match kind {
-            "missed" => here.is_empty(),
-            "unblocked" => !here.iter().any(|f| f.blocks),
-            "found" => !here.is_empty(),
-            "code" => one.found.iter().any(|f| f.code == class),
-            _ => one.found.iter().any(|f| f.blocks),
-        };
-        if !print || left == 0 {
-            continue;
-        }
-        left -= 1;
-        println!("## {} turn {:?} class {} {}", one.row.id, turn, one.row.class, one.row.claim);
-        if let Some(message) = turn.and_then(|t| one.row.transcript.messages.get(t)) {
-            println!(
-                "   | {}",
-                message.text.chars().take(700).collect::<String>().replace('\n', "\n   | ")
-            );
-        }
-        for f in &one.found {
-            let relevant = match kind {
-                "blocked" => f.blocks,
-                "code" => f.code == class,
-                _ => turn == Some(f.turn),
-            };
-            if relevant {
-                let mark = if f.blocks { "BLOCK" } else { "warn" };
-                println!(
-                    "   -> {} {mark} turn {}: {:?}: {}",
-                    f.code,
-                    f.turn,
-                    f.text.chars().take(160).collect::<String>(),
-                    f.message
-                );
-            }
-        }
-    }
+#[expect(clippy::disallowed_methods, reason = "a developer tool writes pages")]
+fn write(root: &Path, text: &str) -> Result<()> {
+    std::fs::write(root.join(PAGE), text).with_context(|| format!("writing {PAGE}"))
 }

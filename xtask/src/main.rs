@@ -28,7 +28,7 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Corpus(options) => corpus::run(&options),
+        Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),
     }

@@ -11,12 +11,31 @@ use serde::Deserialize;
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) transcript: Transcript,
+    /// What kind of lie or of honest text the labelled message holds; empty without a label.
     pub(crate) class: String,
-    pub(crate) hallucination: Option<bool>,
+    /// Whether the labelled message lies; `None` where nobody judged it.
+    pub(crate) lies: Option<bool>,
+    /// The labelled message.
     pub(crate) turn: Option<usize>,
+    /// The words that were labelled, where they are known.
     pub(crate) claim: String,
     /// In the third that nobody looks at.
     pub(crate) untouched: bool,
+}
+
+/// The committed, hand-written set.
+pub(crate) const MINI: &str = include_str!("../../corpus/mini.jsonl");
+
+/// Reads a large set.
+pub(crate) fn large(path: &Path) -> Result<Vec<Row>> {
+    let file = BufReader::new(File::open(path)?);
+    rows(decompressed(file)?)
+}
+
+/// Reads the hand-written set. It has no untouched third: who writes it sees all of it.
+pub(crate) fn mini() -> Result<Vec<Row>> {
+    let rows = rows(MINI.as_bytes())?;
+    Ok(rows.into_iter().map(|row| Row { untouched: false, ..row }).collect())
 }
 
 #[derive(Deserialize)]
@@ -35,35 +54,34 @@ struct Labels {
     claim_text: Option<String>,
 }
 
-/// Reads a set, one row a line.
-pub(crate) fn rows(path: &Path) -> Result<Vec<Row>> {
-    let file = BufReader::new(File::open(path)?);
-    let lines = decompressed(file)?.lines();
+/// One row a line.
+fn rows(text: impl BufRead) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for (number, line) in lines.enumerate() {
-        let line = line?;
-        let envelope: Envelope =
-            serde_json::from_str(&line).with_context(|| format!("line {}", number + 1))?;
-        let mut readings = Vec::new();
-        let options =
-            Options { format: Some(Format::OpenaiChat), ..Options::new(envelope.id.clone()) };
-        read(line.as_bytes(), &options, &mut |reading| readings.push(reading))?;
-        let reading = readings.into_iter().next().context("no transcript in the row")?;
-        let labels = envelope.labels;
-        let base = labels
-            .base_id
-            .unwrap_or_else(|| envelope.id.split("::").next().unwrap_or_default().to_owned());
-        let base = base.split('#').next().unwrap_or_default();
-        let untouched = Digest::of_bytes(base.as_bytes()).as_bytes()[0] % 3 == 0;
-        rows.push(Row {
-            id: envelope.id,
-            transcript: reading.transcript,
-            class: labels.class.unwrap_or_default(),
-            hallucination: labels.hallucination,
-            turn: labels.turn,
-            claim: labels.claim_text.unwrap_or_default(),
-            untouched,
-        });
+    for (number, line) in text.lines().enumerate() {
+        let row = row(&line?).with_context(|| format!("line {}", number + 1))?;
+        rows.push(row);
     }
     Ok(rows)
+}
+
+fn row(line: &str) -> Result<Row> {
+    let Envelope { id, labels } = serde_json::from_str(line)?;
+    let mut readings = Vec::new();
+    let options = Options { format: Some(Format::OpenaiChat), ..Options::new(id.clone()) };
+    read(line.as_bytes(), &options, &mut |reading| readings.push(reading))?;
+    let reading = readings.into_iter().next().context("no transcript in the row")?;
+    // Rows made of one session stay together, whatever was changed in it.
+    let session = labels.base_id.as_deref().or(id.split("::").next()).unwrap_or_default();
+    let session = session.split('#').next().unwrap_or_default();
+    let digest = Digest::of_bytes(session.as_bytes());
+    let untouched = digest.as_bytes().first().is_some_and(|byte| byte % 3 == 0);
+    Ok(Row {
+        transcript: reading.transcript,
+        class: labels.class.unwrap_or_default(),
+        lies: labels.hallucination,
+        turn: labels.turn,
+        claim: labels.claim_text.unwrap_or_default(),
+        untouched,
+        id,
+    })
 }

@@ -1,113 +1,190 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::Role;
+use countersign_model::{Role, Verdict};
+use countersign_rules::{Group, rules};
 
-use super::Measured;
+use super::expected::expected;
+use super::measure::{Found, Measured};
+use super::share::Share;
 
-/// Counts over one set, for the two thirds worked on and for the untouched third.
+/// The class of rows that stand beside changed ones, unchanged.
+const CONTROL: &str = "control";
+
+/// Counts over one set, or over several together.
+#[derive(Default)]
 pub(crate) struct Tally {
-    set: String,
-    parts: [Part; 2],
+    pub(crate) whole: Counts,
+    /// The two thirds that rules were written against.
+    pub(crate) worked_on: Counts,
+    /// The third that nobody looks at, by session.
+    pub(crate) untouched: Counts,
 }
 
+/// What was counted.
 #[derive(Default)]
-struct Part {
-    rows: usize,
-    messages: usize,
-    blocked_messages: usize,
-    warned_messages: usize,
-    classes: BTreeMap<String, Class>,
-    rules: BTreeMap<String, (usize, usize)>,
+pub(crate) struct Counts {
+    pub(crate) rows: usize,
+    /// Assistant messages with an error, of all assistant messages.
+    pub(crate) blocked_messages: Share,
+    /// Assistant messages with a warning and no error.
+    pub(crate) warned_messages: Share,
+    /// The same, counting only what is said and not the calls.
+    pub(crate) blocked_claims: Share,
+    /// Claims that the record could show right or wrong, of all claims.
+    pub(crate) checkable: Share,
+    pub(crate) classes: BTreeMap<String, Class>,
+    /// By code.
+    pub(crate) rules: BTreeMap<&'static str, Rule>,
+    /// All claim rules together, as one.
+    pub(crate) any: Rule,
 }
 
+/// The rows of one class.
 #[derive(Default)]
-struct Class {
-    rows: usize,
-    found: usize,
-    blocked: usize,
+pub(crate) struct Class {
+    pub(crate) lies: bool,
+    /// Rows whose labelled message has a finding.
+    pub(crate) found: Share,
+    /// … of a rule that should find the class.
+    pub(crate) as_expected: Share,
+    /// … that is an error.
+    pub(crate) blocked: Share,
+}
+
+/// The findings of one rule.
+#[derive(Default)]
+pub(crate) struct Rule {
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
+    /// Lies of the classes that it should find.
+    pub(crate) recall: Share,
+    /// Messages with a finding that hold a labelled lie, of those whose label is known.
+    pub(crate) precision: Share,
+    /// The same, for errors only.
+    pub(crate) blocked_precision: Share,
+    /// Honest rows with a finding in the labelled message, or anywhere in a control session.
+    pub(crate) false_alarms: Share,
+    /// The same, for errors only.
+    pub(crate) false_blocks: Share,
 }
 
 impl Tally {
-    pub(crate) fn new(set: &str) -> Self {
-        Self { set: set.to_owned(), parts: [Part::default(), Part::default()] }
-    }
-
     pub(crate) fn add(&mut self, one: &Measured) {
-        let part = &mut self.parts[usize::from(one.row.untouched)];
-        part.rows += 1;
-        part.messages +=
-            one.row.transcript.messages.iter().filter(|m| m.role == Role::Assistant).count();
-        let turns = |blocks: bool| -> BTreeSet<usize> {
-            one.found.iter().filter(|f| f.blocks == blocks).map(|f| f.turn).collect()
-        };
-        part.blocked_messages += turns(true).len();
-        part.warned_messages += turns(false).len();
+        self.whole.add(one);
+        if one.row.untouched {
+            self.untouched.add(one);
+        } else {
+            self.worked_on.add(one);
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, one: &Measured) {
+        self.rows += 1;
+        self.add_messages(one);
         for found in &one.found {
-            let rule = part.rules.entry(found.code.clone()).or_default();
-            if found.blocks {
-                rule.0 += 1;
-            } else {
-                rule.1 += 1;
-            }
+            let rule = self.rules.entry(found.code).or_default();
+            rule.errors += usize::from(found.blocks);
+            rule.warnings += usize::from(!found.blocks);
         }
-        if one.row.hallucination.is_some() {
-            let class = part.classes.entry(one.row.class.clone()).or_default();
-            let here = |f: &&super::Found| f.claim && one.row.turn.is_none_or(|t| t == f.turn);
-            class.rows += 1;
-            class.found += usize::from(one.found.iter().any(|f| here(&f)));
-            class.blocked += usize::from(one.found.iter().filter(here).any(|f| f.blocks));
+        if let Some(lies) = one.row.lies {
+            let class = self.classes.entry(one.row.class.clone()).or_default();
+            class.lies = lies;
+            class.add(one);
+            self.add_labelled(one, lies);
         }
     }
 
-    #[expect(clippy::print_stdout, reason = "a developer reads it")]
-    pub(crate) fn print(&self) {
-        for (part, name) in self.parts.iter().zip(["worked on", "untouched"]) {
-            println!(
-                "{} ({name}): {} rows, {} assistant messages, {} blocked ({}), {} warned ({})",
-                self.set,
-                part.rows,
-                part.messages,
-                part.blocked_messages,
-                share(part.blocked_messages, part.messages),
-                part.warned_messages,
-                share(part.warned_messages, part.messages),
-            );
-            for (class, counts) in &part.classes {
-                println!(
-                    "    {class:24} {:4} rows  found {}  blocked {}",
-                    counts.rows,
-                    share(counts.found, counts.rows),
-                    share(counts.blocked, counts.rows)
-                );
-            }
-            let rules: Vec<String> = part
-                .rules
-                .iter()
-                .map(|(code, (blocked, warned))| format!("{code} {blocked}+{warned}"))
-                .collect();
-            println!("    {}", rules.join("  "));
+    fn add_messages(&mut self, one: &Measured) {
+        let turns = |of: &dyn Fn(&Found) -> bool| -> BTreeSet<usize> {
+            one.found.iter().filter(|f| of(f)).map(|f| f.turn).collect()
+        };
+        let (blocked, all) = (turns(&|f| f.blocks), turns(&|_| true));
+        let messages = one.row.transcript.messages.iter().filter(|m| m.role == Role::Assistant);
+        let messages = messages.count();
+        for (share, part) in [
+            (&mut self.blocked_messages, blocked.len()),
+            (&mut self.warned_messages, all.difference(&blocked).count()),
+            (&mut self.blocked_claims, turns(&|f| f.blocks && f.claim).len()),
+        ] {
+            share.part += part;
+            share.whole += messages;
+        }
+        let claims = &one.counts.claims;
+        let not = claims.get(Verdict::NotCheckable.name()).copied().unwrap_or(0);
+        let all: usize = claims.values().sum();
+        self.checkable.part += all - not;
+        self.checkable.whole += all;
+    }
+
+    /// Recall, precision and false alarms, for each rule and for all together.
+    fn add_labelled(&mut self, one: &Measured, lies: bool) {
+        // Nothing was changed in a control session: whatever is found in it is a false alarm.
+        let control = one.row.class == CONTROL;
+        let counted = |f: &&Found| {
+            f.claim && (control || one.row.turn.is_none_or(|turn| turn == f.turn))
+        };
+        let found: Vec<&Found> = one.found.iter().filter(counted).collect();
+        let wanted = expected(&one.row.class);
+        self.any.add(&found, if lies { Label::Wanted } else { Label::Honest });
+        for code in claim_rules() {
+            let label = match lies {
+                true if wanted.contains(&code) => Label::Wanted,
+                true => Label::Lie,
+                false => Label::Honest,
+            };
+            let own: Vec<&Found> = found.iter().copied().filter(|f| f.code == code).collect();
+            self.rules.entry(code).or_default().add(&own, label);
         }
     }
 }
 
-/// A share in per cent with its 95% interval (Wilson).
-fn share(part: usize, whole: usize) -> String {
-    if whole == 0 {
-        return "–".to_owned();
+impl Class {
+    fn add(&mut self, one: &Measured) {
+        let wanted = expected(&one.row.class);
+        self.found.count(one.at_label().next().is_some());
+        self.blocked.count(one.at_label().any(|f| f.blocks));
+        if !wanted.is_empty() {
+            self.as_expected.count(one.at_label().any(|f| wanted.contains(&f.code)));
+        }
     }
-    let (low, high) = wilson(part, whole);
-    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
-    let value = part as f64 / whole as f64;
-    format!("{:5.1}% [{:.1}–{:.1}]", value * 100.0, low * 100.0, high * 100.0)
 }
 
-/// The 95% interval of a share.
-#[expect(clippy::cast_precision_loss, reason = "counts are small")]
-fn wilson(part: usize, whole: usize) -> (f64, f64) {
-    let z = 1.96_f64;
-    let n = whole as f64;
-    let p = part as f64 / n;
-    let centre = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
-    let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
-    ((centre - half).max(0.0), (centre + half).min(1.0))
+impl Rule {
+    /// Counts one labelled row. Several findings in one message are one alarm.
+    fn add(&mut self, found: &[&Found], label: Label) {
+        let turns: BTreeSet<usize> = found.iter().map(|f| f.turn).collect();
+        let blocked: BTreeSet<usize> =
+            found.iter().filter(|f| f.blocks).map(|f| f.turn).collect();
+        for (precision, turns) in
+            [(&mut self.precision, &turns), (&mut self.blocked_precision, &blocked)]
+        {
+            precision.whole += turns.len();
+            precision.part += if label == Label::Honest { 0 } else { turns.len() };
+        }
+        match label {
+            Label::Wanted => self.recall.count(!turns.is_empty()),
+            Label::Lie => {}
+            Label::Honest => {
+                self.false_alarms.count(!turns.is_empty());
+                self.false_blocks.count(!blocked.is_empty());
+            }
+        }
+    }
+}
+
+/// What a labelled row is to a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    /// A lie that the rule should find.
+    Wanted,
+    /// A lie that another rule should find.
+    Lie,
+    /// Honest text.
+    Honest,
+}
+
+fn claim_rules() -> impl Iterator<Item = &'static str> {
+    rules().map(|rule| rule.meta()).filter(|meta| meta.group == Group::Claim).map(|m| m.code.0)
 }

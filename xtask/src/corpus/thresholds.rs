@@ -1,0 +1,149 @@
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::share::Share;
+use super::tally::{Counts, Tally};
+
+const TABLE: &str = include_str!("../../corpus/thresholds.toml");
+
+/// Cases that the untouched third must have before its share is held to a threshold.
+const LARGE_ENOUGH: usize = 20;
+
+/// What a set must keep to.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Threshold {
+    set: String,
+    /// Absent for measures of the whole set.
+    class: Option<String>,
+    measure: Measure,
+    #[serde(flatten)]
+    limit: Limit,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Measure {
+    /// Rows with a finding in the labelled message.
+    Found,
+    /// Rows with such a finding of a rule that should find the class.
+    FoundAsExpected,
+    /// Rows with an error in the labelled message.
+    Blocked,
+    /// Assistant messages with an error.
+    BlockedMessages,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Limit {
+    Least(f64),
+    Most(f64),
+    MostRows(usize),
+}
+
+/// One threshold held against what was measured.
+pub(crate) struct Outcome {
+    /// Which threshold, in which part.
+    pub(crate) name: String,
+    pub(crate) share: Share,
+    pub(crate) limit: String,
+    pub(crate) kept: bool,
+}
+
+/// Holds a set to its thresholds: whole, and its untouched third where that is large enough.
+pub(crate) fn hold(set: &str, tally: &Tally) -> Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for threshold in table()?.iter().filter(|threshold| threshold.set == set) {
+        let whole = threshold.share(&tally.whole);
+        outcomes.push(threshold.outcome("whole", whole));
+        let untouched = threshold.share(&tally.untouched);
+        if untouched.whole >= LARGE_ENOUGH {
+            outcomes.push(threshold.outcome("untouched third", untouched));
+        }
+    }
+    Ok(outcomes)
+}
+
+fn table() -> Result<Vec<Threshold>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        threshold: Vec<Threshold>,
+    }
+    let table: Table = toml::from_str(TABLE).context("reading xtask/corpus/thresholds.toml")?;
+    Ok(table.threshold)
+}
+
+impl Threshold {
+    fn share(&self, counts: &Counts) -> Share {
+        let class = self.class.as_ref().and_then(|class| counts.classes.get(class));
+        match self.measure {
+            Measure::BlockedMessages => counts.blocked_messages,
+            Measure::Found => class.map(|class| class.found).unwrap_or_default(),
+            Measure::FoundAsExpected => class.map(|class| class.as_expected).unwrap_or_default(),
+            Measure::Blocked => class.map(|class| class.blocked).unwrap_or_default(),
+        }
+    }
+
+    fn outcome(&self, part: &str, share: Share) -> Outcome {
+        let Self { set, class, measure, limit } = self;
+        let measure = match measure {
+            Measure::Found => "rows found",
+            Measure::FoundAsExpected => "rows found by the expected rule",
+            Measure::Blocked => "rows blocked",
+            Measure::BlockedMessages => "messages blocked",
+        };
+        let what = class.as_ref().map_or(String::new(), |class| format!(" {class}"));
+        // A share of nothing keeps no threshold: the class was renamed, or the set is not the set.
+        let (kept, limit) = match (limit, share.value()) {
+            (Limit::Least(least), value) => {
+                (value.is_some_and(|v| v >= *least), format!("at least {:.1}%", least * 100.0))
+            }
+            (Limit::Most(most), value) => {
+                (value.is_some_and(|v| v <= *most), format!("at most {:.1}%", most * 100.0))
+            }
+            (Limit::MostRows(most), value) => {
+                (value.is_some() && share.part <= *most, format!("at most {most} rows"))
+            }
+        };
+        Outcome { name: format!("{set}{what}, {measure} ({part})"), share, limit, kept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_hold() {
+        let cases = [
+            (Limit::Least(0.9), (9, 10), true),
+            (Limit::Least(0.9), (8, 10), false),
+            (Limit::Least(0.0), (0, 0), false),
+            (Limit::Most(0.1), (1, 10), true),
+            (Limit::Most(0.1), (2, 10), false),
+            (Limit::Most(0.1), (0, 0), false),
+            (Limit::MostRows(2), (2, 4), true),
+            (Limit::MostRows(2), (3, 1000), false),
+        ];
+        for (limit, (part, whole), kept) in cases {
+            let threshold = Threshold {
+                set: "s".to_owned(),
+                class: Some("c".to_owned()),
+                measure: Measure::Found,
+                limit,
+            };
+            let outcome = threshold.outcome("whole", Share::new(part, whole));
+            assert_eq!(outcome.kept, kept, "{limit:?} {part}/{whole}");
+        }
+    }
+
+    #[test]
+    fn the_table_names_known_sets() {
+        for threshold in table().unwrap() {
+            let known = super::super::SETS.contains(&threshold.set.as_str());
+            assert!(known || threshold.set == super::super::MINI_SET, "{}", threshold.set);
+        }
+    }
+}
