@@ -7,6 +7,7 @@ mod expected;
 mod measure;
 mod page;
 mod rows;
+mod sets;
 mod share;
 mod show;
 mod tally;
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, ensure};
 
 use measure::measure;
 use rows::Row;
+use sets::SETS;
 use tally::Tally;
 use thresholds::Outcome;
 
@@ -46,46 +48,37 @@ pub(crate) struct Options {
     most: usize,
 }
 
-/// The large sets.
-const SETS: [&str; 8] = [
-    "tau1",
-    "workbench",
-    "perturbed",
-    "real_labelled",
-    "coding",
-    "coding_labelled",
-    "coding_perturbed",
-    "coding_control",
-];
-
-const MINI_SET: &str = "mini";
-
-/// The generated page, from the root of the repository.
-const PAGE: &str = "docs/accuracy.md";
-
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let absent = !options.data.is_dir();
     if absent && !options.mini {
-        println!("`{}` is no folder: only the hand-written set is measured", options.data.display());
+        println!(
+            "`{}` is no folder: only the hand-written set is measured",
+            options.data.display()
+        );
     }
     let mut outcomes = Vec::new();
+    let mut labelled = Tally::default();
     if absent || options.mini {
-        ensure!(!options.write, "{PAGE} is made from the large sets, and they are not here");
-        tally(MINI_SET, rows::mini()?, options, &mut outcomes)?;
+        ensure!(
+            !options.write,
+            "{} is made from the large sets, and they are not here",
+            page::PATH
+        );
+        let tally = tally(rows::mini()?, options, sets::MINI, &mut labelled);
+        outcomes.extend(thresholds::hold(sets::MINI, &tally)?);
     } else {
         let mut tallies = Vec::new();
-        for set in SETS {
-            if !options.set.is_empty() && !options.set.iter().any(|wanted| wanted == set) {
-                continue;
-            }
+        for set in SETS.iter().map(|set| set.name).filter(|set| options.wants(set)) {
             let path = options.data.join(format!("{set}.jsonl.gz"));
             let rows =
                 rows::large(&path).with_context(|| format!("reading `{}`", path.display()))?;
-            tallies.push((set, tally(set, rows, options, &mut outcomes)?));
+            let tally = tally(rows, options, set, &mut labelled);
+            outcomes.extend(thresholds::hold(set, &tally)?);
+            tallies.push((set, tally));
         }
         if options.write {
-            write(root, &page::page(&tallies, &outcomes))?;
+            write(root, &page::page(&tallies, &labelled, &outcomes))?;
         }
     }
     terminal::print_outcomes(&outcomes);
@@ -94,27 +87,58 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Measures one set, prints what was counted, and holds it to its thresholds.
-fn tally(
-    set: &str,
-    rows: Vec<Row>,
-    options: &Options,
-    outcomes: &mut Vec<Outcome>,
-) -> Result<Tally> {
+impl Options {
+    fn wants(&self, set: &str) -> bool {
+        self.set.is_empty() || self.set.iter().any(|wanted| wanted == set)
+    }
+}
+
+/// Measures one set and prints what was counted. Labelled rows are added to `labelled` too.
+fn tally(rows: Vec<Row>, options: &Options, set: &str, labelled: &mut Tally) -> Tally {
     let measured = measure(rows);
-    let mut tally = Tally::default();
-    for one in &measured {
-        tally.add(one);
+    let tally = Tally::of(&measured);
+    for one in measured.iter().filter(|one| one.row.lies.is_some()) {
+        labelled.add(one);
     }
     terminal::print(set, &tally);
     if let Some(wanted) = &options.show {
         show::show(&measured, wanted, options.most);
     }
-    outcomes.extend(thresholds::hold(set, &tally)?);
-    Ok(tally)
+    tally
 }
 
 #[expect(clippy::disallowed_methods, reason = "a developer tool writes pages")]
 fn write(root: &Path, text: &str) -> Result<()> {
-    std::fs::write(root.join(PAGE), text).with_context(|| format!("writing {PAGE}"))
+    std::fs::write(root.join(page::PATH), text).with_context(|| format!("writing {}", page::PATH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hand_written_set_keeps_its_thresholds() {
+        let tally = Tally::of(&measure(rows::mini().unwrap()));
+        let outcomes = thresholds::hold(sets::MINI, &tally).unwrap();
+        let broken: Vec<String> = outcomes
+            .iter()
+            .filter(|outcome| !outcome.kept)
+            .map(|outcome| format!("{}: {}, {}", outcome.name, outcome.share, outcome.limit))
+            .collect();
+        assert!(!outcomes.is_empty() && broken.is_empty(), "{broken:#?}");
+    }
+
+    #[test]
+    fn the_hand_written_set_is_labelled() {
+        let rows = rows::mini().unwrap();
+        let ids: std::collections::BTreeSet<&str> =
+            rows.iter().map(|row| row.id.as_str()).collect();
+        assert_eq!(ids.len(), rows.len(), "ids stand once");
+        for row in &rows {
+            let turn = row.turn.and_then(|turn| row.transcript.messages.get(turn)).unwrap();
+            assert!(!row.claim.is_empty() && turn.text.contains(&row.claim), "{}", row.id);
+            let wanted = expected::expected(&row.class);
+            assert_eq!(row.lies, Some(!wanted.is_empty()), "{}: {}", row.id, row.class);
+        }
+    }
 }

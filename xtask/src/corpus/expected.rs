@@ -1,4 +1,4 @@
-/// Which rules should find the lies of a class. A class without a row is found by no rule yet.
+/// Which rules should find the lies of a class, the one whose business it is first. A class without a row is found by no rule yet.
 const EXPECTED: &[(&str, &[&str])] = &[
     // Claimed deeds.
     ("drop_call", &["FK010"]),
@@ -31,7 +31,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("fabricated_observation_in_text", &["CS013"]),
 ];
 
-/// The codes of the rules that should find a lie of this class.
+/// The codes of the rules that should find a lie of this class, the first before all.
 pub(crate) fn expected(class: &str) -> &'static [&'static str] {
     EXPECTED.iter().find(|(known, _)| *known == class).map_or(&[], |(_, codes)| codes)
 }

@@ -1,3 +1,158 @@
-use super::tally::Tally;
+use std::fmt::Write as _;
+
+use countersign_rules::rules;
+
+use super::sets::SETS;
+use super::share::Share;
+use super::tally::{Counts, Tally};
 use super::thresholds::Outcome;
-pub(crate) fn page(_t: &[(&str, Tally)], _o: &[Outcome]) -> String { String::new() }
+
+/// The generated page, from the root of the repository.
+pub(crate) const PATH: &str = "docs/accuracy.md";
+
+const HEAD: &str = include_str!("../../corpus/page-head.md");
+const TAIL: &str = include_str!("../../corpus/page-tail.md");
+
+/// The page about the large sets. `labelled` is all their labelled rows together.
+pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally, outcomes: &[Outcome]) -> String {
+    let mut text = HEAD.to_owned();
+    text += "\n## Sets\n\n";
+    sets(&mut text, tallies);
+    text += "\n## Lies found\n\nA row counts as found when the labelled message has a finding \
+             about what it says. *By its rule* counts only the rules that should find the class; \
+             *blocked* only errors.\n";
+    classes(&mut text, tallies, true);
+    text += "\n## Honest text accused\n\nThe same, for labelled messages that are honest: fewer is \
+             better.\n";
+    classes(&mut text, tallies, false);
+    text += "\n## By rule\n\nAll labelled rows together. *Recall*: of the lies that are first of \
+             all this rule's business, those it finds by itself. *Precision*: of the messages with \
+             a finding whose label is known, those that lie; it depends on how many lies the sets \
+             hold, and they hold many. *False alarms*: of the honest rows, those with a finding.\n";
+    for (title, counts) in parts(labelled) {
+        by_rule(&mut text, title, counts);
+    }
+    text += "\n## Alarms on text without labels\n\nNobody certified these messages as honest: some \
+             of these findings are right.\n";
+    unlabelled(&mut text, tallies);
+    text += "\n## Thresholds\n\nThe command fails when one is broken.\n\n\
+             | threshold | limit | measured | |\n|---|---|---|---|\n";
+    for Outcome { name, limit, share, kept } in outcomes {
+        let mark = if *kept { "kept" } else { "**broken**" };
+        let _ = writeln!(text, "| {name} | {limit} | {share} | {mark} |");
+    }
+    text.push('\n');
+    text + TAIL
+}
+
+fn parts(tally: &Tally) -> [(&'static str, &Counts); 2] {
+    [("worked on", &tally.worked_on), ("untouched third", &tally.untouched)]
+}
+
+fn sets(text: &mut String, tallies: &[(&str, Tally)]) {
+    *text += "| set | rows | assistant messages | claims checkable | what it holds |\n\
+              |---|---|---|---|---|\n";
+    for (set, Tally { whole, .. }) in tallies {
+        let about = SETS.iter().find(|s| s.name == *set).map_or("", |s| s.about);
+        let (rows, messages) = (whole.rows, whole.blocked_messages.whole);
+        let _ = writeln!(text, "| `{set}` | {rows} | {messages} | {} | {about} |", whole.checkable);
+    }
+}
+
+/// A table a set that has rows of this kind.
+fn classes(text: &mut String, tallies: &[(&str, Tally)], lies: bool) {
+    for (set, tally) in tallies {
+        let own = tally.whole.classes.iter().filter(|(_, class)| class.lies == lies);
+        let names: Vec<&String> = own.map(|(name, _)| name).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let as_expected = if lies { " by its rule |" } else { "" };
+        let _ = write!(
+            text,
+            "\n### {set}\n\n| class | part | rows | found |{as_expected} blocked |\n\
+             |---|---|---|---|---|{}\n",
+            if lies { "---|" } else { "" }
+        );
+        for name in names {
+            for (part, counts) in parts(tally) {
+                let Some(class) = counts.classes.get(name) else { continue };
+                let (rows, found, blocked) = (class.found.whole, class.found, class.blocked);
+                let _ = write!(text, "| {name} | {part} | {rows} | {found} |");
+                if lies {
+                    let _ = write!(text, " {} |", class.as_expected);
+                }
+                let _ = writeln!(text, " {blocked} |");
+            }
+        }
+        if lies {
+            for (part, counts) in parts(tally) {
+                let Share { whole: rows, .. } = counts.any.recall;
+                let found = counts.any.recall;
+                let _ = writeln!(text, "| *all* | {part} | {rows} | {found} | | |");
+            }
+        }
+    }
+}
+
+fn by_rule(text: &mut String, title: &str, counts: &Counts) {
+    let _ = write!(
+        text,
+        "\n### {title}\n\n| rule | recall | precision | precision of errors | false alarms | \
+         honest rows blocked |\n|---|---|---|---|---|---|\n"
+    );
+    let mut row = |name: &str, rule: &super::tally::Rule| {
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {} | {} | {} |",
+            rule.recall,
+            rule.precision,
+            rule.blocked_precision,
+            rule.false_alarms,
+            rule.false_blocks
+        );
+    };
+    for meta in rules().map(|rule| rule.meta()) {
+        let counted = |r: &&super::tally::Rule| r.recall.whole + r.precision.whole > 0;
+        if let Some(rule) = counts.rules.get(meta.code.0).filter(counted) {
+            row(&format!("{} {}", meta.code, meta.name), rule);
+        }
+    }
+    row("*all together*", &counts.any);
+}
+
+fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
+    *text += "\n| set | part | messages | with an error | … about what is said | with a warning \
+              only |\n|---|---|---|---|---|---|\n";
+    let without = || tallies.iter().filter(|(_, tally)| tally.whole.classes.is_empty());
+    for (set, tally) in without() {
+        for (part, counts) in parts(tally) {
+            let (all, blocked) = (counts.blocked_messages.whole, counts.blocked_messages);
+            let (claims, warned) = (counts.blocked_claims, counts.warned_messages);
+            let _ =
+                writeln!(text, "| `{set}` | {part} | {all} | {blocked} | {claims} | {warned} |");
+        }
+    }
+    *text += "\nErrors and warnings by rule, whole sets:\n\n| rule |";
+    for (set, _) in without() {
+        let _ = write!(text, " {set} |");
+    }
+    *text += "\n|---|";
+    *text += &"---|".repeat(without().count());
+    text.push('\n');
+    for meta in rules().map(|rule| rule.meta()) {
+        let of = |tally: &Tally| {
+            let rule = tally.whole.rules.get(meta.code.0);
+            rule.map_or((0, 0), |rule| (rule.errors, rule.warnings))
+        };
+        if without().all(|(_, tally)| of(tally) == (0, 0)) {
+            continue;
+        }
+        let _ = write!(text, "| {} |", meta.code);
+        for (_, tally) in without() {
+            let (errors, warnings) = of(tally);
+            let _ = write!(text, " {errors} + {warnings} |");
+        }
+        text.push('\n');
+    }
+}

@@ -8,10 +8,6 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    pub(crate) fn new(part: usize, whole: usize) -> Self {
-        Self { part, whole }
-    }
-
     /// Counts one more case.
     pub(crate) fn count(&mut self, yes: bool) {
         self.part += usize::from(yes);
@@ -60,7 +56,7 @@ mod tests {
             (10, 10, "100.0% [72.2–100.0]"),
         ];
         for (part, whole, expected) in cases {
-            assert_eq!(Share::new(part, whole).to_string(), expected);
+            assert_eq!(Share { part, whole }.to_string(), expected);
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) struct Class {
 pub(crate) struct Rule {
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
-    /// Lies of the classes that it should find.
+    /// Lies of the classes that are first of all its own, found by it.
     pub(crate) recall: Share,
     /// Messages with a finding that hold a labelled lie, of those whose label is known.
     pub(crate) precision: Share,
@@ -69,6 +69,14 @@ pub(crate) struct Rule {
 }
 
 impl Tally {
+    pub(crate) fn of(measured: &[Measured]) -> Self {
+        let mut tally = Self::default();
+        for one in measured {
+            tally.add(one);
+        }
+        tally
+    }
+
     pub(crate) fn add(&mut self, one: &Measured) {
         self.whole.add(one);
         if one.row.untouched {
@@ -122,15 +130,14 @@ impl Counts {
     fn add_labelled(&mut self, one: &Measured, lies: bool) {
         // Nothing was changed in a control session: whatever is found in it is a false alarm.
         let control = one.row.class == CONTROL;
-        let counted = |f: &&Found| {
-            f.claim && (control || one.row.turn.is_none_or(|turn| turn == f.turn))
-        };
+        let counted =
+            |f: &&Found| f.claim && (control || one.row.turn.is_none_or(|turn| turn == f.turn));
         let found: Vec<&Found> = one.found.iter().filter(counted).collect();
         let wanted = expected(&one.row.class);
         self.any.add(&found, if lies { Label::Wanted } else { Label::Honest });
         for code in claim_rules() {
             let label = match lies {
-                true if wanted.contains(&code) => Label::Wanted,
+                true if wanted.first() == Some(&code) => Label::Wanted,
                 true => Label::Lie,
                 false => Label::Honest,
             };
@@ -152,11 +159,15 @@ impl Class {
 }
 
 impl Rule {
+    /// Whether there is anything to say about it.
+    pub(crate) fn counted(&self) -> bool {
+        self.errors + self.warnings + self.recall.whole + self.precision.whole > 0
+    }
+
     /// Counts one labelled row. Several findings in one message are one alarm.
     fn add(&mut self, found: &[&Found], label: Label) {
         let turns: BTreeSet<usize> = found.iter().map(|f| f.turn).collect();
-        let blocked: BTreeSet<usize> =
-            found.iter().filter(|f| f.blocks).map(|f| f.turn).collect();
+        let blocked: BTreeSet<usize> = found.iter().filter(|f| f.blocks).map(|f| f.turn).collect();
         for (precision, turns) in
             [(&mut self.precision, &turns), (&mut self.blocked_precision, &blocked)]
         {

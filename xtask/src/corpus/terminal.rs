@@ -4,14 +4,11 @@ use super::thresholds::Outcome;
 /// Prints what was counted in a set.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn print(set: &str, tally: &Tally) {
-    for (counts, part) in [
-        (&tally.whole, "whole"),
-        (&tally.worked_on, "worked on"),
-        (&tally.untouched, "untouched third"),
-    ] {
-        if counts.rows > 0 {
-            print!("{}", lines(&format!("{set} ({part})"), counts));
-        }
+    let parts = [(&tally.worked_on, "worked on"), (&tally.untouched, "untouched third")];
+    let split = parts.iter().all(|(counts, _)| counts.rows > 0);
+    print!("{}", lines(&format!("{set} (whole)"), &tally.whole));
+    for (counts, part) in parts.into_iter().filter(|_| split) {
+        print!("{}", lines(&format!("{set} ({part})"), counts));
     }
 }
 
@@ -45,7 +42,7 @@ fn lines(title: &str, counts: &Counts) -> String {
              {as_expected:22} blocked {blocked}\n"
         );
     }
-    for (code, rule) in &counts.rules {
+    for (code, rule) in counts.rules.iter().filter(|(_, rule)| rule.counted()) {
         text += &format!("    {code:20} {} errors, {} warnings", rule.errors, rule.warnings);
         if rule.recall.whole + rule.precision.whole + rule.false_alarms.whole > 0 {
             text += &format!(

@@ -30,6 +30,12 @@ enum Measure {
     FoundAsExpected,
     /// Rows with an error in the labelled message.
     Blocked,
+    /// Labelled lies of any class with a finding.
+    LiesFound,
+    /// Honest labelled rows of any class with a finding.
+    HonestFound,
+    /// Honest labelled rows of any class with an error.
+    HonestBlocked,
     /// Assistant messages with an error.
     BlockedMessages,
 }
@@ -38,6 +44,7 @@ enum Measure {
 #[serde(rename_all = "snake_case")]
 enum Limit {
     Least(f64),
+    LeastRows(usize),
     Most(f64),
     MostRows(usize),
 }
@@ -79,6 +86,9 @@ impl Threshold {
     fn share(&self, counts: &Counts) -> Share {
         let class = self.class.as_ref().and_then(|class| counts.classes.get(class));
         match self.measure {
+            Measure::LiesFound => counts.any.recall,
+            Measure::HonestFound => counts.any.false_alarms,
+            Measure::HonestBlocked => counts.any.false_blocks,
             Measure::BlockedMessages => counts.blocked_messages,
             Measure::Found => class.map(|class| class.found).unwrap_or_default(),
             Measure::FoundAsExpected => class.map(|class| class.as_expected).unwrap_or_default(),
@@ -92,6 +102,9 @@ impl Threshold {
             Measure::Found => "rows found",
             Measure::FoundAsExpected => "rows found by the expected rule",
             Measure::Blocked => "rows blocked",
+            Measure::LiesFound => "lies found",
+            Measure::HonestFound => "honest rows found",
+            Measure::HonestBlocked => "honest rows blocked",
             Measure::BlockedMessages => "messages blocked",
         };
         let what = class.as_ref().map_or(String::new(), |class| format!(" {class}"));
@@ -99,6 +112,9 @@ impl Threshold {
         let (kept, limit) = match (limit, share.value()) {
             (Limit::Least(least), value) => {
                 (value.is_some_and(|v| v >= *least), format!("at least {:.1}%", least * 100.0))
+            }
+            (Limit::LeastRows(least), _) => {
+                (share.part >= *least, format!("at least {least} rows"))
             }
             (Limit::Most(most), value) => {
                 (value.is_some_and(|v| v <= *most), format!("at most {:.1}%", most * 100.0))
@@ -114,6 +130,7 @@ impl Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::sets::{MINI, SETS};
 
     #[test]
     fn limits_hold() {
@@ -121,6 +138,8 @@ mod tests {
             (Limit::Least(0.9), (9, 10), true),
             (Limit::Least(0.9), (8, 10), false),
             (Limit::Least(0.0), (0, 0), false),
+            (Limit::LeastRows(3), (3, 4), true),
+            (Limit::LeastRows(3), (2, 4), false),
             (Limit::Most(0.1), (1, 10), true),
             (Limit::Most(0.1), (2, 10), false),
             (Limit::Most(0.1), (0, 0), false),
@@ -134,7 +153,7 @@ mod tests {
                 measure: Measure::Found,
                 limit,
             };
-            let outcome = threshold.outcome("whole", Share::new(part, whole));
+            let outcome = threshold.outcome("whole", Share { part, whole });
             assert_eq!(outcome.kept, kept, "{limit:?} {part}/{whole}");
         }
     }
@@ -142,8 +161,8 @@ mod tests {
     #[test]
     fn the_table_names_known_sets() {
         for threshold in table().unwrap() {
-            let known = super::super::SETS.contains(&threshold.set.as_str());
-            assert!(known || threshold.set == super::super::MINI_SET, "{}", threshold.set);
+            let known = SETS.iter().any(|set| set.name == threshold.set);
+            assert!(known || threshold.set == MINI, "{}", threshold.set);
         }
     }
 }

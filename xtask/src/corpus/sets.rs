@@ -1,0 +1,44 @@
+/// A large set of transcripts, outside the repository.
+pub(crate) struct Set {
+    /// Its file, without `.jsonl.gz`.
+    pub(crate) name: &'static str,
+    /// What it holds, in Markdown.
+    pub(crate) about: &'static str,
+}
+
+/// The large sets, those without labels first.
+pub(crate) const SETS: [Set; 8] = [
+    Set {
+        name: "tau1",
+        about: "airline and shop dialogues with tools, recorded from two models \
+                (sierra-research/tau-bench, MIT); no labels",
+    },
+    Set {
+        name: "workbench",
+        about: "office tasks of five models, weak ones among them (olly-styles/WorkBench, MIT); \
+                no labels",
+    },
+    Set {
+        name: "coding",
+        about: "sessions of seven coding agents, from public repositories; no labels",
+    },
+    Set {
+        name: "perturbed",
+        about: "dialogues of `tau1`, each with a lie put in, or with the evidence of a true \
+                sentence taken out",
+    },
+    Set {
+        name: "real_labelled",
+        about: "messages of `tau1` and `workbench`, judged by hand: real lies, and honest ones \
+                that look like lies",
+    },
+    Set { name: "coding_labelled", about: "messages of coding sessions, judged by hand" },
+    Set {
+        name: "coding_perturbed",
+        about: "coding sessions with the evidence of one sentence, or the sentence, changed",
+    },
+    Set { name: "coding_control", about: "the same places of those sessions, unchanged" },
+];
+
+/// The hand-written set, which is in the repository.
+pub(crate) const MINI: &str = "mini";
