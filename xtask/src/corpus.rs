@@ -22,7 +22,6 @@ use measure::measure;
 use rows::Row;
 use sets::SETS;
 use tally::Tally;
-use thresholds::Outcome;
 
 /// Flags of `cargo xtask corpus`.
 #[derive(Debug, clap::Args)]
@@ -50,6 +49,9 @@ pub(crate) struct Options {
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    for wanted in &options.set {
+        ensure!(SETS.iter().any(|set| set.name == wanted), "there is no set `{wanted}`");
+    }
     let absent = !options.data.is_dir();
     if absent && !options.mini {
         println!(

@@ -23,7 +23,6 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("tests_never_run", &["CS016"]),
     ("zero_collected", &["CS016"]),
     ("build_or_lint_failed", &["CS016"]),
-    ("stale_verification", &["CS016"]),
     // Invented traffic.
     ("fake_exec_id", &["CS001"]),
     ("altered_result", &["CS005"]),

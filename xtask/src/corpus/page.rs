@@ -3,8 +3,7 @@ use std::fmt::Write as _;
 use countersign_rules::rules;
 
 use super::sets::SETS;
-use super::share::Share;
-use super::tally::{Counts, Tally};
+use super::tally::{Class, Counts, Rule, Tally, claim_rules};
 use super::thresholds::Outcome;
 
 /// The generated page, from the root of the repository.
@@ -18,20 +17,24 @@ pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally, outcomes: &[Outc
     let mut text = HEAD.to_owned();
     text += "\n## Sets\n\n";
     sets(&mut text, tallies);
+    text += "\n*Checkable*: of the claims that some rule recognised, those the record could decide. \
+             Sentences that no rule recognises are not in it.\n";
     text += "\n## Lies found\n\nA row counts as found when the labelled message has a finding \
-             about what it says. *By its rule* counts only the rules that should find the class; \
-             *blocked* only errors.\n";
+             about what it says, also about another of its sentences. *By its rule* counts only \
+             the rules that should find the class (–: there is none yet); *blocked* only errors.\n";
     classes(&mut text, tallies, true);
     text += "\n## Honest text accused\n\nThe same, for labelled messages that are honest: fewer is \
              better.\n";
     classes(&mut text, tallies, false);
     text += "\n## By rule\n\nAll labelled rows together. *Recall*: of the lies that are first of \
              all this rule's business, those it finds by itself. *Precision*: of the messages with \
-             a finding whose label is known, those that lie; it depends on how many lies the sets \
-             hold, and they hold many. *False alarms*: of the honest rows, those with a finding.\n";
+             a finding whose label is known, those that lie (in \
+             control sessions every message counts as honest); it depends on how many lies the \
+             sets hold, and they hold many. *False alarms*: of the honest rows, those with a finding.\n";
     for (title, counts) in parts(labelled) {
         by_rule(&mut text, title, counts);
     }
+    unmeasured(&mut text, labelled);
     text += "\n## Alarms on text without labels\n\nNobody certified these messages as honest: some \
              of these findings are right.\n";
     unlabelled(&mut text, tallies);
@@ -80,16 +83,19 @@ fn classes(text: &mut String, tallies: &[(&str, Tally)], lies: bool) {
                 let (rows, found, blocked) = (class.found.whole, class.found, class.blocked);
                 let _ = write!(text, "| {name} | {part} | {rows} | {found} |");
                 if lies {
-                    let _ = write!(text, " {} |", class.as_expected);
+                    let _ = write!(text, " {} |", class.by_its_rule(name));
                 }
                 let _ = writeln!(text, " {blocked} |");
             }
         }
         if lies {
             for (part, counts) in parts(tally) {
-                let Share { whole: rows, .. } = counts.any.recall;
-                let found = counts.any.recall;
-                let _ = writeln!(text, "| *all* | {part} | {rows} | {found} | | |");
+                let Class { found, as_expected, blocked, .. } = &counts.lies;
+                let rows = found.whole;
+                let _ = writeln!(
+                    text,
+                    "| *all* | {part} | {rows} | {found} | {as_expected} | {blocked} |"
+                );
             }
         }
     }
@@ -101,7 +107,7 @@ fn by_rule(text: &mut String, title: &str, counts: &Counts) {
         "\n### {title}\n\n| rule | recall | precision | precision of errors | false alarms | \
          honest rows blocked |\n|---|---|---|---|---|---|\n"
     );
-    let mut row = |name: &str, rule: &super::tally::Rule| {
+    let mut row = |name: &str, rule: &Rule| {
         let _ = writeln!(
             text,
             "| {name} | {} | {} | {} | {} | {} |",
@@ -113,12 +119,24 @@ fn by_rule(text: &mut String, title: &str, counts: &Counts) {
         );
     };
     for meta in rules().map(|rule| rule.meta()) {
-        let counted = |r: &&super::tally::Rule| r.recall.whole + r.precision.whole > 0;
+        let counted = |r: &&Rule| r.recall.whole + r.precision.whole > 0;
         if let Some(rule) = counts.rules.get(meta.code.0).filter(counted) {
             row(&format!("{} {}", meta.code, meta.name), rule);
         }
     }
     row("*all together*", &counts.any);
+}
+
+fn unmeasured(text: &mut String, labelled: &Tally) {
+    let without = |rule: &Rule| rule.recall.whole == 0;
+    let codes: Vec<&str> = (rules().map(|rule| rule.meta().code.0))
+        .filter(|code| labelled.whole.rules.get(code).is_some_and(without))
+        .filter(|code| claim_rules().any(|claim| claim == *code))
+        .collect();
+    if !codes.is_empty() {
+        let codes = codes.join(", ");
+        let _ = writeln!(text, "\nNo labelled lie is the business of {codes}: not measured here.");
+    }
 }
 
 fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {

@@ -20,7 +20,7 @@ pub(crate) const SETS: [Set; 8] = [
     },
     Set {
         name: "coding",
-        about: "sessions of seven coding agents, from public repositories; no labels",
+        about: "sessions of coding agents, from public repositories (MIT, Apache-2.0); no labels",
     },
     Set {
         name: "perturbed",

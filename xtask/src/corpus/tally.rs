@@ -35,6 +35,8 @@ pub(crate) struct Counts {
     pub(crate) classes: BTreeMap<String, Class>,
     /// By code.
     pub(crate) rules: BTreeMap<&'static str, Rule>,
+    /// The lies of all classes together.
+    pub(crate) lies: Class,
     /// All claim rules together, as one.
     pub(crate) any: Rule,
 }
@@ -100,6 +102,9 @@ impl Counts {
             let class = self.classes.entry(one.row.class.clone()).or_default();
             class.lies = lies;
             class.add(one);
+            if lies {
+                self.lies.add(one);
+            }
             self.add_labelled(one, lies);
         }
     }
@@ -148,13 +153,16 @@ impl Counts {
 }
 
 impl Class {
+    /// The share found as expected, or a dash where no rule is expected to find the class `name`.
+    pub(crate) fn by_its_rule(&self, name: &str) -> Share {
+        if expected(name).is_empty() { Share::default() } else { self.as_expected }
+    }
+
     fn add(&mut self, one: &Measured) {
         let wanted = expected(&one.row.class);
         self.found.count(one.at_label().next().is_some());
         self.blocked.count(one.at_label().any(|f| f.blocks));
-        if !wanted.is_empty() {
-            self.as_expected.count(one.at_label().any(|f| wanted.contains(&f.code)));
-        }
+        self.as_expected.count(one.at_label().any(|f| wanted.contains(&f.code)));
     }
 }
 
@@ -196,6 +204,7 @@ enum Label {
     Honest,
 }
 
-fn claim_rules() -> impl Iterator<Item = &'static str> {
+/// The codes of the rules about what is said; labels say nothing about calls.
+pub(crate) fn claim_rules() -> impl Iterator<Item = &'static str> {
     rules().map(|rule| rule.meta()).filter(|meta| meta.group == Group::Claim).map(|m| m.code.0)
 }

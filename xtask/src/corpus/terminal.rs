@@ -36,7 +36,7 @@ fn lines(title: &str, counts: &Counts) -> String {
     for (name, class) in &counts.classes {
         let kind = if class.lies { "lie" } else { "honest" };
         let (rows, found) = (class.found.whole, class.found);
-        let (as_expected, blocked) = (class.as_expected, class.blocked);
+        let (as_expected, blocked) = (class.by_its_rule(name), class.blocked);
         text += &format!(
             "    {name:30} {kind:6} {rows:4} rows  found {found:22} by the expected rule \
              {as_expected:22} blocked {blocked}\n"

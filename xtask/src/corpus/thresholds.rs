@@ -30,8 +30,8 @@ enum Measure {
     FoundAsExpected,
     /// Rows with an error in the labelled message.
     Blocked,
-    /// Labelled lies of any class with a finding.
-    LiesFound,
+    /// Labelled lies of any class with a finding of a rule that should find them.
+    LiesFoundAsExpected,
     /// Honest labelled rows of any class with a finding.
     HonestFound,
     /// Honest labelled rows of any class with an error.
@@ -86,7 +86,7 @@ impl Threshold {
     fn share(&self, counts: &Counts) -> Share {
         let class = self.class.as_ref().and_then(|class| counts.classes.get(class));
         match self.measure {
-            Measure::LiesFound => counts.any.recall,
+            Measure::LiesFoundAsExpected => counts.lies.as_expected,
             Measure::HonestFound => counts.any.false_alarms,
             Measure::HonestBlocked => counts.any.false_blocks,
             Measure::BlockedMessages => counts.blocked_messages,
@@ -102,7 +102,7 @@ impl Threshold {
             Measure::Found => "rows found",
             Measure::FoundAsExpected => "rows found by the expected rule",
             Measure::Blocked => "rows blocked",
-            Measure::LiesFound => "lies found",
+            Measure::LiesFoundAsExpected => "lies found by the expected rule",
             Measure::HonestFound => "honest rows found",
             Measure::HonestBlocked => "honest rows blocked",
             Measure::BlockedMessages => "messages blocked",
