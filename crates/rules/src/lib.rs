@@ -9,6 +9,7 @@
 mod action;
 mod call;
 mod check;
+mod citation;
 mod claims;
 mod facts;
 mod findings;

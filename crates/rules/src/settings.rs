@@ -9,6 +9,8 @@ use crate::rule::Meta;
 pub struct Settings {
     /// Modes that differ from a rule's own.
     pub modes: BTreeMap<Code, Mode>,
+    /// How many seconds an execution may be cited after it began; 0 is the whole session.
+    pub execution_window_secs: u64,
 }
 
 impl Settings {

@@ -1,10 +1,18 @@
 //! The claim rules, one file each, in one table.
 
+mod altered_result;
+mod execution_of_other_tool;
+mod expired_execution;
 mod false_denial;
 mod hallucinated_tool;
 mod implicit_tool_use;
 mod masked_failure;
+mod missing_execution_id;
+mod missing_tool_name;
 mod phantom_completion;
+mod simulated_output;
+mod unfinished_execution;
+mod unknown_execution;
 mod unverified_outcome;
 
 use crate::rule::Rule;
@@ -17,4 +25,12 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &implicit_tool_use::ImplicitToolUse,
     &unverified_outcome::UnverifiedOutcome,
     &false_denial::FalseDenial,
+    &unknown_execution::UnknownExecution,
+    &execution_of_other_tool::ExecutionOfOtherTool,
+    &expired_execution::ExpiredExecution,
+    &unfinished_execution::UnfinishedExecution,
+    &altered_result::AlteredResult,
+    &missing_execution_id::MissingExecutionId,
+    &missing_tool_name::MissingToolName,
+    &simulated_output::SimulatedOutput,
 ];

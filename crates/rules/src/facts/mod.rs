@@ -15,6 +15,7 @@ use countersign_model::{Evidence, EvidenceSource, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
+use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, mentions, same};
@@ -38,6 +39,7 @@ pub struct Facts<'t> {
     mentions: OnceCell<Vec<Mention>>,
     outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
+    citations: OnceCell<Vec<Citation>>,
 }
 
 impl<'t> Facts<'t> {
@@ -56,6 +58,7 @@ impl<'t> Facts<'t> {
             mentions: OnceCell::new(),
             outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
+            citations: OnceCell::new(),
         }
     }
 
@@ -139,6 +142,11 @@ impl<'t> Facts<'t> {
             excerpt: text.get(..cut).unwrap_or_default().to_owned(),
             line: execution.outcome.map_or(0, |o| o.line),
         }
+    }
+
+    /// Every execution that the agent cites, held against the record.
+    pub(crate) fn citations(&self) -> &[Citation] {
+        self.citations.get_or_init(|| citations(self))
     }
 
     /// What is wrong with the calls; found when the first call rule asks.

@@ -31,7 +31,7 @@ pub(crate) fn blocks(page: &str) -> Result<Vec<Block>, String> {
     let mut lines = page.lines().enumerate();
     while let Some((at, line)) = lines.next() {
         let info = line.trim_start_matches('`');
-        let fence = line.strip_suffix(info).unwrap_or(line);
+        let fence = line.strip_suffix(info).unwrap_or_default();
         if fence.len() < 3 {
             continue;
         }

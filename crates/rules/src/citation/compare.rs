@@ -1,0 +1,330 @@
+use serde_json::{Map, Value};
+
+/// How what is stated differs from what is on record.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Difference {
+    /// JSON pointer into the recorded result.
+    pub(crate) pointer: String,
+    /// As stated.
+    pub(crate) stated: String,
+    /// As recorded; empty when the result has no such member.
+    pub(crate) recorded: String,
+}
+
+/// The first difference between the members that a claim states and the recorded result.
+///
+/// A claim may leave out and shorten; it may not change or add.
+pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Option<Difference> {
+    let recorded = unwrapped(recorded);
+    let mut added = None;
+    let mut matched = 0_usize;
+    for (key, value) in stated {
+        if is_remark(key) {
+            continue;
+        }
+        let own = recorded.as_object().and_then(|members| member(members, key));
+        if let Some((name, there)) = own {
+            let pointer = format!("/{}", escaped(name));
+            if let Some(found) = differs(value, there, pointer) {
+                return Some(found);
+            }
+            matched += 1;
+            continue;
+        }
+        if is_wrapper(key) {
+            if let Some(found) = differs(value, recorded, String::new()) {
+                return Some(found);
+            }
+            matched += 1;
+        } else if occurs(value, recorded) {
+            matched += 1;
+        } else if added.is_none() {
+            added = Some(Difference {
+                pointer: String::new(),
+                stated: format!("{key}: {}", shown(value)),
+                recorded: String::new(),
+            });
+        }
+    }
+    // A remark of the agent's beside true values is no change of the result.
+    added.filter(|_| matched == 0)
+}
+
+/// The result inside the shape in which results carry their id.
+fn unwrapped(recorded: &Value) -> &Value {
+    let inner = recorded.as_object().filter(|members| {
+        members
+            .keys()
+            .all(|k| matches!(k.as_str(), "execution_id" | "tool_name" | "result" | "executed_at"))
+    });
+    inner.and_then(|members| members.get("result")).unwrap_or(recorded)
+}
+
+/// Members under which a claim repeats the whole result.
+fn is_wrapper(key: &str) -> bool {
+    matches!(
+        folded(key).as_str(),
+        "result"
+            | "results"
+            | "output"
+            | "response"
+            | "data"
+            | "toolresult"
+            | "tooloutput"
+            | "toolresponse"
+            | "content"
+            | "returned"
+            | "returnvalue"
+            | "stdout"
+    )
+}
+
+/// Members that are about the call or are the agent's own words.
+fn is_remark(key: &str) -> bool {
+    matches!(
+        folded(key).as_str(),
+        "arguments"
+            | "args"
+            | "kwargs"
+            | "parameters"
+            | "params"
+            | "input"
+            | "toolinput"
+            | "summary"
+            | "note"
+            | "notes"
+            | "comment"
+            | "explanation"
+            | "description"
+            | "interpretation"
+            | "message"
+            | "timestamp"
+            | "callid"
+            | "toolcallid"
+            | "durationms"
+            | "duration"
+            | "type"
+            | "startedat"
+            | "endedat"
+            | "reason"
+    ) || matches!(folded(key).as_str(), "status" | "success" | "completed" | "ok")
+}
+
+fn folded(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn member<'v>(members: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v Value)> {
+    if let Some((name, value)) = members.get_key_value(key) {
+        return Some((name, value));
+    }
+    let wanted = folded(key);
+    members.iter().find(|(name, _)| folded(name) == wanted).map(|(n, v)| (n.as_str(), v))
+}
+
+fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Difference> {
+    match (stated, recorded) {
+        (Value::Object(said), Value::Object(there)) => {
+            said.iter().find_map(|(key, value)| match member(there, key) {
+                Some((name, inner)) => {
+                    differs(value, inner, format!("{pointer}/{}", escaped(name)))
+                }
+                None if is_remark(key) => None,
+                None => Some(Difference {
+                    pointer: pointer.clone(),
+                    stated: format!("{key}: {}", shown(value)),
+                    recorded: String::new(),
+                }),
+            })
+        }
+        (Value::Array(said), Value::Array(there)) => {
+            // In order; what was left out between them does not matter.
+            let mut rest = there.iter().enumerate();
+            said.iter().enumerate().find_map(|(at, value)| {
+                if is_elision(value) {
+                    return None;
+                }
+                if rest.any(|(_, t)| differs(value, t, String::new()).is_none()) {
+                    return None;
+                }
+                let recorded = there.get(at).map(shown).unwrap_or_default();
+                Some(Difference {
+                    pointer: format!("{pointer}/{at}"),
+                    stated: shown(value),
+                    recorded,
+                })
+            })
+        }
+        (Value::Object(_) | Value::Array(_), Value::String(text)) => {
+            match serde_json::from_str::<Value>(text) {
+                Ok(inner) if !inner.is_string() => differs(stated, &inner, pointer),
+                _ => leaves_occur(stated, text, pointer),
+            }
+        }
+        _ if same_leaf(stated, recorded) => None,
+        _ => Some(Difference { pointer, stated: shown(stated), recorded: shown(recorded) }),
+    }
+}
+
+fn leaves_occur(stated: &Value, text: &str, pointer: String) -> Option<Difference> {
+    let recorded = Value::from(text);
+    (!occurs(stated, &recorded)).then(|| Difference {
+        pointer,
+        stated: shown(stated),
+        recorded: shown(&recorded),
+    })
+}
+
+fn same_leaf(stated: &Value, recorded: &Value) -> bool {
+    if is_elision(stated) || stated == recorded {
+        return true;
+    }
+    if let (Some(said), Some(there)) = (as_number(stated), as_number(recorded)) {
+        return same_number(said, there);
+    }
+    match (stated, recorded) {
+        (Value::String(said), Value::String(there)) => is_quote_of(said, there),
+        (Value::String(said), Value::Bool(there)) => said.eq_ignore_ascii_case(&there.to_string()),
+        (Value::Bool(said), Value::String(there)) => there.eq_ignore_ascii_case(&said.to_string()),
+        (Value::String(said), Value::Object(_) | Value::Array(_)) => {
+            match serde_json::from_str::<Value>(said) {
+                Ok(inner) if !inner.is_string() => {
+                    differs(&inner, recorded, String::new()).is_none()
+                }
+                _ => is_quote_of(said, &recorded.to_string()),
+            }
+        }
+        (Value::Number(_), Value::String(there)) => occurs_in(&shown(stated), there),
+        (Value::String(said), Value::Number(there)) => said.contains(&there.to_string()),
+        _ => false,
+    }
+}
+
+fn is_elision(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| matches!(text.trim(), "…" | "..."))
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().replace(',', "").parse().ok(),
+        _ => None,
+    }
+}
+
+/// Equal, or the one rounded to the digits of the other.
+fn same_number(said: f64, there: f64) -> bool {
+    let text = said.to_string();
+    let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));
+    let rounded = there.fract() != 0.0 && (said - there).abs() <= unit / 2.0;
+    (said - there).abs() <= f64::EPSILON * said.abs().max(there.abs()) || rounded
+}
+
+/// The whole, its beginning, or pieces of it in order with dots between them.
+pub(crate) fn is_quote_of(said: &str, there: &str) -> bool {
+    let (said, there) = (spaced(said), spaced(there));
+    if said == there || (said.len() >= 8 && there.contains(&said)) {
+        return true;
+    }
+    if !said.contains('…') && !said.contains("...") {
+        return false;
+    }
+    let mut rest = there.as_str();
+    said.replace("...", "…").split('…').map(str::trim).all(|piece| match rest.find(piece) {
+        Some(at) => {
+            rest = rest.get(at + piece.len()..).unwrap_or_default();
+            true
+        }
+        None => false,
+    })
+}
+
+/// With every run of white space as one space.
+pub(crate) fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a value stands anywhere in the result.
+fn occurs(value: &Value, recorded: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.values().all(|v| occurs(v, recorded)),
+        Value::Array(items) => items.iter().all(|v| occurs(v, recorded)),
+        Value::Null => true,
+        _ => match recorded {
+            Value::Object(members) => members.values().any(|r| occurs(value, r)),
+            Value::Array(items) => items.iter().any(|r| occurs(value, r)),
+            Value::String(text) => same_leaf(value, recorded) || occurs_in(&shown(value), text),
+            _ => same_leaf(value, recorded),
+        },
+    }
+}
+
+/// Whether `word` stands in `text` and is no part of a longer word or number.
+fn occurs_in(word: &str, text: &str) -> bool {
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            let before = text.get(..at).and_then(|t| t.chars().next_back());
+            let after = text.get(at + word.len()..).unwrap_or_default();
+            let mut next = after.chars();
+            let digit_follows = match next.next() {
+                Some('.') => next.next().is_some_and(|c| c.is_ascii_digit()),
+                Some(c) => c.is_ascii_digit(),
+                None => false,
+            };
+            !before.is_some_and(|c| c.is_alphanumeric() || c == '.') && !digit_follows
+        })
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(160) {
+        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(stated: &Value, recorded: &Value, expected: Option<(&str, &str, &str)>) {
+        let found = difference(stated.as_object().unwrap(), recorded);
+        let found =
+            found.as_ref().map(|d| (d.pointer.as_str(), d.stated.as_str(), d.recorded.as_str()));
+        assert_eq!(found, expected, "{stated} against {recorded}");
+    }
+
+    #[test]
+    fn what_may_be_said_otherwise() {
+        let recorded = json!({"download": 125.0, "note": "the line is fast and steady", "hops": [1, 2, 3], "at": {"b": "x"}});
+        check(&json!({"download": 125}), &recorded, None);
+        check(&json!({"Download": "125"}), &recorded, None);
+        check(&json!({"note": "the line is …"}), &recorded, None);
+        check(&json!({"hops": [1, 3]}), &recorded, None);
+        check(&json!({"hops": [1, "…"]}), &recorded, None);
+        check(&json!({"at": {"b": "x"}, "summary": "all fine"}), &recorded, None);
+        check(&json!({"result": {"download": 125}}), &recorded, None);
+        check(&json!({"result": "up 15ms"}), &json!("up 15ms"), None);
+        check(&json!({"latency": 15}), &json!("up, latency 15 ms"), None);
+        let wrapped = json!({"execution_id": "p_1234567890_abcd", "tool_name": "p", "result": "up", "executed_at": "now"});
+        check(&json!({"result": "up"}), &wrapped, None);
+        check(&json!({"loss": 0.33}), &json!({"loss": 0.3333}), None);
+    }
+
+    #[test]
+    fn changes() {
+        let recorded = json!({"download": 125, "hops": [1, 2], "at": {"b": "x"}});
+        check(&json!({"download": 512}), &recorded, Some(("/download", "512", "125")));
+        check(&json!({"at": {"b": "y"}}), &recorded, Some(("/at/b", "y", "x")));
+        check(&json!({"hops": [1, 9]}), &recorded, Some(("/hops/1", "9", "2")));
+        check(&json!({"upload": 73}), &recorded, Some(("", "upload: 73", "")));
+        check(&json!({"result": "down"}), &json!("up"), Some(("", "down", "up")));
+        check(&json!({"latency": 5}), &json!("latency 15 ms"), Some(("", "latency: 5", "")));
+    }
+}

@@ -1,0 +1,462 @@
+use std::collections::BTreeSet;
+
+use countersign_model::{
+    Claim, ClaimKind, Evidence, ExecutionId, Object, ObjectKind, Span, Status,
+};
+use serde_json::Value;
+
+use super::compare::{Difference, difference, spaced};
+use super::known::{Known, Register};
+use super::same_tool;
+use super::stated::{Cited, Setting, Stated, cited};
+use crate::facts::{Answer, Facts};
+
+/// One execution cited in one message, held against the record.
+#[derive(Debug)]
+pub(crate) struct Citation {
+    /// What was said.
+    pub(crate) claim: Claim,
+    /// What is wrong with it; empty when nothing is.
+    pub(crate) faults: Vec<Fault>,
+    /// The execution, when it is known.
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// What can be wrong with a citation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fault {
+    /// No execution has this id.
+    Unknown {
+        /// The id.
+        id: String,
+        /// Nothing is missing from the record.
+        provable: bool,
+    },
+    /// The execution was one of another tool.
+    OtherTool {
+        /// As said.
+        stated: String,
+        /// As recorded.
+        recorded: String,
+    },
+    /// The execution is older than the window.
+    Expired {
+        /// Its age in seconds.
+        age: u64,
+        /// The window in seconds.
+        window: u64,
+    },
+    /// The execution did not end well, and the agent presents it as if it had.
+    Unfinished {
+        /// How it ended.
+        status: Status,
+    },
+    /// The content differs from the recorded result.
+    Altered(Difference),
+    /// A tool's result without an id.
+    MissingId {
+        /// The tool.
+        tool: String,
+        /// The record proves that there is no such result, or that an id was at hand.
+        provable: bool,
+    },
+    /// An id without a tool, and no receipt that tells it.
+    MissingTool {
+        /// The id.
+        id: String,
+    },
+}
+
+/// Every citation of the transcript, by message and place.
+pub(crate) fn citations(facts: &Facts<'_>) -> Vec<Citation> {
+    let said: Vec<(&Answer<'_>, Cited)> = facts
+        .answers()
+        .iter()
+        .map(|answer| (answer, cited(answer.prose.text)))
+        .filter(|(_, cited)| !cited.objects.is_empty() || !cited.ids.is_empty())
+        .collect();
+    if said.is_empty() {
+        return Vec::new();
+    }
+    let bench = Bench { register: Register::of(facts), facts };
+    let mut found = Vec::new();
+    for (answer, cited) in &said {
+        bench.message(answer, cited, &mut found);
+    }
+    found
+}
+
+struct Bench<'f, 't> {
+    register: Register<'f>,
+    facts: &'f Facts<'t>,
+}
+
+impl Bench<'_, '_> {
+    fn message(&self, answer: &Answer<'_>, cited: &Cited, found: &mut Vec<Citation>) {
+        let text = answer.prose.text;
+        let turn = answer.turn;
+        let mut done: BTreeSet<&str> = BTreeSet::new();
+        for stated in &cited.objects {
+            let mut faults = Vec::new();
+            let mut evidence = Vec::new();
+            match &stated.id {
+                Some(id) => {
+                    let first = done.insert(id);
+                    if let Some(known) = self.register.get(id, turn) {
+                        evidence.push(known.evidence(""));
+                        self.verify(answer, known, Some(stated), &mut faults);
+                    } else if self.is_unknown(stated.setting, id, true, turn) {
+                        if first {
+                            faults.push(self.unknown(id, turn));
+                        }
+                        let bare = stated.tool.is_none() && !stated.rest.is_empty();
+                        if bare && stated.setting != Setting::Code {
+                            faults.push(Fault::MissingTool { id: id.clone() });
+                        }
+                    } else {
+                        continue;
+                    }
+                }
+                None => match self.missing_id(stated, cited, turn) {
+                    Some(fault) => faults.push(fault),
+                    None => continue,
+                },
+            }
+            let tool = stated.tool.as_deref();
+            let claim = claim(text, stated.span, stated.id.as_deref(), tool, turn);
+            found.push(Citation { claim, faults, evidence });
+        }
+        for mention in &cited.ids {
+            if !done.insert(&mention.id) {
+                continue;
+            }
+            let mut faults = Vec::new();
+            let mut evidence = Vec::new();
+            if let Some(known) = self.register.get(&mention.id, turn) {
+                evidence.push(known.evidence(""));
+                self.verify(answer, known, None, &mut faults);
+            } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
+                faults.push(self.unknown(&mention.id, turn));
+            } else {
+                continue;
+            }
+            let claim = claim(text, mention.span, Some(&mention.id), None, turn);
+            found.push(Citation { claim, faults, evidence });
+        }
+    }
+
+    /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
+    /// else that merely looks like one.
+    fn is_unknown(&self, setting: Setting, id: &str, labelled: bool, turn: usize) -> bool {
+        if self.register.is_seen(id, turn) {
+            return false;
+        }
+        let Some(parsed) = ExecutionId::parse(id) else {
+            // Other systems call other things execution ids; only beside receipts is it one of ours.
+            let ours = self.facts.transcript().receipts.as_ref().is_some_and(|r| !r.is_empty());
+            return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
+        };
+        if self.register.has_tool(parsed.tool) {
+            return true;
+        }
+        labelled && setting != Setting::Code && !self.register.is_drafted(id, turn)
+    }
+
+    /// Whether a text stands in something that the agent was given.
+    fn was_given(&self, word: &str, turn: usize) -> bool {
+        let messages = &self.facts.transcript().messages;
+        messages.iter().take(turn + 1).any(|message| {
+            (message.role != countersign_model::Role::Assistant && message.text.contains(word))
+                || message.outcomes.iter().any(|outcome| outcome.text.contains(word))
+        })
+    }
+
+    fn unknown(&self, id: &str, turn: usize) -> Fault {
+        let transcript = self.facts.transcript();
+        let provable = transcript.receipts.is_some() || self.facts.is_complete_before(turn);
+        Fault::Unknown { id: id.to_owned(), provable }
+    }
+
+    fn verify(
+        &self,
+        answer: &Answer<'_>,
+        known: &Known<'_>,
+        stated: Option<&Stated>,
+        faults: &mut Vec<Fault>,
+    ) {
+        if let Some(tool) = stated.and_then(|s| s.tool.as_deref()) {
+            let meant = known.tools.iter().any(|recorded| same_tool(recorded, tool));
+            if let (false, Some(recorded)) = (meant, known.tools.first()) {
+                faults.push(Fault::OtherTool {
+                    stated: tool.to_owned(),
+                    recorded: recorded.clone().into_owned(),
+                });
+            }
+        } else if stated.is_some()
+            && known.tools.is_empty()
+            && ExecutionId::parse(&known.id).is_none()
+        {
+            faults.push(Fault::MissingTool { id: known.id.clone() });
+        }
+        let window = self.facts.settings().execution_window_secs;
+        let now = self.facts.transcript().messages.get(answer.turn).and_then(|m| m.time);
+        if let (true, Some(now), Some(started)) = (window > 0, now, known.started) {
+            let age = u64::try_from(now.saturating_sub(started) / 1000).unwrap_or(0);
+            if age > window {
+                faults.push(Fault::Expired { age, window });
+            }
+        }
+        if !known.status.succeeded() && !discloses(answer.prose.text, stated) {
+            faults.push(Fault::Unfinished { status: known.status });
+        }
+        let compared = stated.filter(|s| s.setting != Setting::Code && !s.rest.is_empty());
+        if let (Some(stated), Some(recorded)) = (compared, known.result.as_deref()) {
+            faults.extend(difference(&stated.rest, recorded).map(Fault::Altered));
+        }
+    }
+
+    /// Whether an object presents a tool's result and lacks the id that it should carry.
+    fn missing_id(&self, stated: &Stated, cited: &Cited, turn: usize) -> Option<Fault> {
+        let tool = stated.tool.as_deref()?;
+        if stated.setting == Setting::Code || !presents_result(stated) {
+            return None;
+        }
+        let at_hand = self.register.shows_ids(turn);
+        let known_tool = self.register.has_tool(tool);
+        // An id named beside the object is an id.
+        let beside = cited.ids.iter().any(|mention| {
+            self.register
+                .get(&mention.id, turn)
+                .is_some_and(|known| known.tools.iter().any(|t| same_tool(t, tool)))
+        });
+        if beside || self.is_quoted(stated, turn) {
+            return None;
+        }
+        let invoked = self.facts.deeds_before(turn).any(|(execution, deed)| {
+            same_tool(execution.tool(), tool) || same_tool(&deed.tool, tool)
+        });
+        if invoked && !at_hand {
+            return None;
+        }
+        let asserted = stated.headed
+            || (known_tool && matches!(stated.tool_key, "toolname" | "commandexecuted"))
+            || (known_tool && has_result_member(stated));
+        if !asserted {
+            return None;
+        }
+        let complete = self.facts.is_complete_before(turn);
+        let provable = complete && (stated.headed || stated.setting == Setting::Plain);
+        Some(Fault::MissingId { tool: tool.to_owned(), provable })
+    }
+
+    /// Whether the agent repeats or discusses objects that it was given.
+    fn is_quoted(&self, stated: &Stated, turn: usize) -> bool {
+        let needle =
+            ["\"tool_name\"", "'tool_name'", "\"command_executed\"", "\"function\"", "\"tool\""];
+        let messages = &self.facts.transcript().messages;
+        let own = self.register.shows_ids(turn);
+        messages.iter().take(turn).any(|message| {
+            let said = message.role != countersign_model::Role::Assistant
+                && (needle.iter().any(|n| message.text.contains(n))
+                    || repeats(&message.text, stated));
+            let results = message.outcomes.iter().any(|outcome| {
+                (!own && needle.iter().any(|n| outcome.text.contains(n)))
+                    || repeats(&outcome.text, stated)
+            });
+            let drafts = message.calls.iter().any(|call| {
+                ["tool_name", "command_executed"]
+                    .iter()
+                    .any(|n| call.arguments.as_str().contains(n))
+            });
+            said || results || (drafts && !stated.headed)
+        })
+    }
+}
+
+/// Whether a text holds the object with the name of its tool.
+fn repeats(text: &str, stated: &Stated) -> bool {
+    let Some(tool) = stated.tool.as_deref() else { return false };
+    text.contains(tool)
+        && super::stated::cited(text)
+            .objects
+            .iter()
+            .any(|other| other.tool.as_deref() == Some(tool) && other.rest == stated.rest)
+}
+
+/// Members that describe or propose a call, and none that came back from one.
+const ABOUT_CALLS: [&str; 46] = [
+    "description",
+    "parameters",
+    "arguments",
+    "args",
+    "kwargs",
+    "input",
+    "inputs",
+    "params",
+    "actioninput",
+    "toolinput",
+    "name",
+    "id",
+    "type",
+    "schema",
+    "inputschema",
+    "required",
+    "strict",
+    "properties",
+    "callid",
+    "toolcallid",
+    "reason",
+    "purpose",
+    "when",
+    "usage",
+    "example",
+    "examples",
+    "category",
+    "enabled",
+    "version",
+    "timeout",
+    "action",
+    "step",
+    "query",
+    "thought",
+    "rationale",
+    "title",
+    "priority",
+    "options",
+    "config",
+    "path",
+    "command",
+    "prompt",
+    "server",
+    "matcher",
+    "hooks",
+    "permission",
+];
+
+/// Members that only a result has.
+const OF_RESULTS: [&str; 16] = [
+    "result",
+    "results",
+    "output",
+    "outputs",
+    "response",
+    "toolresult",
+    "toolresponse",
+    "tooloutput",
+    "stdout",
+    "stderr",
+    "exitcode",
+    "returned",
+    "returnvalue",
+    "observation",
+    "executedat",
+    "success",
+];
+
+fn folded(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn has_result_member(stated: &Stated) -> bool {
+    stated
+        .rest
+        .iter()
+        .any(|(key, value)| OF_RESULTS.contains(&folded(key).as_str()) && !is_blank(value))
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => {
+            let text = text.trim();
+            // A template: `<result>`, `...`, `{{output}}`.
+            text.is_empty()
+                || matches!(text, "…" | "...")
+                || (text.starts_with(['<', '{', '[']) && text.ends_with(['>', '}', ']']))
+        }
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether the object states something that a tool would have given back.
+fn presents_result(stated: &Stated) -> bool {
+    if has_result_member(stated) {
+        return true;
+    }
+    let definition = stated.rest.keys().any(|key| {
+        matches!(
+            folded(key).as_str(),
+            "arguments"
+                | "args"
+                | "kwargs"
+                | "parameters"
+                | "params"
+                | "input"
+                | "toolinput"
+                | "actioninput"
+                | "schema"
+                | "inputschema"
+                | "description"
+        )
+    });
+    !definition
+        && stated
+            .rest
+            .iter()
+            .any(|(key, value)| !ABOUT_CALLS.contains(&folded(key).as_str()) && !is_blank(value))
+}
+
+/// Whether the words around a citation, or the object itself, say that it did not work.
+fn discloses(text: &str, stated: Option<&Stated>) -> bool {
+    const WORDS: [&str; 20] = [
+        "fail",
+        "error",
+        "denied",
+        "refused",
+        "timed out",
+        "timeout",
+        "cancel",
+        "rolled back",
+        "not complete",
+        "incomplete",
+        "did not",
+        "didn't",
+        "unable",
+        "could not",
+        "couldn't",
+        "running",
+        "pending",
+        "in progress",
+        "unsuccessful",
+        "abort",
+    ];
+    let said = match stated {
+        Some(stated) if !stated.rest.is_empty() => {
+            if stated.rest.get("success") == Some(&Value::Bool(false)) {
+                return true;
+            }
+            // What stands in the object is what is presented; prose beside it does not undo it.
+            Value::Object(stated.rest.clone()).to_string()
+        }
+        _ => spaced(text),
+    };
+    let said = said.to_lowercase();
+    WORDS.iter().any(|word| said.contains(word))
+}
+
+fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usize) -> Claim {
+    let object = |kind, text: &str| Object { kind, text: text.to_owned() };
+    Claim {
+        kind: ClaimKind::Execution,
+        text: span.of(text).to_owned(),
+        objects: id
+            .map(|id| object(ObjectKind::Id, id))
+            .into_iter()
+            .chain(tool.map(|tool| object(ObjectKind::Tool, tool)))
+            .collect(),
+        span,
+        turn,
+    }
+}

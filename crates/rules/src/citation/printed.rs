@@ -1,0 +1,163 @@
+use std::collections::BTreeSet;
+
+use countersign_model::{Claim, ClaimKind, Message, Role, Span};
+
+use super::compare::spaced;
+use super::same_tool;
+use super::stated::cited;
+use super::traffic::{Firmness, Traffic, TrafficKind, traffic};
+use crate::facts::{Answer, Facts};
+
+/// Tool traffic that the agent printed itself.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    /// Where it stands.
+    pub(crate) claim: Claim,
+    /// `Some` when it holds an output that no call returned, and whether that is provable.
+    pub(crate) invented: Option<bool>,
+    /// What it is, where it is no output.
+    pub(crate) message: &'static str,
+}
+
+/// Every piece of printed traffic that did not happen.
+pub(crate) fn simulations(facts: &Facts<'_>) -> Vec<Simulation> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        for one in traffic(answer.prose.text) {
+            found.extend(judge(facts, answer, &one));
+        }
+    }
+    found
+}
+
+fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Simulation> {
+    let text = answer.prose.text;
+    let turn = answer.turn;
+    let (invented, message) = match &one.kind {
+        TrafficKind::Call { tool } => {
+            if !is_bare_call(facts, turn, tool) {
+                return None;
+            }
+            (None, "a tool call is printed as text, and no such call was made")
+        }
+        TrafficKind::Voice { words } => {
+            let words = spaced(words.of(text).split("</").next().unwrap_or_default());
+            if given(facts, turn).any(|there| spaced(there).contains(&words)) {
+                return None;
+            }
+            (None, "the agent speaks in the name of somebody else")
+        }
+        TrafficKind::Output { lines, firmness } => {
+            let provable = invented(facts, answer, lines, *firmness)?;
+            (Some(provable), "")
+        }
+    };
+    let claim = Claim {
+        kind: ClaimKind::Simulation,
+        text: one.span.of(text).to_owned(),
+        objects: Vec::new(),
+        span: one.span,
+        turn,
+    };
+    Some(Simulation { claim, invented, message })
+}
+
+/// Whether printed output came from nowhere; `None` when it may be a quotation.
+fn invented(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    lines: &[Span],
+    firmness: Firmness,
+) -> Option<bool> {
+    let text = answer.prose.text;
+    let turn = answer.turn;
+    let said: Vec<String> =
+        lines.iter().map(|line| spaced(line.of(text))).filter(|line| !is_elision(line)).collect();
+    // A known id in it makes it a citation, which other rules judge.
+    let cites = said.iter().any(|line| {
+        let ids = cited(line).ids;
+        ids.iter().any(|m| given(facts, turn).any(|there| there.contains(m.id.as_str())))
+    });
+    if said.is_empty() || cites {
+        return None;
+    }
+    let plain = said.iter().all(|line| line.chars().filter(|c| c.is_alphanumeric()).count() < 3);
+    let mut missing: Vec<&String> = said
+        .iter()
+        .filter(|line| plain || line.chars().filter(|c| c.is_alphanumeric()).count() >= 3)
+        .collect();
+    let all = missing.len();
+    for there in given(facts, turn) {
+        if missing.is_empty() {
+            break;
+        }
+        let spaced = spaced(there);
+        missing.retain(|line| !spaced.contains(line.as_str()));
+        if missing.is_empty() {
+            break;
+        }
+        // The same words in another order of braces and spaces.
+        let words: BTreeSet<String> = words(&spaced).collect();
+        missing.retain(|line| !self::words(line).all(|word| words.contains(&word)));
+    }
+    // A long quotation may have been shortened or tidied up in places.
+    if missing.len() * 3 <= all {
+        return None;
+    }
+    let complete = facts.is_complete_before(turn);
+    let firm = match firmness {
+        Firmness::Markup => true,
+        Firmness::Loose => false,
+        Firmness::Heading => {
+            let acted = facts.record().before(turn).next().is_some();
+            let hard = missing.iter().any(|line| {
+                words(line).any(|word| {
+                    word.bytes().any(|b| b.is_ascii_digit())
+                        && !given(facts, turn).any(|there| there.contains(word.as_str()))
+                })
+            });
+            hard || !acted
+        }
+    };
+    Some(complete && firm && missing.len() * 2 >= all)
+}
+
+/// Everything that the agent was given up to message `turn`: results first.
+fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
+    let messages = facts.transcript().messages.iter().take(turn + 1);
+    let results = messages.clone().flat_map(|m| m.outcomes.iter().map(|o| o.text.as_str()));
+    let said = messages.filter(|m| m.role != Role::Assistant).map(|m| m.text.as_str());
+    results.chain(said)
+}
+
+/// `…`, `... +12 lines`: lines left out.
+fn is_elision(line: &str) -> bool {
+    line.starts_with('…') || line.starts_with("...")
+}
+
+/// Words and numbers, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-')))
+        .map(|word| word.trim_matches(['.', '-', '_']).to_lowercase())
+        .filter(|word| !word.is_empty())
+}
+
+/// Whether a printed call names a real tool and nothing in the record made it.
+fn is_bare_call(facts: &Facts<'_>, turn: usize, tool: &str) -> bool {
+    let messages = &facts.transcript().messages;
+    let is_tool = facts.transcript().catalog.iter().any(|known| same_tool(&known.name, tool))
+        || facts.record().executions().iter().any(|e| same_tool(e.tool(), tool));
+    let calls = messages.get(turn).is_some_and(|message| !message.calls.is_empty());
+    let answered = messages.get(turn + 1).is_some_and(answers_in_text);
+    is_tool && !calls && !answered
+}
+
+/// Whether the log's own protocol is text: the result comes as the next message.
+fn answers_in_text(message: &Message) -> bool {
+    let text = message.text.trim_start().to_ascii_lowercase();
+    message.role != Role::Assistant
+        && (!message.outcomes.is_empty()
+            || ["observation", "<tool_res", "<function_res", "<observation", "tool result", "["]
+                .iter()
+                .any(|head| text.starts_with(head)))
+}

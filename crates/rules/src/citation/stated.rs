@@ -1,0 +1,400 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{ExecutionId, Span, execution_ids};
+use serde_json::{Map, Value};
+
+use super::literal::{number, objects};
+
+/// Everything in one text that cites an execution.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Cited {
+    /// Objects and blocks that speak of a tool or an execution, by start.
+    pub(crate) objects: Vec<Stated>,
+    /// Ids, each once, by start.
+    pub(crate) ids: Vec<Mention>,
+}
+
+/// A structured tool claim.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stated {
+    /// Where it stands.
+    pub(crate) span: Span,
+    /// The execution id it states.
+    pub(crate) id: Option<String>,
+    /// The tool it names.
+    pub(crate) tool: Option<String>,
+    /// The name of the member that names the tool.
+    pub(crate) tool_key: &'static str,
+    /// What else it states.
+    pub(crate) rest: Map<String, Value>,
+    /// Introduced as a result: "Tool result:".
+    pub(crate) headed: bool,
+    /// What it stands in.
+    pub(crate) setting: Setting,
+}
+
+/// What an object or an id stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// The running text.
+    Plain,
+    /// A fenced block without a language, or with one of data or tool traffic.
+    Fence,
+    /// A fenced block of a programming language.
+    Code,
+}
+
+/// An execution id in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mention {
+    /// Where it stands.
+    pub(crate) span: Span,
+    /// The id.
+    pub(crate) id: String,
+    /// Called an execution id.
+    pub(crate) labelled: bool,
+    /// What it stands in.
+    pub(crate) setting: Setting,
+}
+
+/// Finds what cites an execution.
+pub(crate) fn cited(text: &str) -> Cited {
+    let ids = mentions(text);
+    let may_name = ["tool", "function", "command_executed"].iter().any(|w| text.contains(w));
+    if ids.is_empty() && !may_name && !contains_label(text) {
+        return Cited { objects: Vec::new(), ids };
+    }
+    let fences = Fences::of(text);
+    let mut found: Vec<Stated> = objects(text, speaks_of_tool)
+        .into_iter()
+        .map(|literal| {
+            let headed = is_headed(text, literal.span.start);
+            stated(literal.span, literal.members, headed, fences.setting(literal.span.start))
+        })
+        .filter(|stated| stated.id.is_some() || stated.tool.is_some())
+        .collect();
+    found.extend(headed_blocks(text, &fences));
+    found.sort_by_key(|stated| stated.span.start);
+    let mut ids = ids;
+    for mention in &mut ids {
+        mention.setting = fences.setting(mention.span.start);
+    }
+    Cited { objects: found, ids }
+}
+
+/// The members that make an object a tool claim, folded.
+const TOOL_KEYS: [&str; 4] = ["toolname", "commandexecuted", "function", "tool"];
+
+fn fold(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn speaks_of_tool(members: &Map<String, Value>) -> bool {
+    members.keys().any(|key| {
+        let key = fold(key);
+        key == "executionid" || TOOL_KEYS.contains(&key.as_str())
+    })
+}
+
+fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Setting) -> Stated {
+    let mut one =
+        Stated { span, id: None, tool: None, tool_key: "", rest: Map::new(), headed, setting };
+    let mut named: BTreeMap<usize, String> = BTreeMap::new();
+    for (key, value) in members {
+        let folded = fold(&key);
+        if folded == "executionid" {
+            one.id = value.as_str().map(str::to_owned).filter(|id| !id.trim().is_empty());
+            continue;
+        }
+        let rank = TOOL_KEYS.iter().position(|k| *k == folded);
+        match rank.zip(value.as_str().and_then(tool_of)) {
+            Some((rank, tool)) => {
+                named.insert(rank, tool);
+            }
+            None if folded == "executedat" => {}
+            None => {
+                one.rest.insert(key, value);
+            }
+        }
+    }
+    if let Some((rank, tool)) = named.into_iter().next() {
+        one.tool = Some(tool);
+        one.tool_key = TOOL_KEYS.get(rank).copied().unwrap_or_default();
+    }
+    one
+}
+
+/// The tool that a value names: `name`, or `name(…)`.
+fn tool_of(value: &str) -> Option<String> {
+    let value = value.trim();
+    let name = value.split_once('(').map_or(value, |(name, _)| name.trim_end());
+    let is_name = !name.is_empty()
+        && name.len() <= 128
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'));
+    is_name.then(|| name.to_owned())
+}
+
+/// Words that introduce what a tool gave back.
+const HEADS: [&str; 12] = [
+    "tool result",
+    "tool_result",
+    "tool output",
+    "tool_output",
+    "tool response",
+    "tool_response",
+    "tool returned",
+    "function result",
+    "function returned",
+    "execution result",
+    "result of the tool",
+    "result from the tool",
+];
+
+/// Whether what stands just before `at` introduces a result.
+fn is_headed(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before
+        .lines()
+        .rev()
+        .map(str::trim)
+        .take(4)
+        .find(|line| !line.is_empty() && !line.starts_with("```"));
+    line.is_some_and(is_head)
+}
+
+fn is_head(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let line = line.trim_end_matches(['*', '`', ']', ' ', '{', '[']);
+    let ends = line.ends_with(':') || HEADS.iter().any(|head| line.ends_with(head));
+    ends && HEADS.iter().any(|head| line.contains(head))
+}
+
+/// `key: value` lines below words such as "Tool result:".
+fn headed_blocks(text: &str, fences: &Fences) -> Vec<Stated> {
+    let mut found = Vec::new();
+    let mut members: Option<(Map<String, Value>, Span)> = None;
+    let mut at = 0;
+    for raw in text.split_inclusive('\n').chain(std::iter::once("")) {
+        let start = at;
+        at += raw.len();
+        let line = raw.trim();
+        if let Some((open, span)) = &mut members {
+            if let Some((key, value)) = key_value(line) {
+                open.insert(key.to_owned(), value);
+                span.end = start + raw.trim_end().len();
+                continue;
+            }
+            if open.is_empty() && (line.is_empty() || line.starts_with("```")) && !raw.is_empty() {
+                continue;
+            }
+        }
+        if let Some((done, span)) = members.take() {
+            if speaks_of_tool(&done) {
+                found.push(stated(span, done, true, fences.setting(span.start)));
+            }
+        }
+        if line.len() <= 80 && line.ends_with([':', '*', ']']) && is_head(line) {
+            members = Some((Map::new(), Span::new(at, at)));
+        }
+    }
+    found
+}
+
+fn key_value(line: &str) -> Option<(&str, Value)> {
+    let line = line.trim_start_matches(['-', '*', '•', ' ']);
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_matches(['*', '`', '"', ' ']);
+    let value = value.trim_matches(['*', '`', '"', ' ', ',']);
+    let plain = !key.is_empty()
+        && key.len() <= 40
+        && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '));
+    (plain && !value.is_empty()).then(|| (key, number(value).unwrap_or_else(|| Value::from(value))))
+}
+
+/// Every id of a text: what the grammar knows, and what is called an execution id.
+fn mentions(text: &str) -> Vec<Mention> {
+    let mut found: BTreeMap<usize, Mention> = BTreeMap::new();
+    for (span, id) in execution_ids(text) {
+        let labelled = is_labelled(text, span.start);
+        let mention = Mention { span, id: id.id.to_owned(), labelled, setting: Setting::Plain };
+        found.insert(span.start, mention);
+    }
+    for span in labelled_tokens(text) {
+        let id = span.of(text).to_owned();
+        let overlaps = found.values().any(|m| m.span.overlaps(span));
+        if !overlaps && ExecutionId::parse(&id).is_none() {
+            found.insert(span.start, Mention { span, id, labelled: true, setting: Setting::Plain });
+        }
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept: Vec<Mention> = Vec::new();
+    for mention in found.into_values() {
+        match seen.get(&mention.id).and_then(|&at| kept.get_mut(at)) {
+            Some(first) => first.labelled |= mention.labelled,
+            None => {
+                seen.insert(mention.id.clone(), kept.len());
+                kept.push(mention);
+            }
+        }
+    }
+    kept
+}
+
+const LABELS: [&str; 4] = ["execution_id", "execution id", "execution-id", "executionid"];
+
+fn contains_label(text: &str) -> bool {
+    text.contains("xecution") && {
+        let lower = text.to_ascii_lowercase();
+        LABELS.iter().any(|label| lower.contains(label))
+    }
+}
+
+/// Whether what stands before `at` calls it an execution id.
+fn is_labelled(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let from = before.char_indices().rev().nth(24).map_or(0, |(i, _)| i);
+    let before = before.get(from..).unwrap_or_default().to_ascii_lowercase();
+    let before = before.trim_end_matches(is_label_glue);
+    LABELS.iter().any(|label| before.ends_with(label))
+}
+
+/// The tokens that follow a label and hold a digit.
+fn labelled_tokens(text: &str) -> Vec<Span> {
+    if !text.contains("xecution") {
+        return Vec::new();
+    }
+    let lower = text.to_ascii_lowercase();
+    let mut spans = Vec::new();
+    for label in LABELS {
+        for (at, _) in lower.match_indices(label) {
+            let rest = text.get(at + label.len()..).unwrap_or_default();
+            let glue = rest.len() - rest.trim_start_matches(is_label_glue).len();
+            let separated = rest.get(..glue).is_some_and(|g| g.contains([':', '=']));
+            let start = at + label.len() + glue;
+            let token = text.get(start..).unwrap_or_default();
+            let length = token
+                .bytes()
+                .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+                .count();
+            let token = token.get(..length).unwrap_or_default().trim_end_matches(['.', '-']);
+            if separated && token.len() >= 4 && token.bytes().any(|b| b.is_ascii_digit()) {
+                spans.push(Span::new(start, start + token.len()));
+            }
+        }
+    }
+    spans.sort();
+    spans.dedup();
+    spans
+}
+
+fn is_label_glue(c: char) -> bool {
+    matches!(c, ' ' | ':' | '=' | '"' | '\'' | '`' | '*' | '“' | '#')
+}
+
+/// The fenced blocks of a text.
+#[derive(Debug)]
+pub(crate) struct Fences(Vec<(Span, Setting)>);
+
+impl Fences {
+    /// Finds them.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut found = Vec::new();
+        let mut open: Option<(&str, usize, Setting)> = None;
+        let mut at = 0;
+        for raw in text.split_inclusive('\n') {
+            let start = at;
+            at += raw.len();
+            let line = raw.trim();
+            match open {
+                Some((mark, from, setting)) => {
+                    if line.starts_with(mark) && line.trim_start_matches(['`', '~']).is_empty() {
+                        found.push((Span::new(from, start), setting));
+                        open = None;
+                    }
+                }
+                None => {
+                    if let Some(mark) = ["```", "~~~"].into_iter().find(|m| line.starts_with(m)) {
+                        let language = line.trim_start_matches(['`', '~']).trim();
+                        open = Some((mark, at, setting_of(language)));
+                    }
+                }
+            }
+        }
+        if let Some((_, from, setting)) = open {
+            found.push((Span::new(from, text.len()), setting));
+        }
+        Self(found)
+    }
+
+    /// What the byte at `at` stands in.
+    pub(crate) fn setting(&self, at: usize) -> Setting {
+        let after = self.0.partition_point(|(span, _)| span.start <= at);
+        let last = after.checked_sub(1).and_then(|i| self.0.get(i));
+        last.filter(|(span, _)| at < span.end).map_or(Setting::Plain, |(_, setting)| *setting)
+    }
+}
+
+fn setting_of(language: &str) -> Setting {
+    let language = language.to_ascii_lowercase();
+    let data = matches!(language.as_str(), "" | "json" | "jsonc" | "json5" | "text" | "txt")
+        || ["output", "result", "tool", "console", "plain"].iter().any(|w| language.contains(w));
+    if data { Setting::Fence } else { Setting::Code }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, objects: &[(Option<&str>, Option<&str>, bool)], ids: &[(&str, bool)]) {
+        let found = cited(text);
+        let stated: Vec<_> =
+            found.objects.iter().map(|s| (s.id.as_deref(), s.tool.as_deref(), s.headed)).collect();
+        assert_eq!(stated, objects, "{text}");
+        let mentions: Vec<_> = found.ids.iter().map(|m| (m.span.of(text), m.labelled)).collect();
+        assert_eq!(mentions, ids, "{text}");
+    }
+
+    #[test]
+    fn objects_and_blocks() {
+        check("All good, the tool worked.", &[], &[]);
+        check(
+            "Tool result: {'tool_name': 'run_speed_test', 'download': 125}",
+            &[(None, Some("run_speed_test"), true)],
+            &[],
+        );
+        check(
+            "```json\n{\"command_executed\": \"ping(host='a')\"}\n```",
+            &[(None, Some("ping"), false)],
+            &[],
+        );
+        check(
+            "**Tool Result:**\n- tool: ping\n- latency: 15\n\nFine.",
+            &[(None, Some("ping"), true)],
+            &[],
+        );
+        check("{\"function\": {\"name\": \"x\"}}", &[], &[]);
+        check("{\"function\": \"Checks the line\"}", &[], &[]);
+        check(
+            "{\"a\": [{\"execution_id\": \"ping_1234567890_abcd\"}]}",
+            &[(Some("ping_1234567890_abcd"), None, false)],
+            &[("ping_1234567890_abcd", true)],
+        );
+    }
+
+    #[test]
+    fn ids() {
+        check("(execution_id: ping_1234567890_abcd)", &[], &[("ping_1234567890_abcd", true)]);
+        check("Execution ID: `ping_1234567890_abcd`.", &[], &[("ping_1234567890_abcd", true)]);
+        check("see ping_1234567890_abcd", &[], &[("ping_1234567890_abcd", false)]);
+        check(
+            "ping_1234567890_abcd, execution_id=ping_1234567890_abcd",
+            &[],
+            &[("ping_1234567890_abcd", true)],
+        );
+        check("execution_id: exec-0042", &[], &[("exec-0042", true)]);
+        check("the execution_id: string field", &[], &[]);
+        check("every execution id is unique", &[], &[]);
+    }
+}

@@ -1,0 +1,608 @@
+use countersign_model::Span;
+
+/// Tool traffic printed into a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    /// From the printed call, or from the marker of the output, to the end.
+    pub(crate) span: Span,
+    /// What it is.
+    pub(crate) kind: TrafficKind,
+}
+
+/// A kind of printed traffic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TrafficKind {
+    /// A call and nothing that came back.
+    Call {
+        /// The tool.
+        tool: String,
+    },
+    /// What came back.
+    Output {
+        /// Its lines.
+        lines: Vec<Span>,
+        /// How plainly it is presented as something that happened.
+        firmness: Firmness,
+    },
+    /// Somebody else's turn, or a notice of the harness.
+    Voice {
+        /// Its words.
+        words: Span,
+    },
+}
+
+/// How plainly printed output is presented as something that happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Firmness {
+    /// The markup of a tool, in the running text.
+    Markup,
+    /// Words such as "Tool result:", which may introduce a paraphrase.
+    Heading,
+    /// A block without a language, or an observation without an action.
+    Loose,
+}
+
+/// Finds printed traffic. Inline code, prose about markup, and blocks of a language are left out.
+pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
+    if !may_hold(text) {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let mut at = 0;
+    for raw in text.split_inclusive('\n') {
+        lines.push(Span::new(at, at + raw.trim_end().len()));
+        at += raw.len();
+    }
+    let thinks = lines.iter().any(|line| label(line.of(text), "thought").is_some());
+    let answers = lines.iter().any(|line| {
+        let line = line.of(text);
+        ["assistant", "ai", "final answer", "thought"].iter().any(|l| label(line, l).is_some())
+    });
+    let mut scan =
+        Scan { text, lines, at: 0, call: None, thinks, answers, acted: false, found: Vec::new() };
+    scan.run();
+    scan.found
+}
+
+const SIGNS: [&str; 13] = [
+    "observation",
+    "action",
+    "<function_",
+    "<tool",
+    "<invoke",
+    "<observation",
+    "```tool",
+    "⏺",
+    "⎿",
+    "exit",
+    "result",
+    "<system",
+    "[system",
+];
+
+fn may_hold(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+        || ["output", "response", "human:", "user:"].iter().any(|sign| lower.contains(sign))
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    lines: Vec<Span>,
+    at: usize,
+    /// A printed call that nothing has answered yet: where it starts, where it ends, its tool.
+    call: Option<(Span, String)>,
+    thinks: bool,
+    answers: bool,
+    acted: bool,
+    found: Vec<Traffic>,
+}
+
+impl<'t> Scan<'t> {
+    fn run(&mut self) {
+        while let Some(&span) = self.lines.get(self.at) {
+            let raw = span.of(self.text);
+            let line = raw.trim();
+            self.at += 1;
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(language) = fence(line) {
+                self.fenced(span, language);
+            } else {
+                self.line(span, line);
+            }
+        }
+        self.drop_call();
+    }
+
+    fn line(&mut self, span: Span, line: &str) {
+        if let Some(rest) = label(line, "action") {
+            let tool = printed_tool(rest);
+            self.open(span, tool);
+        } else if label(line, "action input").is_some() {
+            if let Some((call, _)) = &mut self.call {
+                call.end = span.end;
+            }
+        } else if line.starts_with("\"action\"") || line.starts_with("{\"action\"") {
+            let tool = printed_tool(line);
+            self.open(span, tool);
+        } else if let Some(rest) = label(line, "observation") {
+            let firmness = if self.call.is_some() || self.acted {
+                Some(Firmness::Markup)
+            } else {
+                self.thinks.then_some(Firmness::Loose)
+            };
+            let lines = self.output(span, rest, Until::Blank);
+            if let Some(firmness) = firmness {
+                self.close(span, lines, firmness);
+            }
+        } else if let Some(name) = opening_tag(line).filter(|name| !name.starts_with("system")) {
+            self.tag(span, line, name);
+        } else if let Some(rest) = line.strip_prefix('⏺') {
+            if let Some((name, _)) = rest.trim().split_once('(') {
+                self.open(span, Some(name.trim().to_owned()));
+            }
+        } else if let Some(rest) = line.strip_prefix('⎿') {
+            let lines = self.output(span, rest, Until::Outdent);
+            let firmness = if self.call.is_some() { Firmness::Markup } else { Firmness::Loose };
+            self.close(span, lines, firmness);
+        } else if is_exit(line) {
+            self.exit(span, line);
+        } else if let Some(rest) = result_heading(line) {
+            let lines = self.output(span, rest, Until::Blank);
+            self.close(span, lines, Firmness::Heading);
+        } else if let Some(words) = self.voice(line) {
+            let at = span.end - words.len().min(span.len());
+            let kind = TrafficKind::Voice { words: Span::new(at, span.end) };
+            self.found.push(Traffic { span, kind });
+        }
+    }
+
+    fn fenced(&mut self, span: Span, language: &str) {
+        let language = language.to_ascii_lowercase();
+        let from = self.at;
+        let to = self.fence_end();
+        let tool = language.contains("tool") || language.contains("function_");
+        let returns = ["output", "result", "response"].iter().any(|word| language.contains(word));
+        let body = self.lines.get(from..to).unwrap_or_default().to_vec();
+        if tool && returns || language == "observation" {
+            self.close(span, body, Firmness::Markup);
+        } else if tool {
+            let end = body.last().map_or(span.end, |line| line.end);
+            let name = body.iter().find_map(|line| printed_tool(line.of(self.text)));
+            self.open(Span::new(span.start, end), Some(name.unwrap_or_default()));
+        } else if let Some((call, name)) = &mut self.call {
+            // The body of an `Action:`.
+            call.end = body.last().map_or(span.end, |line| line.end);
+            if name.is_empty() {
+                let inner = body.iter().find_map(|line| printed_tool(line.of(self.text)));
+                match inner {
+                    Some(inner) => *name = inner,
+                    None => self.call = None,
+                }
+            }
+        } else if language.is_empty() {
+            let mut inner = Scan {
+                text: self.text,
+                lines: body,
+                at: 0,
+                call: None,
+                thinks: false,
+                answers: false,
+                acted: false,
+                found: Vec::new(),
+            };
+            inner.run();
+            for mut one in inner.found {
+                if let TrafficKind::Output { firmness, .. } = &mut one.kind {
+                    *firmness = Firmness::Loose;
+                    self.found.push(one);
+                }
+            }
+        }
+    }
+
+    /// Moves behind the end of the fence that has just been opened; gives the line of its end.
+    fn fence_end(&mut self) -> usize {
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let length = rest
+            .iter()
+            .position(|line| fence(line.of(self.text).trim()) == Some(""))
+            .unwrap_or(rest.len());
+        let end = self.at + length;
+        self.at = (end + 1).min(self.lines.len());
+        end
+    }
+
+    fn tag(&mut self, span: Span, line: &str, name: &str) {
+        let returns = matches!(
+            name,
+            "function_results"
+                | "function_result"
+                | "function_response"
+                | "tool_response"
+                | "tool_result"
+                | "tool_results"
+                | "tool_output"
+                | "tool_outputs"
+                | "observation"
+        );
+        let calls = matches!(
+            name,
+            "function_calls" | "function_call" | "tool_call" | "tool_calls" | "tool_use" | "invoke"
+        );
+        let content = line.split_once('>').map_or("", |(_, content)| content);
+        if returns {
+            let closed = content.contains("</");
+            if !closed && !content.trim().is_empty() {
+                return;
+            }
+            let lines = if closed {
+                let inner = content.split("</").next().unwrap_or_default();
+                trimmed(span_within(self.text, span, inner), self.text)
+            } else {
+                self.until_tag(name)
+            };
+            self.close(span, lines, Firmness::Markup);
+        } else if calls {
+            let named = attribute(line, "name").map(str::to_owned);
+            match &mut self.call {
+                Some((call, tool)) if name == "invoke" => {
+                    call.end = span.end;
+                    if let Some(named) = named {
+                        *tool = named;
+                    }
+                }
+                _ => self.open(span, Some(named.unwrap_or_default())),
+            }
+            if name.starts_with("tool_") || name == "function_call" {
+                let body = self.until_tag(name);
+                let inner = body.iter().find_map(|line| printed_tool(line.of(self.text)));
+                if let (Some((call, tool)), Some(inner)) = (&mut self.call, inner) {
+                    call.end = body.last().map_or(call.end, |line| line.end);
+                    *tool = inner;
+                }
+            }
+        }
+    }
+
+    /// The lines up to the closing tag, or up to an empty line where there is none.
+    fn until_tag(&mut self, name: &str) -> Vec<Span> {
+        let closing = format!("</{name}>");
+        let namespaced = format!(":{name}>");
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let end = rest.iter().position(|line| {
+            let line = line.of(self.text).trim();
+            line.starts_with(&closing) || (line.starts_with("</") && line.ends_with(&namespaced))
+        });
+        let length = end.unwrap_or_else(|| {
+            let blank = rest.iter().position(|line| line.of(self.text).trim().is_empty());
+            blank.unwrap_or(rest.len())
+        });
+        let body = rest.get(..length).unwrap_or_default().to_vec();
+        self.at = (self.at + length + usize::from(end.is_some())).min(self.lines.len());
+        body
+    }
+
+    fn exit(&mut self, span: Span, line: &str) {
+        let ahead = self.lines.get(self.at..).unwrap_or_default();
+        let output =
+            ahead.iter().take(4).position(|l| label(l.of(self.text).trim(), "output").is_some());
+        if let Some(skip) = output {
+            let heading = ahead.get(skip).copied().unwrap_or(span);
+            let rest = label(heading.of(self.text).trim(), "output").unwrap_or_default();
+            self.at += skip + 1;
+            let lines = self.output(heading, rest, Until::Blank);
+            self.close(span, lines, Firmness::Markup);
+            return;
+        }
+        let before = self.lines.get(..self.at.saturating_sub(1)).unwrap_or_default();
+        let mut body: Vec<Span> = before
+            .iter()
+            .rev()
+            .take_while(|l| !l.of(self.text).trim().is_empty())
+            .take(20)
+            .copied()
+            .collect();
+        body.reverse();
+        let start = body.first().map_or(span.start, |first| first.start);
+        let firmness = if line.starts_with('[') && !body.is_empty() {
+            Firmness::Markup
+        } else {
+            Firmness::Loose
+        };
+        body.push(span);
+        self.close(Span::new(start, span.end), body, firmness);
+    }
+
+    /// The output that begins with `rest` of a line and goes on below.
+    fn output(&mut self, span: Span, rest: &str, until: Until) -> Vec<Span> {
+        let mut lines = trimmed(span_within(self.text, span, rest), self.text);
+        while let Some(&next) = self.lines.get(self.at) {
+            let raw = next.of(self.text);
+            let line = raw.trim();
+            let stops = match until {
+                Until::Blank => line.is_empty() && !lines.is_empty(),
+                Until::Outdent => !raw.starts_with("    ") && !raw.starts_with('\t'),
+            };
+            let skips = line.is_empty() && lines.is_empty();
+            if stops || begins_anew(line) {
+                break;
+            }
+            self.at += 1;
+            if skips {
+                // At most one empty line stands between a heading and its content.
+                if self.lines.get(self.at).is_some_and(|l| l.of(self.text).trim().is_empty()) {
+                    break;
+                }
+                continue;
+            }
+            if fence(line).is_some() {
+                let from = self.at;
+                let to = self.fence_end();
+                lines.extend(self.lines.get(from..to).unwrap_or_default());
+                break;
+            }
+            lines.push(next);
+        }
+        lines
+    }
+
+    fn voice<'l>(&self, line: &'l str) -> Option<&'l str> {
+        if let Some(rest) = label(line, "human") {
+            return (self.at > 1 && !rest.is_empty()).then_some(rest);
+        }
+        if let Some(rest) = label(line, "user") {
+            return (self.at > 1 && self.answers && !rest.is_empty()).then_some(rest);
+        }
+        let notice = line
+            .strip_prefix("<system-reminder>")
+            .or_else(|| line.strip_prefix("[System:"))
+            .or_else(|| line.strip_prefix("[SYSTEM]"));
+        notice.map(str::trim).filter(|words| !words.is_empty())
+    }
+
+    fn open(&mut self, span: Span, tool: Option<String>) {
+        self.drop_call();
+        if let Some(tool) = tool {
+            self.call = Some((span, tool));
+        }
+    }
+
+    fn close(&mut self, span: Span, lines: Vec<Span>, firmness: Firmness) {
+        let lines: Vec<Span> =
+            lines.into_iter().filter(|line| !line.of(self.text).trim().is_empty()).collect();
+        let Some(last) = lines.last() else { return };
+        let start = self.call.take().map_or(span.start, |(call, _)| call.start);
+        self.acted |= firmness == Firmness::Markup;
+        let span = Span::new(start, last.end);
+        self.found.push(Traffic { span, kind: TrafficKind::Output { lines, firmness } });
+    }
+
+    fn drop_call(&mut self) {
+        if let Some((span, tool)) = self.call.take() {
+            if !tool.is_empty() {
+                self.found.push(Traffic { span, kind: TrafficKind::Call { tool } });
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Until {
+    Blank,
+    Outdent,
+}
+
+/// The language of a fence line; empty when it has none.
+fn fence(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"))?;
+    (!rest.contains('`')).then(|| rest.trim_start_matches(['`', '~']).trim())
+}
+
+/// What follows `word:` at the start of a line; emphasis around it does not count.
+fn label<'l>(line: &'l str, word: &str) -> Option<&'l str> {
+    let line = line.trim_start().trim_start_matches(['*', '#', '_']).trim_start();
+    let head = line.get(..word.len())?;
+    let rest = line.get(word.len()..)?.trim_start_matches(['*', '_']);
+    let rest = rest.strip_prefix(':')?;
+    head.eq_ignore_ascii_case(word).then(|| rest.trim_start_matches(['*', '_']).trim())
+}
+
+/// Whether a line begins another part of a printed dialogue.
+fn begins_anew(line: &str) -> bool {
+    ["thought", "action", "action input", "observation", "final answer"]
+        .iter()
+        .any(|word| label(line, word).is_some())
+}
+
+/// What follows "Tool result:" or stands under "[Tool result]".
+fn result_heading(line: &str) -> Option<&str> {
+    let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
+    let heads = [
+        "tool result",
+        "tool_result",
+        "tool output",
+        "tool_output",
+        "tool response",
+        "tool_response",
+        "function result",
+        "function output",
+        "tool call result",
+    ];
+    let head = heads.iter().find(|head| {
+        bare.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head))
+    })?;
+    let rest = bare.get(head.len()..)?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let (rest, bracketed) = match rest.strip_prefix(']') {
+        Some(rest) => (rest, line.starts_with('[')),
+        None => (rest, false),
+    };
+    let rest = rest.trim_start_matches(['*', '_']);
+    match rest.strip_prefix(':') {
+        Some(content) => Some(content.trim_start_matches(['*', '_']).trim()),
+        None => (bracketed || rest.trim().is_empty() && line.starts_with('[')).then(|| rest.trim()),
+    }
+}
+
+/// `[Command finished with exit code 0]`, `Process exited with code 0`.
+fn is_exit(line: &str) -> bool {
+    let lower = line.trim_matches(['[', ']', '(', ')', '*', '_', '.']).to_ascii_lowercase();
+    if line.len() > 80 {
+        return false;
+    }
+    let number = |rest: &str| {
+        let rest = rest.trim_start_matches([':', ' ']);
+        !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+    };
+    let after = |head: &str| lower.split_once(head).is_some_and(|(_, rest)| number(rest));
+    let whole =
+        ["process exited with code", "process exited with exit code", "command exited with code"]
+            .iter()
+            .any(|head| lower.starts_with(head) && after(head));
+    whole || (line.starts_with('[') && (after("exit code") || after("exited with code")))
+}
+
+/// The name of the tag that opens a line, without its name space.
+fn opening_tag(line: &str) -> Option<&str> {
+    let inner = line.strip_prefix('<')?;
+    let end = inner.find(['>', ' '])?;
+    let name = inner.get(..end)?;
+    if !inner.contains('>') {
+        return None;
+    }
+    Some(name.rsplit(':').next().unwrap_or(name))
+}
+
+fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let (_, rest) = line.split_once(&format!("{name}=\""))?;
+    rest.split('"').next()
+}
+
+/// The tool that a printed call names: `name`, `name(…)`, `"action": "name"`, `{"name": "…"}`.
+fn printed_tool(text: &str) -> Option<String> {
+    let text = text.trim().trim_matches('`');
+    for key in ["\"action\"", "\"name\"", "\"tool\"", "\"tool_name\"", "\"function\""] {
+        if let Some((_, rest)) = text.split_once(key) {
+            let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            let name = value.split('"').next()?;
+            let is_name = !name.is_empty() && !name.contains(' ');
+            return is_name.then(|| name.to_owned());
+        }
+    }
+    let text = text.strip_prefix("print(").unwrap_or(text);
+    if text.is_empty() {
+        return Some(String::new());
+    }
+    let name = text.split('(').next().unwrap_or(text).trim();
+    let is_name = name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'));
+    (is_name && !name.is_empty()).then(|| name.to_owned())
+}
+
+/// Where `part`, a piece of the line at `span`, stands.
+fn span_within(text: &str, span: Span, part: &str) -> Span {
+    let line = span.of(text);
+    let at = line.rfind(part).unwrap_or(line.len());
+    Span::new(span.start + at, span.start + at + part.len())
+}
+
+fn trimmed(span: Span, text: &str) -> Vec<Span> {
+    if span.of(text).trim().is_empty() { Vec::new() } else { vec![span] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq)]
+    enum Seen<'t> {
+        Call(&'t str),
+        Output(Vec<&'t str>, Firmness),
+        Voice(&'t str),
+    }
+
+    fn check(text: &str, expected: &[Seen<'_>]) {
+        let found = traffic(text);
+        let seen: Vec<Seen<'_>> = found
+            .iter()
+            .map(|one| match &one.kind {
+                TrafficKind::Call { tool } => Seen::Call(tool),
+                TrafficKind::Output { lines, firmness } => {
+                    Seen::Output(lines.iter().map(|l| l.of(text).trim()).collect(), *firmness)
+                }
+                TrafficKind::Voice { words } => Seen::Voice(words.of(text)),
+            })
+            .collect();
+        assert_eq!(seen, expected, "{text}");
+    }
+
+    #[test]
+    fn outputs() {
+        use Firmness::*;
+        use Seen::*;
+        check(
+            "Done.\n\nAction: bash\nAction Input: ls\nObservation: a.txt\nb.txt\n\nBoth are there.",
+            &[Output(vec!["a.txt", "b.txt"], Markup)],
+        );
+        check(
+            "Action:\n```json\n{\n\"action\": \"ls\"\n}\n```\nObservation:\n{\n\"n\": 3\n}\n\nThought:\nok",
+            &[Output(vec!["{", "\"n\": 3", "}"], Markup)],
+        );
+        check("Thought: so\nObservation: it is red", &[Output(vec!["it is red"], Loose)]);
+        check("Observation: the loop is quadratic.", &[]);
+        check("Action: rest\n\nIt is done.", &[Call("rest")]);
+        check("Action: take a walk outside", &[]);
+        check(
+            "<function_calls>\n<invoke name=\"Bash\">\n<parameter name=\"command\">ls</parameter>\n</invoke>\n</function_calls>\n<function_results>\na\n\nb\n</function_results>\nDone.",
+            &[Output(vec!["a", "b"], Markup)],
+        );
+        check(
+            "<tool_call>\n{\"name\": \"ping\"}\n</tool_call>\n<tool_response>{\"ms\": 4}</tool_response>",
+            &[Output(vec!["{\"ms\": 4}"], Markup)],
+        );
+        check("<tool_call>\n{\"name\": \"ping\"}\n</tool_call>", &[Call("ping")]);
+        check(
+            "```tool_code\nprint(run(\"x\"))\n```\n```tool_outputs\nok\n```",
+            &[Output(vec!["ok"], Markup)],
+        );
+        check(
+            "⏺ Bash(make)\n  ⎿  built in 3 s\n     no warnings\n\nBuilt.",
+            &[Output(vec!["built in 3 s", "no warnings"], Markup)],
+        );
+        check(
+            "Process exited with code 0\nOutput:\nok 3\n\nGood.",
+            &[Output(vec!["ok 3"], Markup)],
+        );
+        check(
+            "12 passed\n[Command finished with exit code 0]",
+            &[Output(vec!["12 passed", "[Command finished with exit code 0]"], Markup)],
+        );
+        check("**Tool result:** sent to 4 people", &[Output(vec!["sent to 4 people"], Heading)]);
+        check("[Tool result]\nsent", &[Output(vec!["sent"], Heading)]);
+    }
+
+    #[test]
+    fn discussion_is_left_alone() {
+        check("The parser drops `<tool_result>` blocks.", &[]);
+        check("<tool_result> blocks are dropped by the parser.", &[]);
+        check("```rust\nlet s = \"<tool_result>\";\n```", &[]);
+        check("```xml\n<tool_result>\nok\n</tool_result>\n```", &[]);
+        check("```\n⏺ Bash(ls)\n  ⎿  a.txt\n```", &[Seen::Output(vec!["a.txt"], Firmness::Loose)]);
+        check("It exited with code 0, as the tool results show.", &[]);
+        check("Tool results are cached.", &[]);
+        check("User: ana\nOrder: 4", &[]);
+    }
+
+    #[test]
+    fn voices() {
+        check("It is ready.\nHuman: Thanks!\n\nYou are welcome.", &[Seen::Voice("Thanks!")]);
+        check(
+            "<system-reminder>The disk is full.</system-reminder>",
+            &[Seen::Voice("The disk is full.</system-reminder>")],
+        );
+    }
+}

@@ -1,0 +1,38 @@
+use countersign_model::{Code, Mode};
+
+use crate::citation::Fault;
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// CS006: a tool result is presented without the id of its execution.
+pub(crate) struct MissingExecutionId;
+
+static META: Meta = Meta {
+    code: Code("CS006"),
+    name: "missing-execution-id",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "a tool result is presented without the id of its execution",
+    page: include_str!("../../../../spec/rules/CS006.md"),
+};
+
+impl Rule for MissingExecutionId {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for citation in facts.citations() {
+            for fault in &citation.faults {
+                let Fault::MissingId { tool, provable } = fault else { continue };
+                let note = Note::proven(format!(
+                    "a result of `{tool}` is presented without an execution id"
+                ))
+                .help("call the tool and cite the id of its execution")
+                .provable_if(*provable);
+                findings.unsupported(facts, &citation.claim, note);
+            }
+        }
+    }
+}

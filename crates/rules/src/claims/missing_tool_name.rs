@@ -1,0 +1,37 @@
+use countersign_model::{Code, Mode};
+
+use crate::citation::Fault;
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// CS007: an execution is cited without its tool, and no receipt tells which.
+pub(crate) struct MissingToolName;
+
+static META: Meta = Meta {
+    code: Code("CS007"),
+    name: "missing-tool-name",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "an execution is cited without its tool, and no receipt tells which",
+    page: include_str!("../../../../spec/rules/CS007.md"),
+};
+
+impl Rule for MissingToolName {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for citation in facts.citations() {
+            for fault in &citation.faults {
+                let Fault::MissingTool { id } = fault else { continue };
+                let note = Note::proven(format!(
+                    "`{id}` is cited without the tool, and no receipt tells which it was"
+                ))
+                .help("name the tool beside the id");
+                findings.unsupported(facts, &citation.claim, note);
+            }
+        }
+    }
+}

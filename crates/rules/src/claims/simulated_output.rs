@@ -1,0 +1,44 @@
+use countersign_model::{Code, Mode};
+
+use crate::citation::simulations;
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// CS013: tool traffic printed as text as if it had happened.
+pub(crate) struct SimulatedOutput;
+
+static META: Meta = Meta {
+    code: Code("CS013"),
+    name: "simulated-output",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "tool traffic is printed as text as if it had happened",
+    page: include_str!("../../../../spec/rules/CS013.md"),
+};
+
+impl Rule for SimulatedOutput {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for found in simulations(facts) {
+            match found.invented {
+                Some(provable) => findings.contradicted(
+                    facts,
+                    &found.claim,
+                    Note::proven("this looks like the output of a tool, but no call returned it")
+                        .help("call the tool and report what it returns")
+                        .provable_if(provable),
+                ),
+                None => findings.unsupported(
+                    facts,
+                    &found.claim,
+                    Note::suspected(found.message)
+                        .help("call the tool instead of printing the call"),
+                ),
+            }
+        }
+    }
+}
