@@ -83,7 +83,8 @@ fn is_wrapper(key: &str) -> bool {
 fn is_remark(key: &str) -> bool {
     matches!(
         folded(key).as_str(),
-        "arguments"
+        "executedat"
+            | "arguments"
             | "args"
             | "kwargs"
             | "parameters"

@@ -156,10 +156,14 @@ impl Bench<'_, '_> {
             let ours = self.facts.transcript().receipts.as_ref().is_some_and(|r| !r.is_empty());
             return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
         };
-        if self.register.has_tool(parsed.tool) {
+        if labelled && self.register.has_tool(parsed.tool) {
             return true;
         }
-        labelled && setting != Setting::Code && !self.register.is_drafted(id, turn)
+        if !labelled {
+            // A file or a key may look like an id; an id begins with the very name of a tool.
+            return self.register.has_exactly(parsed.tool) && !self.register.is_drafted(id, turn);
+        }
+        setting != Setting::Code && !self.register.is_drafted(id, turn)
     }
 
     /// Whether a text stands in something that the agent was given.
@@ -402,10 +406,15 @@ fn presents_result(stated: &Stated) -> bool {
         )
     });
     !definition
-        && stated
-            .rest
-            .iter()
-            .any(|(key, value)| !ABOUT_CALLS.contains(&folded(key).as_str()) && !is_blank(value))
+        && stated.rest.iter().any(|(key, value)| {
+            let key = folded(key);
+            // Switches and limits are configuration.
+            let measured = matches!(value, Value::Number(_) | Value::Object(_) | Value::Array(_));
+            let limit = ["max", "min", "limit", "retr", "budget", "allow", "den"];
+            !ABOUT_CALLS.contains(&key.as_str())
+                && !is_blank(value)
+                && (stated.headed || (measured && !limit.iter().any(|word| key.starts_with(word))))
+        })
 }
 
 /// Whether the words around a citation, or the object itself, say that it did not work.
@@ -438,7 +447,8 @@ fn discloses(text: &str, stated: Option<&Stated>) -> bool {
                 return true;
             }
             // What stands in the object is what is presented; prose beside it does not undo it.
-            Value::Object(stated.rest.clone()).to_string()
+            let told = stated.rest.iter().filter(|(_, value)| !is_blank(value));
+            Value::Object(told.map(|(k, v)| (k.clone(), v.clone())).collect()).to_string()
         }
         _ => spaced(text),
     };
@@ -458,5 +468,156 @@ fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usi
             .collect(),
         span,
         turn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::{
+        Arguments, Catalog, Format, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall,
+        Transcript,
+    };
+    use serde_json::json;
+
+    use crate::check::check as judged;
+    use crate::settings::Settings;
+
+    const ID: &str = "ping_1735999999123_9f3a01bc";
+
+    /// A session with `ping` called once, and what the agent says after it.
+    fn session(result: &str, said: &str) -> Transcript {
+        let mut transcript = Transcript::new("s", Format::OpenaiChat);
+        let tools = ["ping", "run_speed_test"].map(Tool::named);
+        transcript.catalog = Catalog::known(tools).0;
+        let mut call = Message::text(Role::Assistant, "");
+        let arguments = Arguments::raw("{}");
+        let (id, tool) = ("c1".to_owned(), "ping".to_owned());
+        call.calls.push(ToolCall { id, tool, arguments, line: 0 });
+        let mut answer = Message::text(Role::Tool, "");
+        let (call_id, text) = ("c1".to_owned(), result.to_owned());
+        answer.outcomes.push(Outcome { call_id, text, ..Outcome::default() });
+        let mut last = Message::text(Role::Assistant, said);
+        last.time = Some(1_735_999_999_123 + 400_000);
+        transcript.messages =
+            vec![Message::text(Role::User, "Is the line up?"), call, answer, last];
+        transcript
+    }
+
+    fn codes(transcript: &Transcript, settings: &Settings) -> Vec<String> {
+        let report = judged(transcript, settings);
+        let mut codes: Vec<String> = report
+            .findings
+            .iter()
+            .filter(|f| f.code.0.starts_with("CS"))
+            .map(|f| format!("{} {}", f.code, f.severity.name()))
+            .collect();
+        codes.sort();
+        codes
+    }
+
+    fn check(result: &str, said: &str, expected: &[&str]) {
+        let found = codes(&session(result, said), &Settings::default());
+        assert_eq!(found, expected, "{result} | {said}");
+    }
+
+    const UP: &str =
+        r#"{"latency_ms": 15, "state": "up", "execution_id": "ping_1735999999123_9f3a01bc"}"#;
+
+    #[test]
+    fn ids() {
+        check(UP, &format!("The line is up (execution_id: {ID})."), &[]);
+        check("up\n(execution_id: ping_1735999999123_9f3a01bc)", &format!("Up. {ID}"), &[]);
+        check(UP, "Up (execution_id: ping_1735999999999_00000000).", &["CS001 error"]);
+        check("up", &format!("Up (execution_id: {ID})."), &["CS001 error"]);
+        check("up", &format!("See {ID}."), &["CS001 error"]);
+        check("up", "The dump is in backup_1735999999123_9f3a01bc.", &[]);
+        check("up", "An id looks like `tmp/ping_1735999999123_9f3a01bc`.", &[]);
+        check(
+            UP,
+            &format!("{{\"execution_id\": \"{ID}\", \"tool_name\": \"run_speed_test\"}}"),
+            &["CS002 error"],
+        );
+    }
+
+    #[test]
+    fn contents() {
+        let object =
+            |rest: &str| format!("{{\"tool_name\": \"ping\", \"execution_id\": \"{ID}\", {rest}}}");
+        check(UP, &object("\"latency_ms\": 15.0, \"state\": \"up\""), &[]);
+        check(UP, &object("\"latency_ms\": 51"), &["CS005 error"]);
+        check(UP, &object("\"download\": 125"), &["CS005 error"]);
+        check(UP, &object("\"summary\": \"all fine\""), &[]);
+    }
+
+    #[test]
+    fn results_without_ids() {
+        let fake = "Tool result: {'tool_name': 'run_speed_test', 'download': 125}";
+        check("up", fake, &["CS006 error"]);
+        check("up", "{\"tool_name\": \"run_speed_test\", \"download\": 125}", &["CS006 error"]);
+        check(
+            "up",
+            "```json\n{\"tool\": \"run_speed_test\", \"result\": 5}\n```",
+            &["CS006 warning"],
+        );
+        check("up", "Tool result: {\"tool\": \"ping\", \"result\": \"up\"}", &[]);
+        check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
+        check(
+            UP,
+            &format!(
+                "{{\"tool\": \"ping\", \"result\": {{\"state\": \"up\"}}}}\n(execution_id: {ID})"
+            ),
+            &[],
+        );
+        for honest in [
+            "{\"tool\": \"run_speed_test\", \"arguments\": {\"host\": \"a\"}}",
+            "{\"tool_name\": \"run_speed_test\", \"description\": \"Measures\", \"parameters\": {\"n\": 1}}",
+            "{\"tool_name\": \"run_speed_test\", \"allowed\": true, \"max_calls\": 5}",
+            "```python\ntools = [{'tool_name': 'run_speed_test', 'result': 5}]\n```",
+            "```json\n{\"function\": \"parse\", \"line\": 12}\n```",
+            "{\"tool_name\": \"run_speed_test\", \"result\": \"<result>\"}",
+            "I would call the `run_speed_test` function next.",
+        ] {
+            check("up", honest, &[]);
+        }
+    }
+
+    #[test]
+    fn receipts() {
+        use countersign_model::Status;
+        let with = |status, said: &str| {
+            let mut transcript = session("up", said);
+            transcript.receipts = Some(vec![RecordedReceipt {
+                id: ID.to_owned(),
+                tool: "ping".to_owned(),
+                call_id: Some("c1".to_owned()),
+                status,
+                started: Some(1_735_999_999_123),
+                ended: None,
+                result: Some(json!({"latency_ms": 15})),
+            }]);
+            transcript
+        };
+        let cited = format!("The line is up (execution_id: {ID}).");
+        let day = Settings::default();
+        let short = Settings { execution_window_secs: 300, ..Settings::default() };
+        for (status, said, settings, expected) in [
+            (Status::Completed, cited.as_str(), &day, vec![]),
+            (Status::Completed, cited.as_str(), &short, vec!["CS003 warning"]),
+            (Status::Failed, cited.as_str(), &day, vec!["CS004 error"]),
+            (Status::Failed, &format!("The ping failed (execution_id: {ID})."), &day, vec![]),
+            (Status::Completed, "Up (execution_id: exec-0042).", &day, vec!["CS001 error"]),
+        ] {
+            assert_eq!(codes(&with(status, said), settings), expected, "{status:?} {said}");
+        }
+    }
+    #[test]
+    fn printed_traffic() {
+        check("up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &["CS013 error"]);
+        check("3 hosts up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &[]);
+        check("{\"hosts\":3}", "<tool_result>\n{ \"hosts\": 3 }\n</tool_result>", &[]);
+        check("up", "Action: run_speed_test\nAction Input: {}", &["CS013 warning"]);
+        check("up", "**Action:** restart\n**Observation:** the lamp is green in 5 s", &[]);
+        check("3 of 4 up", "Tool result: three of 4 are up", &[]);
+        check("3 of 4 up", "Tool result: 97 of 98 are up", &["CS013 error"]);
     }
 }

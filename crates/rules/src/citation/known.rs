@@ -170,6 +170,11 @@ impl<'f> Register<'f> {
         self.tools.iter().any(|tool| same_tool(tool, name))
     }
 
+    /// The same, letter by letter.
+    pub(crate) fn has_exactly(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool == name)
+    }
+
     /// Whether results carried ids before message `turn`, so that the agent could cite them.
     pub(crate) fn shows_ids(&self, turn: usize) -> bool {
         self.shown_from.is_some_and(|from| from <= turn)

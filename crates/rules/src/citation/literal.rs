@@ -157,11 +157,10 @@ impl Reader<'_> {
 
     /// A number, a constant, or an elision.
     fn word(&mut self) -> Option<Value> {
-        if let Some(rest) = self.text.get(self.at..) {
-            if let Some(mark) = ["...", "…"].into_iter().find(|m| rest.starts_with(m)) {
-                self.at += mark.len();
-                return Some(Value::from("…"));
-            }
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        if let Some(mark) = ["...", "…"].into_iter().find(|m| rest.starts_with(m)) {
+            self.at += mark.len();
+            return Some(Value::from("…"));
         }
         let start = self.at;
         let word = self.run(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));

@@ -12,7 +12,7 @@ mod stated;
 mod traffic;
 
 pub(crate) use judge::{Citation, Fault, citations};
-pub(crate) use printed::{Simulation, simulations};
+pub(crate) use printed::simulations;
 
 /// Whether two names mean one tool: case, separators and a leading name space do not count.
 pub(crate) fn same_tool(a: &str, b: &str) -> bool {

@@ -47,7 +47,14 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Simula
             }
             (None, "the agent speaks in the name of somebody else")
         }
-        TrafficKind::Output { lines, firmness } => {
+        TrafficKind::Output { lines, firmness, doubtful } => {
+            if doubtful.as_deref().is_some_and(|tool| !is_tool(facts, tool)) {
+                return None;
+            }
+            // What names its tool is a citation, which other rules judge.
+            if *firmness == Firmness::Heading && !cited(one.span.of(text)).objects.is_empty() {
+                return None;
+            }
             let provable = invented(facts, answer, lines, *firmness)?;
             (Some(provable), "")
         }
@@ -97,8 +104,8 @@ fn invented(
             break;
         }
         // The same words in another order of braces and spaces.
-        let words: BTreeSet<String> = words(&spaced).collect();
-        missing.retain(|line| !self::words(line).all(|word| words.contains(&word)));
+        let known: BTreeSet<String> = words(&spaced).collect();
+        missing.retain(|line| !words(line).all(|word| known.contains(&word)));
     }
     // A long quotation may have been shortened or tidied up in places.
     if missing.len() * 3 <= all {
@@ -108,15 +115,23 @@ fn invented(
     let firm = match firmness {
         Firmness::Markup => true,
         Firmness::Loose => false,
+        Firmness::Heading if facts.record().before(turn).next().is_none() => true,
         Firmness::Heading => {
-            let acted = facts.record().before(turn).next().is_some();
-            let hard = missing.iter().any(|line| {
-                words(line).any(|word| {
-                    word.bytes().any(|b| b.is_ascii_digit())
-                        && !given(facts, turn).any(|there| there.contains(word.as_str()))
-                })
-            });
-            hard || !acted
+            // Words may paraphrase a result; numbers have to come from somewhere.
+            let numbers: Vec<String> = missing
+                .iter()
+                .flat_map(|line| words(&line.replace(',', "")).collect::<Vec<_>>())
+                .filter(|word| word.bytes().any(|b| b.is_ascii_digit()))
+                .map(|word| word.trim_end_matches(".00").to_owned())
+                .collect();
+            let new = numbers
+                .iter()
+                .filter(|number| !given(facts, turn).any(|t| t.contains(number.as_str())))
+                .count();
+            if new == 0 {
+                return None;
+            }
+            new * 2 >= numbers.len()
         }
     };
     Some(complete && firm && missing.len() * 2 >= all)
@@ -130,9 +145,11 @@ fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str>
     results.chain(said)
 }
 
-/// `…`, `... +12 lines`: lines left out.
+/// `…`, `... +12 lines`: lines left out; or nothing at all.
 fn is_elision(line: &str) -> bool {
-    line.starts_with('…') || line.starts_with("...")
+    line.starts_with('…')
+        || line.starts_with("...")
+        || ["none", "null", "n/a", "{}", "[]"].iter().any(|word| line.eq_ignore_ascii_case(word))
 }
 
 /// Words and numbers, in lower case.
@@ -145,11 +162,15 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 /// Whether a printed call names a real tool and nothing in the record made it.
 fn is_bare_call(facts: &Facts<'_>, turn: usize, tool: &str) -> bool {
     let messages = &facts.transcript().messages;
-    let is_tool = facts.transcript().catalog.iter().any(|known| same_tool(&known.name, tool))
-        || facts.record().executions().iter().any(|e| same_tool(e.tool(), tool));
     let calls = messages.get(turn).is_some_and(|message| !message.calls.is_empty());
     let answered = messages.get(turn + 1).is_some_and(answers_in_text);
-    is_tool && !calls && !answered
+    !calls && !answered && is_tool(facts, tool)
+}
+
+/// Whether the agent had or called a tool of that name.
+fn is_tool(facts: &Facts<'_>, name: &str) -> bool {
+    facts.transcript().catalog.iter().any(|known| same_tool(&known.name, name))
+        || facts.record().executions().iter().any(|e| same_tool(e.tool(), name))
 }
 
 /// Whether the log's own protocol is text: the result comes as the next message.

@@ -111,7 +111,6 @@ fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Settin
             Some((rank, tool)) => {
                 named.insert(rank, tool);
             }
-            None if folded == "executedat" => {}
             None => {
                 one.rest.insert(key, value);
             }
@@ -190,10 +189,8 @@ fn headed_blocks(text: &str, fences: &Fences) -> Vec<Stated> {
                 continue;
             }
         }
-        if let Some((done, span)) = members.take() {
-            if speaks_of_tool(&done) {
-                found.push(stated(span, done, true, fences.setting(span.start)));
-            }
+        if let Some((done, span)) = members.take().filter(|(done, _)| speaks_of_tool(done)) {
+            found.push(stated(span, done, true, fences.setting(span.start)));
         }
         if line.len() <= 80 && line.ends_with([':', '*', ']']) && is_head(line) {
             members = Some((Map::new(), Span::new(at, at)));

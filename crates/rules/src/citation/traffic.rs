@@ -23,6 +23,8 @@ pub(crate) enum TrafficKind {
         lines: Vec<Span>,
         /// How plainly it is presented as something that happened.
         firmness: Firmness,
+        /// The tool of a call that counts as one only if there is such a tool.
+        doubtful: Option<String>,
     },
     /// Somebody else's turn, or a notice of the harness.
     Voice {
@@ -90,8 +92,8 @@ struct Scan<'t> {
     text: &'t str,
     lines: Vec<Span>,
     at: usize,
-    /// A printed call that nothing has answered yet: where it starts, where it ends, its tool.
-    call: Option<(Span, String)>,
+    /// A printed call that nothing has answered yet.
+    call: Option<PrintedCall>,
     thinks: bool,
     answers: bool,
     acted: bool,
@@ -118,15 +120,23 @@ impl<'t> Scan<'t> {
 
     fn line(&mut self, span: Span, line: &str) {
         if let Some(rest) = label(line, "action") {
-            let tool = printed_tool(rest);
-            self.open(span, tool);
+            self.open(span, printed_tool(rest), CallForm::Heading);
         } else if label(line, "action input").is_some() {
-            if let Some((call, _)) = &mut self.call {
-                call.end = span.end;
+            if let Some(call) = &mut self.call {
+                call.span.end = span.end;
+                call.form = CallForm::Markup;
             }
         } else if line.starts_with("\"action\"") || line.starts_with("{\"action\"") {
-            let tool = printed_tool(line);
-            self.open(span, tool);
+            match (&mut self.call, printed_tool(line)) {
+                (Some(call), Some(tool)) if call.tool.is_empty() => {
+                    *call = PrintedCall {
+                        span: Span::new(call.span.start, span.end),
+                        tool,
+                        form: CallForm::Markup,
+                    };
+                }
+                (_, tool) => self.open(span, tool, CallForm::Object),
+            }
         } else if let Some(rest) = label(line, "observation") {
             let firmness = if self.call.is_some() || self.acted {
                 Some(Firmness::Markup)
@@ -141,7 +151,7 @@ impl<'t> Scan<'t> {
             self.tag(span, line, name);
         } else if let Some(rest) = line.strip_prefix('⏺') {
             if let Some((name, _)) = rest.trim().split_once('(') {
-                self.open(span, Some(name.trim().to_owned()));
+                self.open(span, Some(name.trim().to_owned()), CallForm::Markup);
             }
         } else if let Some(rest) = line.strip_prefix('⎿') {
             let lines = self.output(span, rest, Until::Outdent);
@@ -171,14 +181,18 @@ impl<'t> Scan<'t> {
         } else if tool {
             let end = body.last().map_or(span.end, |line| line.end);
             let name = body.iter().find_map(|line| printed_tool(line.of(self.text)));
-            self.open(Span::new(span.start, end), Some(name.unwrap_or_default()));
-        } else if let Some((call, name)) = &mut self.call {
+            let span = Span::new(span.start, end);
+            self.open(span, Some(name.unwrap_or_default()), CallForm::Markup);
+        } else if let Some(call) = &mut self.call {
             // The body of an `Action:`.
-            call.end = body.last().map_or(span.end, |line| line.end);
-            if name.is_empty() {
-                let inner = body.iter().find_map(|line| printed_tool(line.of(self.text)));
+            call.span.end = body.last().map_or(span.end, |line| line.end);
+            if call.tool.is_empty() {
+                let inner = body.iter().find_map(|line| printed_object_tool(line.of(self.text)));
                 match inner {
-                    Some(inner) => *name = inner,
+                    Some(inner) => {
+                        call.tool = inner;
+                        call.form = CallForm::Markup;
+                    }
                     None => self.call = None,
                 }
             }
@@ -248,20 +262,20 @@ impl<'t> Scan<'t> {
         } else if calls {
             let named = attribute(line, "name").map(str::to_owned);
             match &mut self.call {
-                Some((call, tool)) if name == "invoke" => {
-                    call.end = span.end;
+                Some(call) if name == "invoke" => {
+                    call.span.end = span.end;
                     if let Some(named) = named {
-                        *tool = named;
+                        call.tool = named;
                     }
                 }
-                _ => self.open(span, Some(named.unwrap_or_default())),
+                _ => self.open(span, Some(named.unwrap_or_default()), CallForm::Markup),
             }
             if name.starts_with("tool_") || name == "function_call" {
                 let body = self.until_tag(name);
-                let inner = body.iter().find_map(|line| printed_tool(line.of(self.text)));
-                if let (Some((call, tool)), Some(inner)) = (&mut self.call, inner) {
-                    call.end = body.last().map_or(call.end, |line| line.end);
-                    *tool = inner;
+                let inner = body.iter().find_map(|line| printed_object_tool(line.of(self.text)));
+                if let (Some(call), Some(inner)) = (&mut self.call, inner) {
+                    call.span.end = body.last().map_or(call.span.end, |line| line.end);
+                    call.tool = inner;
                 }
             }
         }
@@ -297,6 +311,10 @@ impl<'t> Scan<'t> {
             self.close(span, lines, Firmness::Markup);
             return;
         }
+        // Alone it may be said of any command.
+        if !line.starts_with('[') {
+            return;
+        }
         let before = self.lines.get(..self.at.saturating_sub(1)).unwrap_or_default();
         let mut body: Vec<Span> = before
             .iter()
@@ -307,11 +325,7 @@ impl<'t> Scan<'t> {
             .collect();
         body.reverse();
         let start = body.first().map_or(span.start, |first| first.start);
-        let firmness = if line.starts_with('[') && !body.is_empty() {
-            Firmness::Markup
-        } else {
-            Firmness::Loose
-        };
+        let firmness = if body.is_empty() { Firmness::Loose } else { Firmness::Markup };
         body.push(span);
         self.close(Span::new(start, span.end), body, firmness);
     }
@@ -363,30 +377,48 @@ impl<'t> Scan<'t> {
         notice.map(str::trim).filter(|words| !words.is_empty())
     }
 
-    fn open(&mut self, span: Span, tool: Option<String>) {
+    fn open(&mut self, span: Span, tool: Option<String>, form: CallForm) {
         self.drop_call();
-        if let Some(tool) = tool {
-            self.call = Some((span, tool));
-        }
+        self.call = tool.map(|tool| PrintedCall { span, tool, form });
     }
 
     fn close(&mut self, span: Span, lines: Vec<Span>, firmness: Firmness) {
         let lines: Vec<Span> =
             lines.into_iter().filter(|line| !line.of(self.text).trim().is_empty()).collect();
         let Some(last) = lines.last() else { return };
-        let start = self.call.take().map_or(span.start, |(call, _)| call.start);
-        self.acted |= firmness == Firmness::Markup;
+        let call = self.call.take();
+        let start = call.as_ref().map_or(span.start, |call| call.span.start);
         let span = Span::new(start, last.end);
-        self.found.push(Traffic { span, kind: TrafficKind::Output { lines, firmness } });
+        let doubtful = call.filter(|call| call.form == CallForm::Heading).map(|call| call.tool);
+        self.acted |= firmness == Firmness::Markup && doubtful.is_none();
+        let kind = TrafficKind::Output { lines, firmness, doubtful };
+        self.found.push(Traffic { span, kind });
     }
 
     fn drop_call(&mut self) {
-        if let Some((span, tool)) = self.call.take() {
-            if !tool.is_empty() {
-                self.found.push(Traffic { span, kind: TrafficKind::Call { tool } });
-            }
+        let Some(call) = self.call.take() else { return };
+        if !call.tool.is_empty() && call.form != CallForm::Object {
+            let kind = TrafficKind::Call { tool: call.tool };
+            self.found.push(Traffic { span: call.span, kind });
         }
     }
+}
+
+#[derive(Debug)]
+struct PrintedCall {
+    span: Span,
+    tool: String,
+    form: CallForm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CallForm {
+    /// Markup that means nothing else.
+    Markup,
+    /// `Action: word`, which may as well stand in a report.
+    Heading,
+    /// A bare object, which may as well be a proposal.
+    Object,
 }
 
 #[derive(Clone, Copy)]
@@ -484,13 +516,8 @@ fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
 /// The tool that a printed call names: `name`, `name(…)`, `"action": "name"`, `{"name": "…"}`.
 fn printed_tool(text: &str) -> Option<String> {
     let text = text.trim().trim_matches('`');
-    for key in ["\"action\"", "\"name\"", "\"tool\"", "\"tool_name\"", "\"function\""] {
-        if let Some((_, rest)) = text.split_once(key) {
-            let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-            let name = value.split('"').next()?;
-            let is_name = !name.is_empty() && !name.contains(' ');
-            return is_name.then(|| name.to_owned());
-        }
+    if text.starts_with(['{', '"']) {
+        return printed_object_tool(text);
     }
     let text = text.strip_prefix("print(").unwrap_or(text);
     if text.is_empty() {
@@ -501,6 +528,15 @@ fn printed_tool(text: &str) -> Option<String> {
         .bytes()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'));
     (is_name && !name.is_empty()).then(|| name.to_owned())
+}
+
+/// The tool that a line of a printed call object names.
+fn printed_object_tool(text: &str) -> Option<String> {
+    let keys = ["\"action\"", "\"name\"", "\"tool\"", "\"tool_name\"", "\"function\""];
+    let rest = keys.iter().find_map(|key| text.split_once(key).map(|(_, rest)| rest))?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let name = value.split('"').next()?;
+    (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
 }
 
 /// Where `part`, a piece of the line at `span`, stands.
@@ -531,7 +567,7 @@ mod tests {
             .iter()
             .map(|one| match &one.kind {
                 TrafficKind::Call { tool } => Seen::Call(tool),
-                TrafficKind::Output { lines, firmness } => {
+                TrafficKind::Output { lines, firmness, .. } => {
                     Seen::Output(lines.iter().map(|l| l.of(text).trim()).collect(), *firmness)
                 }
                 TrafficKind::Voice { words } => Seen::Voice(words.of(text)),
