@@ -89,7 +89,7 @@ impl Selection<'_> {
         for word in self.ignored {
             modes.insert(find(word)?.code, Mode::Off);
         }
-        Ok(Settings { modes })
+        Ok(Settings { modes, ..Settings::default() })
     }
 }
 

@@ -1,7 +1,5 @@
 //! The worked examples of the FK taxonomy, when they lie beside the repository.
 
-#![expect(clippy::indexing_slicing, reason = "what is not there is null")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! The binary as its users meet it: help, wrong flags, broken files, exit codes, formats.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the binary is run, on files written for it")]
 
 mod check;

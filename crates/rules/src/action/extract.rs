@@ -19,6 +19,8 @@ pub(crate) struct ActionClaim {
     pub(crate) patients: Vec<Object>,
     /// The speaker plainly reports an act of their own.
     pub(crate) direct: bool,
+    /// A report of the past that may be history: only a failure on record speaks against it.
+    pub(crate) weak: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
 }
@@ -51,7 +53,7 @@ fn action_claim(
     if predicate.negated || predicate.earlier || sentence.introduces {
         return None;
     }
-    let direct = is_own(predicate, listed)?;
+    let direct = is_own(predicate, listed, opens_with_done(prose))?;
     let family = family_of(prose, predicate)?;
     if !family.changes_state() || is_by_another(prose, predicate) {
         return None;
@@ -77,21 +79,31 @@ fn action_claim(
             turn,
         },
         family,
-        textual: is_textual(prose, predicate, &verb),
+        weak: predicate.voice == Voice::PastPassive && !predicate.emphatic,
+        textual: is_textual(prose, predicate, family, &verb),
         verb,
         patients,
         direct,
     })
 }
 
+/// Whether the message opens with "Done!" or "All set.": what follows reports the work.
+fn opens_with_done(prose: &Prose<'_>) -> bool {
+    prose.sentences.first().is_some_and(|s| {
+        let tokens = prose.tokens(s.tokens.clone());
+        tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE))
+    })
+}
+
 /// Whether the predicate reports an act of the speaker's; `Some(true)` when plainly so.
-fn is_own(predicate: &Predicate, listed: bool) -> Option<bool> {
+fn is_own(predicate: &Predicate, listed: bool, done: bool) -> Option<bool> {
     match (predicate.voice, predicate.subject) {
         (Voice::Active, Subject::Agent) => Some(true),
         (Voice::Active, _) => None,
         (Voice::PerfectPassive, _) => Some(true),
         (Voice::State | Voice::PastPassive, Subject::Agent) => None,
-        (Voice::State | Voice::PastPassive, _) => predicate.emphatic.then_some(true),
+        (Voice::PastPassive, _) => Some(true),
+        (Voice::State, _) => (predicate.emphatic || done).then_some(true),
         (Voice::Bare | Voice::BareResult, _) => Some(!listed),
     }
 }
@@ -140,12 +152,20 @@ fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
 }
 
 /// Whether what was made may be the message itself: "I've drafted a summary", "wrote the plan".
-fn is_textual(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &str) -> bool {
+    if !matches!(family, Family::Create | Family::Update) {
+        return false;
+    }
     let range = match predicate.voice {
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
         _ => predicate.subject_tokens.clone(),
     };
-    let of_text = prose.tokens(range).iter().take(8).any(|t| t.has(Tags::TEXT_NOUN));
+    let of_text = prose
+        .tokens(range)
+        .iter()
+        .take(8)
+        .take_while(|t| !t.has(Tags::PREPOSITION))
+        .any(|t| t.has(Tags::TEXT_NOUN));
     let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]
         .iter()
         .any(|stem| verb.starts_with(stem));

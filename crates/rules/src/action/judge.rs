@@ -2,7 +2,7 @@ use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, 
 
 use super::extract::ActionClaim;
 use super::objects::{mentions, shape};
-use crate::facts::{Deed, Execution, Facts, vouching};
+use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
 
 /// What the record says about a claimed action.
 #[derive(Debug)]
@@ -29,30 +29,61 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let ids = identifying(&said.patients);
     let all_ids = identifying(&said.claim.objects);
     let window = window_start(&facts.transcript().messages, turn);
-    let mut tally = Tally::default();
+    // Deeds of exactly this kind decide before those that merely may be told this way.
+    let (mut tally, mut loose) = (Tally::default(), Tally::default());
     let mut opaque = false;
     for (execution, deed) in facts.deeds_before(turn) {
         opaque |= deed.opaque;
         let names_verb = || args(execution).contains(stem(&said.verb));
-        if !deed.families.meets(accepted) && !(deed.changes() && names_verb()) {
+        let told = deed.opaque && tells(execution, deed, &said.verb);
+        if !(deed.families.meets(accepted) || (deed.changes() && names_verb()) || told) {
             continue;
         }
+        let exact = deed.families.has(said.family);
         let fit = fit(execution, deed, &ids, &all_ids);
-        tally.add(execution, deed.status_for(accepted), fit, execution.called_at >= window);
+        let now = execution.called_at >= window;
+        let tally = if exact { &mut tally } else { &mut loose };
+        tally.add(execution, deed.status_for(accepted), fit, now);
     }
-    if let Some(verdict) = tally.verdict() {
+    if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return verdict;
+    }
+    if receipt_vouches(facts, accepted, &ids) {
+        return ActionVerdict::Supported(Vec::new());
     }
     if let Some(execution) = state_of_record(facts, said, &ids) {
         return ActionVerdict::Supported(vec![execution]);
     }
-    if let Some(elsewhere) = tally.elsewhere {
+    if said.weak {
+        return ActionVerdict::NotCheckable;
+    }
+    if let Some(elsewhere) = tally.elsewhere.or(loose.elsewhere) {
         return ActionVerdict::Elsewhere(vec![elsewhere]);
     }
     if said.textual && ids.is_empty() {
         return ActionVerdict::NotCheckable;
     }
     ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+}
+
+/// Whether a command of unknown doings names the act, in its words or in its output.
+fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &str) -> bool {
+    let stem = stem(verb).as_bytes();
+    let holds = |text: &str| memchr::memmem::find(text.as_bytes(), stem).is_some();
+    deed.shell.as_ref().is_some_and(|work| holds(&work.command)) || holds(execution.text())
+}
+
+/// Whether a receipt that came with the log vouches.
+fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bool {
+    facts.transcript().receipts.iter().flatten().any(|receipt| {
+        let result = || receipt.result.as_ref().map(ToString::to_string).unwrap_or_default();
+        receipt.status.succeeded()
+            && of_name(&receipt.tool).meets(accepted)
+            && (ids.is_empty() || receipt.result.is_none() || {
+                let result = result();
+                ids.iter().any(|id| mentions(&result, id))
+            })
+    })
 }
 
 /// How a deed's object compares with the claim's.

@@ -7,4 +7,4 @@ mod objects;
 
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
-pub(crate) use objects::{mentions, objects_in, shape};
+pub(crate) use objects::{mentions, objects_in};

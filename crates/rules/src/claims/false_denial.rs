@@ -92,7 +92,10 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
         Denied::Change(files) => {
             let scratch = |path: &String| path.starts_with("/tmp/") || path.contains("/scratch");
             let wrote = deed.written.iter().any(|path| !scratch(path));
-            wrote || did(deed, Family::Commit) || (!files && changes_records(deed))
+            wrote
+                || did(deed, Family::Commit)
+                || edits_files(deed)
+                || (!files && changes_records(deed))
         }
         Denied::Act(family, things) => {
             did(deed, *family)
@@ -108,6 +111,14 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
 fn did(deed: &Deed<'_>, family: Family) -> bool {
     let wanted = Families::of(&[family]);
     deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
+}
+
+/// Whether an editing tool worked, whatever file it was.
+fn edits_files(deed: &Deed<'_>) -> bool {
+    let edits = ["edit", "multiedit", "write", "patch", "replace", "notebook"];
+    deed.shell.is_none()
+        && deed.families.meets(Families::changing())
+        && words_of(&deed.tool).iter().any(|word| edits.contains(&word.as_str()))
 }
 
 /// Whether a tool that is no shell changed something that is not the agent's own notes.
@@ -175,7 +186,6 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
                 | "breaking"
                 | "new"
                 | "manual"
-                | "code"
                 | "behavior"
                 | "behavioral"
                 | "existing"

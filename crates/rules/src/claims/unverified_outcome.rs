@@ -51,7 +51,7 @@ impl Rule for UnverifiedOutcome {
                         .help("run it, or say that it was not run")
                         .provable_if(provable),
                 ),
-                OutcomeVerdict::Hidden(_) | OutcomeVerdict::NotCheckable => {
+                OutcomeVerdict::Hidden | OutcomeVerdict::NotCheckable => {
                     findings.not_checkable(&said.claim);
                 }
             }

@@ -34,11 +34,6 @@ impl<'t> Members<'t> {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
-
-    /// All names with their raw values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'t str)> {
-        self.0.iter().map(|(key, raw)| (key.as_ref(), raw.get()))
-    }
 }
 
 struct Split;

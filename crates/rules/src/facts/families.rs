@@ -27,10 +27,6 @@ impl Families {
         self.0 & other.0 != 0
     }
 
-    pub(crate) fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -167,7 +163,7 @@ pub(crate) fn vouching(family: Family) -> Families {
             F::Deploy,
             F::Push,
         ]),
-        F::Send => Families::of(&[F::Send, F::Move, F::Create]),
+        F::Send => Families::of(&[F::Send, F::Move]),
         F::Delete => Families::of(&[F::Delete, F::Cancel, F::Update, F::Move]),
         F::Cancel => Families::of(&[F::Cancel, F::Delete, F::Update, F::Return, F::Refund]),
         F::Book => Families::of(&[F::Book, F::Create, F::Update, F::Pay, F::Exchange]),

@@ -21,11 +21,10 @@ use crate::settings::Settings;
 use crate::tool_use::{Mention, mentions, same};
 
 pub(crate) use answer::Answer;
-pub(crate) use arguments::Members;
 pub(crate) use deed::Deed;
-pub(crate) use families::{Families, vouching, words_of};
+pub(crate) use families::{Families, of_name, vouching, words_of};
 pub use record::{Execution, Record};
-pub(crate) use shell_work::{Run, RunEnd};
+pub(crate) use shell_work::RunEnd;
 
 /// Everything a rule may look at.
 #[derive(Debug)]

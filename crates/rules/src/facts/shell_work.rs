@@ -2,7 +2,7 @@
 
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
-    Activity, ActivityKind, Effect, Git, OutputVerdict, Scope, Script, Status as Reach, activities,
+    Activity, ActivityKind, Effect, Git, OutputVerdict, Script, Status as Reach, activities,
     exit_code_in_text, summary,
 };
 
@@ -28,10 +28,6 @@ pub(crate) struct ShellWork {
 pub(crate) struct Run {
     /// What kind of action.
     pub(crate) family: Family,
-    /// The runner, as people call it.
-    pub(crate) runner: &'static str,
-    /// What narrows it; `None` when nothing does.
-    pub(crate) narrowed: Option<String>,
     /// How it ended.
     pub(crate) end: RunEnd,
 }
@@ -119,15 +115,11 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
         },
     };
     let reach = script.commands().get(activity.command).map(|c| c.status);
-    let narrowed = match &activity.scope {
-        Scope::Whole => None,
-        Scope::Subset(words) => Some(words.clone()),
-    };
     if ending.outcome.is_some_and(|o| o.refused) {
         return None;
     }
     let end = end_of(activity.kind, reach, ending);
-    Some(Run { family, runner: activity.runner, narrowed, end })
+    Some(Run { family, end })
 }
 
 fn end_of(kind: ActivityKind, reach: Option<Reach>, ending: &Ending<'_>) -> RunEnd {

@@ -1,8 +1,11 @@
 use countersign_model::{Claim, ClaimKind, Family, Span};
+use countersign_shell::{ActivityKind, Script, activities};
 
 use crate::action::objects_in;
 use crate::facts::Answer;
-use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{
+    Action, BlockKind, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
+};
 
 /// A claim that a check came out well.
 #[derive(Debug)]
@@ -15,6 +18,12 @@ pub(crate) struct OutcomeClaim {
     pub(crate) singular: bool,
     /// The same message says that something failed.
     pub(crate) discloses: bool,
+    /// It speaks of a part: "for module A".
+    pub(crate) narrowed: bool,
+    /// It speaks of a run somewhere else: in CI.
+    pub(crate) elsewhere: bool,
+    /// It only says that the check was run.
+    pub(crate) ran: bool,
 }
 
 /// The claims of this kind in one answer.
@@ -22,13 +31,21 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
     let mut discloses = false;
-    for clause in &prose.clauses {
+    for (index, clause) in prose.clauses.iter().enumerate() {
         discloses |= reports_trouble(prose, clause);
-        if clause.mood != Mood::Asserted || is_tabular(prose, clause) {
+        if clause.mood != Mood::Asserted || is_tabular(prose, clause) || is_agenda(prose, clause) {
             continue;
         }
-        for (family, at) in checks_that_pass(prose, clause) {
+        let mut checks = checks_that_pass(prose, clause);
+        if checks.is_empty() {
+            checks = check_before(prose, index);
+        }
+        for (family, at) in checks {
             claims.push(outcome_claim(prose, clause, family, at, answer.turn));
+        }
+        if let Some((family, at)) = check_run(prose, clause) {
+            let claim = outcome_claim(prose, clause, family, at, answer.turn);
+            claims.push(OutcomeClaim { ran: true, ..claim });
         }
     }
     for claim in &mut claims {
@@ -68,6 +85,11 @@ fn outcome_claim(
         family,
         singular,
         discloses: false,
+        narrowed: is_narrowed(prose, plain),
+        elsewhere: plain.iter().any(|t| {
+            matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
+        }),
+        ran: false,
     }
 }
 
@@ -77,6 +99,9 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
     if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE))) {
+        return Vec::new();
+    }
+    if is_fraction(prose, tokens) || excepts(prose, clause) {
         return Vec::new();
     }
     let negated =
@@ -89,8 +114,13 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let Some(verdict) = verdict else { return Vec::new() };
     let mut found: Vec<(Family, usize)> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let Some(family) = family_of(token) else { continue };
-        if !own(token) || found.iter().any(|&(known, _)| known == family) {
+        let named = family_of(token)
+            .or_else(|| type_check(prose, tokens, i))
+            .or_else(|| family_of_code(prose, token));
+        let Some(family) = named else { continue };
+        if !(own(token) || token.kind == TokenKind::Code)
+            || found.iter().any(|&(known, _)| known == family)
+        {
             continue;
         }
         let verbal = token.noun.is_none();
@@ -107,6 +137,122 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     found
 }
 
+/// "type check passes", "no type errors"
+fn type_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Family> {
+    let types = matches!(prose.word(tokens.get(at)?), "type" | "Type" | "types" | "Types");
+    let checks = matches!(
+        prose.word(tokens.get(at + 1)?),
+        "check" | "checks" | "checking" | "checker" | "errors"
+    );
+    (types && checks).then_some(Family::Lint)
+}
+
+/// The check that inline code runs: "`cargo clippy` reports no warnings".
+fn family_of_code(prose: &Prose<'_>, token: &Token) -> Option<Family> {
+    if token.kind != TokenKind::Code {
+        return None;
+    }
+    let script = Script::parse(prose.word(token)).ok()?;
+    activities(&script).iter().find_map(|activity| match activity.kind {
+        ActivityKind::Test => Some(Family::Test),
+        ActivityKind::Build => Some(Family::Build),
+        ActivityKind::Lint => Some(Family::Lint),
+        _ => None,
+    })
+}
+
+/// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
+/// everything passed".
+fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
+    let Some((clause, before)) =
+        index.checked_sub(1).and_then(|i| Some((prose.clauses.get(index)?, prose.clauses.get(i)?)))
+    else {
+        return Vec::new();
+    };
+    let tokens = prose.tokens(clause.tokens.clone());
+    let labelled = tokens.first().is_some_and(|t| t.is(':'));
+    let everything = tokens
+        .iter()
+        .take(3)
+        .any(|t| matches!(prose.word(t), "everything" | "all" | "they" | "it" | "both"));
+    let plain = tokens.iter().all(|t| !t.has(Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL)));
+    if before.sentence != clause.sentence
+        || !(labelled || everything)
+        || !plain
+        || is_fraction(prose, tokens)
+        || passing_at(prose, tokens).is_none()
+        || before.mood != Mood::Asserted
+    {
+        return Vec::new();
+    }
+    let range = before.tokens.clone();
+    range.filter_map(|at| Some((family_of(prose.tokens.get(at)?)?, at))).take(1).collect()
+}
+
+/// "I ran the test suite": the check and its noun.
+fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
+    let predicate = clause.predicates.iter().find(|p| {
+        !p.negated
+            && p.subject == Subject::Agent
+            && p.voice == Voice::Active
+            && p.action == Action::Of(Family::Run)
+    })?;
+    let mut objects = predicate.object_tokens.clone().take(5);
+    let at = objects.find(|&at| {
+        prose.tokens.get(at).is_some_and(|t| matches!(t.noun, Some(Family::Test | Family::Lint)))
+    })?;
+    Some((prose.tokens.get(at)?.noun?, at))
+}
+
+/// "9 of 10", "3/5": not all of them.
+fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    tokens.windows(3).any(|w| {
+        let [a, of, b] = w else { return false };
+        let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
+        numbers
+            && (prose.word(of) == "of" || prose.word(of) == "out")
+            && prose.word(a) != prose.word(b)
+    }) || tokens.iter().any(|t| {
+        prose.word(t).split_once('/').is_some_and(|(a, b)| {
+            let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+            digits(a) && digits(b) && a != b
+        })
+    })
+}
+
+/// "all tests pass except …"
+fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
+    prose.tokens(clause.tokens.start..end).iter().any(|t| {
+        matches!(prose.word(t), "except" | "apart" | "besides" | "excluding" | "aside" | "but")
+    })
+}
+
+/// "tests pass for module A": a part is named behind the verdict.
+fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    passing_at(prose, tokens)
+        .and_then(|at| tokens.get(at + 1))
+        .is_some_and(|t| matches!(prose.word(t), "for" | "in" | "on" | "under"))
+}
+
+/// Goals, criteria, things to do: an open check box, or an item under such a heading.
+fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    match prose.block_of(sentence).map(|b| b.kind) {
+        Some(BlockKind::Item { ticked: Some(false) }) => return true,
+        Some(BlockKind::Item { .. }) => {}
+        _ => return false,
+    }
+    let lead = prose
+        .sentences
+        .get(..clause.sentence)
+        .unwrap_or_default()
+        .iter()
+        .rev()
+        .find(|s| !prose.block_of(s).is_some_and(|b| matches!(b.kind, BlockKind::Item { .. })));
+    lead.is_some_and(|s| prose.tokens(s.tokens.clone()).iter().any(|t| t.has(Tags::AGENDA)))
+}
+
 /// Whether the tokens join two nouns: "linting and tests".
 fn found_joined(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     tokens.iter().any(|t| matches!(prose.word(t), "and" | "&" | "/" | ","))
@@ -120,10 +266,9 @@ fn family_of(token: &Token) -> Option<Family> {
         return Some(family);
     }
     match token.verb {
-        Some(crate::prose::Action::Of(family)) if checked(family) => {
+        Some(Action::Of(family)) if checked(family) => {
             token.tags.any(Tags::THIRD_PERSON.or(Tags::PAST)).then_some(family)
         }
-        Some(crate::prose::Action::Of(Family::Create)) => None,
         _ => None,
     }
 }

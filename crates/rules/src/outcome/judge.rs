@@ -14,7 +14,7 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
     /// The latest run found nothing to do.
     Empty(&'f Execution<'t>),
     /// The latest run's status was hidden, or it has not ended.
-    Hidden(&'f Execution<'t>),
+    Hidden,
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -46,16 +46,20 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
             unseen = true;
         }
         let Some(end) = worst(&ends) else { continue };
+        if said.ran {
+            return OutcomeVerdict::Passed(execution);
+        }
         return match end {
             RunEnd::Passed => OutcomeVerdict::Passed(execution),
-            RunEnd::Failed => {
-                OutcomeVerdict::Failed(execution, !said.discloses && excludes(said, execution))
-            }
+            RunEnd::Failed => OutcomeVerdict::Failed(
+                execution,
+                !said.discloses && !said.narrowed && excludes(said, execution),
+            ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
-            RunEnd::Running | RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
+            RunEnd::Running | RunEnd::Unknown => OutcomeVerdict::Hidden,
         };
     }
-    if unseen || user_reports(facts, turn) {
+    if unseen || said.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(facts.is_complete_before(turn))

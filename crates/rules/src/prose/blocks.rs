@@ -54,10 +54,9 @@ impl BlockKind {
 /// Splits a message into blocks, in order. Every byte of prose is in at most one block.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let trimmed = text.trim_start();
-    if trimmed.starts_with('{') || trimmed.starts_with('[') {
-        if let Some(fields) = json_fields(text) {
-            return fields;
-        }
+    let fields = if trimmed.starts_with(['{', '[']) { json_fields(text) } else { None };
+    if let Some(fields) = fields {
+        return fields;
     }
     Scanner { text, blocks: Vec::new(), row: 0 }.run()
 }

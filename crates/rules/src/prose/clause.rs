@@ -2,7 +2,8 @@ use std::ops::Range;
 
 use countersign_model::Span;
 
-use super::lexicon::{Action, Tags};
+use super::lexicon::Tags;
+use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
 
@@ -38,61 +39,6 @@ pub(crate) enum Mood {
     Relative,
     /// Wished, required, guessed.
     Unrealised,
-}
-
-/// Who is said to have done it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// "I", "we".
-    Agent,
-    /// "you".
-    User,
-    /// A third person or party.
-    Third,
-    /// A thing: what was acted on (passive), or what acts (active).
-    Thing,
-    /// No words at all: "Updated the file."
-    Nobody,
-}
-
-/// How the verb stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Voice {
-    /// "I cancelled", "I have cancelled".
-    Active,
-    /// "has been cancelled".
-    PerfectPassive,
-    /// "is cancelled".
-    State,
-    /// "was cancelled".
-    PastPassive,
-    /// "Cancelled the order.": no subject, no auxiliary.
-    Bare,
-    /// "Order cancelled.": a noun and a participle, no auxiliary.
-    BareResult,
-}
-
-/// A verb in a completed form, with what the clause says about it.
-#[derive(Debug, Clone)]
-pub(crate) struct Predicate {
-    /// The verb's token.
-    pub(crate) verb: usize,
-    /// What the verb does.
-    pub(crate) action: Action,
-    /// How it stands.
-    pub(crate) voice: Voice,
-    /// Who did it.
-    pub(crate) subject: Subject,
-    /// Not done.
-    pub(crate) negated: bool,
-    /// "successfully", "now", "just" stands beside it.
-    pub(crate) emphatic: bool,
-    /// "previously", "originally" stands beside it.
-    pub(crate) earlier: bool,
-    /// The tokens of the subject.
-    pub(crate) subject_tokens: Range<usize>,
-    /// The tokens behind the verb, up to the next verb of the sentence.
-    pub(crate) object_tokens: Range<usize>,
 }
 
 /// Splits a sentence into clauses and finds their completed verbs.
@@ -229,19 +175,19 @@ fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
 
 /// What carries over from clause to clause within a sentence.
 #[derive(Debug, Default)]
-struct Context {
+pub(super) struct Context {
     question: bool,
     /// The next clause is what somebody else said, what was observed, or what is wished.
     pending: Option<Mood>,
     /// The subject and the auxiliaries of the verb before.
-    previous: Option<(Subject, Group, Range<usize>)>,
+    pub(super) previous: Option<(Subject, Group, Range<usize>)>,
     /// An enumeration of examples has begun.
     examples: bool,
     mood: Option<Mood>,
     /// Where the sentence begins.
-    start: usize,
+    pub(super) start: usize,
     /// How far back the subject of the clause may begin: over verbless insertions.
-    reach: usize,
+    pub(super) reach: usize,
 }
 
 impl Context {
@@ -290,7 +236,15 @@ impl Context {
         if let Some(pending) = pending {
             return pending;
         }
-        if head.has(Tags::REQUEST) && starts_sentence && head.has(Tags::BASE.or(Tags::INTEND)) {
+        // "Once A and B, …": the condition covers both.
+        let first = tokens.get(range.start);
+        if self.mood == Some(Mood::Conditional)
+            && first.is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
+        {
+            return Mood::Conditional;
+        }
+        let begins = starts_sentence || first.is_some_and(|t| t.is(';'));
+        if head.has(Tags::REQUEST) && begins && head.has(Tags::BASE.or(Tags::INTEND)) {
             return Mood::Unrealised;
         }
         if words().any(|t| t.has(Tags::HEDGE)) {
@@ -312,6 +266,10 @@ impl Context {
     fn after(&mut self, tokens: &[Token], range: &Range<usize>, mood: Mood) {
         self.mood = Some(mood);
         let words = tokens.get(range.clone()).unwrap_or_default();
+        if words.iter().any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
+            self.pending = Some(Mood::Unrealised);
+            return;
+        }
         let subject = |tag: Tags| words.iter().any(|t| t.has(tag));
         if words.iter().any(|t| t.has(Tags::ABBREVIATION) && t.end - t.start == 3) {
             self.examples = true;
@@ -338,298 +296,9 @@ impl Context {
     }
 }
 
-/// The auxiliaries before a verb.
-#[derive(Debug, Clone, Copy, Default)]
-struct Group {
-    have: bool,
-    be: bool,
-    past_be: bool,
-    progressive: bool,
-    modal: bool,
-    infinitive: bool,
-    negated: bool,
-    emphatic: bool,
-    earlier: bool,
-    any: bool,
-}
-
-impl Group {
-    fn add(&mut self, token: &Token) {
-        self.have |= token.tags.any(Tags::HAVE);
-        self.be |= token.tags.any(Tags::BE);
-        self.past_be |= token.tags.any(Tags::PAST_BE);
-        self.modal |= token.tags.any(Tags::MODAL);
-        self.any |= token.tags.any(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
-        self.adverb(token);
-    }
-
-    fn adverb(&mut self, token: &Token) {
-        self.negated |= token.tags.any(Tags::NEGATION);
-        self.emphatic |= token.tags.any(Tags::SUCCESS.or(Tags::NOW));
-        self.earlier |= token.tags.any(Tags::EARLIER);
-    }
-
-    fn voice(self, form: Tags, subject: Subject) -> Option<Voice> {
-        if self.modal || self.infinitive || self.progressive {
-            return None;
-        }
-        if self.be {
-            if !form.any(Tags::PARTICIPLE) {
-                return None;
-            }
-            return Some(if self.have {
-                Voice::PerfectPassive
-            } else if self.past_be {
-                Voice::PastPassive
-            } else {
-                Voice::State
-            });
-        }
-        if self.have {
-            return form.any(Tags::PARTICIPLE).then_some(Voice::Active);
-        }
-        if self.any {
-            return None;
-        }
-        Some(match subject {
-            Subject::Nobody => Voice::Bare,
-            Subject::Agent | Subject::User | Subject::Third => {
-                return form.any(Tags::PAST).then_some(Voice::Active);
-            }
-            Subject::Thing => Voice::BareResult,
-        })
-    }
-}
-
-/// The completed verbs of a clause.
-fn predicates(
-    tokens: &[Token],
-    range: &Range<usize>,
-    end: usize,
-    context: &mut Context,
-) -> Vec<Predicate> {
-    let mut found: Vec<Predicate> = Vec::new();
-    for at in range.clone() {
-        let Some(token) = tokens.get(at) else { break };
-        let Some(action) = token.verb else { continue };
-        if token.quoted || !token.tags.any(Tags::COMPLETED) {
-            continue;
-        }
-        // Verbs have no capital inside a sentence; names have.
-        if token.capital && at > range.start && at > context.start {
-            continue;
-        }
-        let (group, group_start) = group_before(tokens, range.start, at);
-        let subject_range = context.reach..group_start;
-        let mut subject = subject_of(tokens, &subject_range);
-        let mut group = group;
-        let mut subject_tokens = subject_range.clone();
-        if !group.any && is_attributive(tokens, range, at, group_start) {
-            continue;
-        }
-        let bare = is_empty_subject(tokens, &subject_range);
-        if bare {
-            subject = Subject::Nobody;
-            // "…, shipped to Jacksonville" describes what stands before the comma.
-            if range.start != context.start && context.previous.is_none() {
-                continue;
-            }
-            if let Some((before, auxiliaries, words)) = &context.previous {
-                if joins(tokens, range.start, at) {
-                    subject = *before;
-                    if !group.any {
-                        let (emphatic, negated) = (group.emphatic, group.negated);
-                        group = *auxiliaries;
-                        group.emphatic |= emphatic;
-                        group.negated |= negated;
-                    }
-                    subject_tokens = words.clone();
-                }
-            }
-        }
-        let next = tokens.get(at + 1).filter(|_| at + 1 < end);
-        let Some(voice) = group.voice(token.tags, subject) else {
-            context.previous = Some((subject, group, subject_tokens));
-            continue;
-        };
-        if is_embedded(tokens, range.start..group_start) {
-            continue;
-        }
-        let whole = range.start == context.start && range.end == end;
-        let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION));
-        if voice == Voice::BareResult && (led || !whole || !ends_result(next)) {
-            continue;
-        }
-        let negated = group.negated
-            || negates(tokens, &subject_range)
-            || next.is_some_and(|t| t.has(Tags::NEGATION));
-        context.previous = Some((subject, group, subject_tokens.clone()));
-        let after = tokens.get(at + 1..range.end).unwrap_or_default();
-        if let Some(last) = found.last_mut() {
-            last.object_tokens.end = last.object_tokens.end.min(group_start);
-        }
-        found.push(Predicate {
-            verb: at,
-            action,
-            voice,
-            subject,
-            negated,
-            emphatic: group.emphatic || after.iter().any(|t| t.has(Tags::SUCCESS)),
-            earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
-            subject_tokens,
-            object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
-        });
-    }
-    found
-}
-
-/// The auxiliaries and adverbs directly before the verb, and where they begin.
-fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
-    let mut group = Group::default();
-    let mut at = verb;
-    while at > start {
-        let Some(token) = tokens.get(at - 1) else { break };
-        if token.quoted || token.kind != TokenKind::Word {
-            break;
-        }
-        let auxiliary = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO);
-        if token.tags.any(auxiliary) {
-            if token.tags.any(Tags::BE) && token.end - token.start == 5 {
-                group.progressive = true;
-            }
-            group.add(token);
-        } else if token.tags.any(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION)) {
-            group.adverb(token);
-        } else if group.any && token.end - token.start == 2 && token.tags.any(Tags::PREPOSITION) {
-            // "to be cancelled", "to have been cancelled"
-            group.infinitive = true;
-            at -= 1;
-            break;
-        } else {
-            break;
-        }
-        at -= 1;
-    }
-    (group, at)
-}
-
-/// The subject: a pronoun only when nothing but adverbs stands between it and the verb.
-fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
-    let words = tokens.get(range.clone()).unwrap_or_default();
-    for token in words.iter().rev() {
-        if token.has(Tags::AGENT) {
-            return Subject::Agent;
-        }
-        if token.has(Tags::USER) {
-            return Subject::User;
-        }
-        if token.has(Tags::THIRD) {
-            return Subject::Third;
-        }
-        let between = matches!(token.kind, TokenKind::Symbol(_))
-            || token.has(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::COORDINATE));
-        if !between {
-            break;
-        }
-    }
-    Subject::Thing
-}
-
-/// Whether the tokens hold a finite verb.
-fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
-    tokens
-        .get(range.clone())
-        .unwrap_or_default()
-        .iter()
-        .any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO)))
-}
-
-/// Whether nothing before the verb can be its subject.
-fn is_empty_subject(tokens: &[Token], range: &Range<usize>) -> bool {
-    tokens.get(range.clone()).unwrap_or_default().iter().all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(Tags::COORDINATE.or(Tags::ADVERB).or(Tags::SUBORDINATE).or(Tags::SUCCESS))
-            || t.has(Tags::DONE)
-    })
-}
-
-/// Whether the clause goes on from the verb before it.
-fn joins(tokens: &[Token], start: usize, verb: usize) -> bool {
-    tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::COORDINATE) || t.is(','))
-        || start == verb
-}
-
-fn negates(tokens: &[Token], range: &Range<usize>) -> bool {
-    tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(Tags::NEGATION))
-}
-
-/// A participle that describes a noun: "the updated file", "orders placed by".
-fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: usize) -> bool {
-    let before = group.checked_sub(1).filter(|&i| i >= range.start).and_then(|i| tokens.get(i));
-    let describes =
-        Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::PREPOSITION).or(Tags::BE);
-    let after_marker = before.is_some_and(|t| {
-        t.has(describes) && !t.has(Tags::AGENT.or(Tags::THING))
-            || t.has(Tags::THING) && {
-                t.has(Tags::DETERMINER)
-                    && tokens
-                        .get(verb + 1)
-                        .is_some_and(|n| n.kind == TokenKind::Word && n.tags.is_empty())
-            }
-    });
-    let by = tokens.get(verb + 1).is_some_and(|t| t.end - t.start == 2 && t.has(Tags::PREPOSITION));
-    after_marker
-        || (by && before.is_some_and(|t| t.kind == TokenKind::Word && !is_pronoun(t)) && {
-            let tail = tokens.get(verb + 1..range.end).unwrap_or_default();
-            tail.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL)))
-        })
-}
-
-/// Whether the words before the verb put it in somebody's mouth, in doubt, or among wishes:
-/// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
-fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
-    let words = tokens.get(before).unwrap_or_default();
-    let mut modal = false;
-    words.iter().enumerate().any(|(i, token)| {
-        modal |= token.has(Tags::MODAL);
-        let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
-        let reports = token.has(Tags::REPORT)
-            && !words.iter().take(i).any(|t| t.has(Tags::AGENT))
-            && !token.has(Tags::PREPOSITION);
-        let verbal = token.verb.is_some() && !token.has(Tags::REQUEST);
-        (token.has(governs) && !token.has(Tags::REQUEST) && words.len() > i + 1)
-            || reports
-            || (modal && verbal && token.has(Tags::BASE) && token.noun.is_none())
-    })
-}
-
-fn is_pronoun(token: &Token) -> bool {
-    token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
-}
-
-/// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark.
-fn ends_result(next: Option<&Token>) -> bool {
-    next.is_none_or(|t| match t.kind {
-        TokenKind::Symbol(mark) => mark != '\'',
-        _ => t.has(Tags::SUCCESS),
-    })
-}
-
-/// How far the words behind a verb belong to it: to the next verb, over verbless clauses.
-fn object_end(tokens: &[Token], from: usize, clause_end: usize, end: usize) -> usize {
-    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
-    (clause_end.max(from)..end)
-        .find(|&at| {
-            tokens.get(at).is_some_and(|t| {
-                t.has(finite) || t.is(';') || (t.verb.is_some() && t.has(Tags::COMPLETED))
-            })
-        })
-        .unwrap_or(end)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Prose;
+    use super::super::{Prose, Voice};
     use super::*;
 
     /// The asserted, affirmative predicates of a text: verb, voice, subject.

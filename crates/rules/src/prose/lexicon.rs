@@ -75,6 +75,7 @@ tags! {
     ALTERNATIVE = 43, "alternative";
     PASSING = 44, "passing";
     TROUBLE = 45, "trouble";
+    AGENDA = 46, "agenda";
 }
 
 impl Tags {
@@ -269,7 +270,7 @@ fn consonant_y(base: &str) -> Option<&str> {
 }
 
 /// The family of that name, as lexicon files and configuration write it.
-pub(crate) fn family_named(name: &str) -> Option<Family> {
+fn family_named(name: &str) -> Option<Family> {
     use Family as F;
     [
         F::Send,

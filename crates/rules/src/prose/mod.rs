@@ -3,12 +3,14 @@
 mod blocks;
 mod clause;
 mod lexicon;
+mod predicate;
 mod sentences;
 mod tokens;
 
 pub(crate) use blocks::{Block, BlockKind, blocks};
-pub(crate) use clause::{Clause, Mood, Predicate, Subject, Voice, clauses};
-pub(crate) use lexicon::{Action, Entry, Lexicon, Tags, family_named};
+pub(crate) use clause::{Clause, Mood, clauses};
+pub(crate) use lexicon::{Action, Lexicon, Tags};
+pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Token, TokenKind};
 

@@ -1,7 +1,5 @@
 use std::ops::Range;
 
-use countersign_model::Span;
-
 use super::blocks::Block;
 use super::lexicon::{Lexicon, Tags};
 use super::tokens::{Token, TokenKind, tokenize};
@@ -10,7 +8,8 @@ use super::tokens::{Token, TokenKind, tokenize};
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
     /// Where it stands, without surrounding white space.
-    pub(crate) span: Span,
+    #[cfg(test)]
+    pub(crate) span: countersign_model::Span,
     /// The index of its block.
     pub(crate) block: usize,
     /// Its tokens.
@@ -19,8 +18,6 @@ pub(crate) struct Sentence {
     pub(crate) question: bool,
     /// Ends in a colon: it introduces what follows.
     pub(crate) introduces: bool,
-    /// The first of its block.
-    pub(crate) first: bool,
 }
 
 /// Splits a block into sentences and those into tokens.
@@ -36,34 +33,34 @@ pub(crate) fn sentences(
     tokenize(text, block.span, lexicon, tokens);
     let end = tokens.len();
     let mut from = begin;
-    let mut first = true;
     for at in begin..end {
-        let ends = at + 1 == end || ends_sentence(text, tokens, begin, at, end);
+        let ends = at + 1 == end || ends_sentence(text, tokens, begin, at);
         if !ends {
             continue;
         }
         let range = from..at + 1;
         from = at + 1;
-        let (Some(head), Some(last)) = (tokens.get(range.start), tokens.get(at)) else { continue };
+        let Some(last) = tokens.get(at) else { continue };
+        #[cfg(test)]
+        let Some(head) = tokens.get(range.start) else { continue };
         let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev();
         let mark = closing.take(3).find_map(|t| match t.kind {
             TokenKind::Symbol(c @ ('?' | ':' | '.' | '!')) => Some(c),
             _ => None,
         });
         out.push(Sentence {
-            span: Span::new(head.start as usize, last.end as usize),
+            #[cfg(test)]
+            span: countersign_model::Span::new(head.start as usize, last.end as usize),
             block: index,
             question: mark == Some('?'),
             introduces: matches!(last.kind, TokenKind::Symbol(':')),
             tokens: range,
-            first,
         });
-        first = false;
     }
 }
 
 /// Whether a sentence ends behind the token at `at`.
-fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize, end: usize) -> bool {
+fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool {
     let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
     let gap = text.get(token.end as usize..next.start as usize).unwrap_or_default();
     let breaks = gap.bytes().filter(|&b| b == b'\n').count();

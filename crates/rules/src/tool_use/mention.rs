@@ -72,7 +72,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
     while at < clause.tokens.end {
         let Some(token) = prose.tokens.get(at) else { break };
         if token.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) && token.kind == TokenKind::Word {
-            let mut more = around_noun(prose, clause, at);
+            let mut more = around_noun(prose, clause, at, catalogued);
             at = more.iter().map(|t| t.tokens.end).max().unwrap_or(at + 1).max(at + 1);
             found.append(&mut more);
             continue;
@@ -81,7 +81,9 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
         let distinct = !token.quoted
             && (matches!(token.kind, TokenKind::Identifier | TokenKind::Code)
                 || (token.kind == TokenKind::Word && token.capital && at > clause.tokens.start));
-        if distinct && (catalogued(word) || is_called(prose, clause, at)) {
+        if distinct
+            && (catalogued(word) || is_called(prose, clause, at) || is_means(prose, clause, at))
+        {
             let noun_next = prose.tokens.get(at + 1).is_some_and(|t| {
                 t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) || t.has(Tags::COORDINATE)
             });
@@ -105,7 +107,12 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
 
 /// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",
 /// "the tool `x`", "a quick fact-checking service".
-fn around_noun(prose: &Prose<'_>, clause: &Clause, noun: usize) -> Vec<Thing> {
+fn around_noun(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    noun: usize,
+    catalogued: &dyn Fn(&str) -> bool,
+) -> Vec<Thing> {
     let word = prose.tokens.get(noun).map(|t| prose.word(t).to_ascii_lowercase());
     let word = word.unwrap_or_default();
     let thing = |name: Option<String>, topic: Vec<String>, tokens: Range<usize>| Thing {
@@ -126,7 +133,12 @@ fn around_noun(prose: &Prose<'_>, clause: &Clause, noun: usize) -> Vec<Thing> {
             at -= 1;
             continue;
         }
-        let Some((name, from)) = name_ending_at(prose, clause, at - 1) else { break };
+        let listed = word.ends_with('s') && catalogued(prose.word(token)) && !token.quoted;
+        let named = name_ending_at(prose, clause, at - 1);
+        let Some((name, from)) = named.or(listed.then(|| (prose.word(token).to_owned(), at - 1)))
+        else {
+            break;
+        };
         things.push(thing(Some(name), Vec::new(), from..noun + 1));
         at = from;
         let plural = word.ends_with('s');
@@ -143,16 +155,17 @@ fn around_noun(prose: &Prose<'_>, clause: &Clause, noun: usize) -> Vec<Thing> {
         usize::from(next(1).is_some_and(|t| {
             matches!(prose.word(t), "called" | "named") || t.is('"') || t.is('\'')
         }));
-    if let Some(token) = next(1 + skip) {
-        if matches!(token.kind, TokenKind::Identifier | TokenKind::Code)
-            || (skip > 0 && token.capital)
-        {
-            let name = bare_name(prose.word(token)).to_owned();
-            return vec![thing(Some(name), Vec::new(), noun..noun + 2 + skip)];
-        }
+    let named = next(1 + skip).filter(|token| {
+        matches!(token.kind, TokenKind::Identifier | TokenKind::Code) || (skip > 0 && token.capital)
+    });
+    if let Some(token) = named {
+        let name = bare_name(prose.word(token)).to_owned();
+        return vec![thing(Some(name), Vec::new(), noun..noun + 2 + skip)];
     }
     let (topic, from) = topic_before(prose, clause, noun);
-    vec![thing(None, topic, from..noun + 1)]
+    let phrase = topic.join("_");
+    let name = (!phrase.is_empty() && catalogued(&phrase)).then_some(phrase);
+    vec![thing(name, topic, from..noun + 1)]
 }
 
 /// A name that ends at the token, and where it begins.
@@ -184,6 +197,7 @@ fn is_name_word(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     token.kind == TokenKind::Word
         && token.capital
         && !token.has(function.or(Tags::GERUND).or(Tags::SUBORDINATE).or(Tags::AGENT))
+        && !token.has(Tags::TOOL_NOUN)
         && !first
 }
 
@@ -241,10 +255,13 @@ fn use_of(
         return Some(true);
     }
     // "Using the X service, I validated …"
-    let gerund = before.iter().rev().take(6).any(|t| {
-        t.has(Tags::GERUND)
-            && matches!(t.verb, Some(Action::Of(Family::Run | Family::Search | Family::Read)))
-    });
+    let led =
+        before.iter().take(2).any(|t| matches!(prose.word(t), "Via" | "via" | "Through" | "With"));
+    let gerund = led
+        || before.iter().rev().take(6).any(|t| {
+            t.has(Tags::GERUND)
+                && matches!(t.verb, Some(Action::Of(Family::Run | Family::Search | Family::Read)))
+        });
     let progressive = before.iter().any(|t| t.has(Tags::BE.or(Tags::INTEND)));
     if gerund && !progressive {
         let near = index.saturating_sub(2)..index + 3;
@@ -261,9 +278,30 @@ fn use_of(
             || matches!(t.kind, TokenKind::Symbol(_))
     });
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
+    let code = matches!(
+        thing.noun.as_str(),
+        "function"
+            | "functions"
+            | "endpoint"
+            | "api"
+            | "apis"
+            | "module"
+            | "server"
+            | "docs"
+            | "documentation"
+            | "log"
+            | "logs"
+            | "software"
+            | "program"
+            | "console"
+            | "utility"
+    );
+    if code && thing.name.is_none() {
+        return None;
+    }
     let reports = says.is_some_and(|t| {
         t.has(Tags::PERCEIVE.or(Tags::REPORT))
-            || (t.has(Tags::THIRD_PERSON.or(Tags::PAST))
+            || (t.has(if code { Tags::PAST } else { Tags::THIRD_PERSON.or(Tags::PAST) })
                 && matches!(
                     t.verb,
                     Some(Action::Of(Family::Read | Family::Search | Family::Return))
@@ -347,6 +385,19 @@ fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
                 && prose.tokens.get(p.verb).is_some_and(|t| {
                     matches!(prose.word(t), "called" | "invoked" | "executed" | "queried")
                 })
+        })
+}
+
+/// "with FactChecker", "using get_weather": a name in code's spelling as the means.
+fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
+    let named = prose.tokens.get(at).is_some_and(|t| t.kind == TokenKind::Identifier);
+    let before =
+        at.checked_sub(1).filter(|&i| i >= clause.tokens.start).and_then(|i| prose.tokens.get(i));
+    let word = prose.tokens.get(at).map_or("", |t| prose.word(t));
+    named
+        && !word.contains(['.', '(', '='])
+        && before.is_some_and(|t| {
+            matches!(prose.word(t), "with" | "via" | "using" | "Using" | "through" | "Via")
         })
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Dialogue {
     pub(crate) transcript: Transcript,
     /// What the text of the finding's claim must contain.
     pub(crate) claims: Option<String>,
+    /// For how many seconds an execution may be cited; 0 is the whole session.
+    pub(crate) window: u64,
 }
 
 /// The dialogue blocks of a Markdown page.
@@ -59,6 +61,8 @@ pub(crate) fn read(text: &str) -> Result<Dialogue, String> {
         tools: None,
         open: 0,
         claims: None,
+        window: 0,
+        time: None,
     };
     for (word, rest) in entries(text)? {
         reader.entry(&word, &rest)?;
@@ -66,7 +70,8 @@ pub(crate) fn read(text: &str) -> Result<Dialogue, String> {
     if let Some(tools) = reader.tools {
         reader.transcript.catalog = Catalog::known(tools).0;
     }
-    Ok(Dialogue { transcript: reader.transcript, claims: reader.claims })
+    let Reader { transcript, claims, window, .. } = reader;
+    Ok(Dialogue { transcript, claims, window })
 }
 
 /// `word: text`, with the indented lines that follow.
@@ -104,6 +109,9 @@ struct Reader {
     /// the first of them.
     open: usize,
     claims: Option<String>,
+    window: u64,
+    /// The time of the messages that follow.
+    time: Option<i64>,
 }
 
 impl Reader {
@@ -133,6 +141,10 @@ impl Reader {
             "receipt" => {
                 let receipt = receipt(rest)?;
                 self.transcript.receipts.get_or_insert_default().push(receipt);
+            }
+            "window" => self.window = rest.parse().map_err(|_| format!("`{rest}` is no window"))?,
+            "time" => {
+                self.time = Some(rest.parse().map_err(|_| format!("`{rest}` is no time"))?);
             }
             "claims" => self.claims = Some(rest.trim_matches('"').to_owned()),
             _ => {
@@ -169,7 +181,11 @@ impl Reader {
 
     fn say(&mut self, role: Role, text: &str) {
         self.open = 0;
-        self.transcript.messages.push(Message::text(role, text));
+        self.push(Message::text(role, text));
+    }
+
+    fn push(&mut self, message: Message) {
+        self.transcript.messages.push(Message { time: self.time, ..message });
     }
 
     fn calls(&self) -> usize {
@@ -188,7 +204,7 @@ impl Reader {
         });
         let answered = self.transcript.messages.last().is_none_or(|m| m.calls.is_empty());
         self.open = if answered { 1 } else { self.open + 1 };
-        self.transcript.messages.push(message);
+        self.push(message);
     }
 
     fn outcome(&mut self, outcome: Outcome) -> Result<(), String> {
@@ -199,7 +215,7 @@ impl Reader {
         self.open -= 1;
         let mut message = Message::text(Role::Tool, "");
         message.outcomes.push(Outcome { call_id, ..outcome });
-        self.transcript.messages.push(message);
+        self.push(message);
         Ok(())
     }
 }
@@ -245,7 +261,9 @@ fn the_form_is_read() {
 
 #[test]
 fn what_is_not_of_the_form_is_an_error() {
-    for text in ["hello", "shout: hi", "ok: done", "receipt: {", "gap: wide", "  indented"] {
+    for text in
+        ["hello", "shout: hi", "ok: done", "receipt: {", "gap: wide", "time: noon", "  indented"]
+    {
         assert!(read(text).is_err(), "{text}");
     }
     assert!(blocks("```dialogue violating\nuser: hi\n").is_err());

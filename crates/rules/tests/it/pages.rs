@@ -99,7 +99,8 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
     let meta = meta(code).ok_or(format!("there is no rule `{code}`"))?;
     let case = dialogue::read(&block.text)?;
     let said = case.claims.as_deref().unwrap_or_default();
-    let all = check(&case.transcript, &Settings::default()).findings;
+    let settings = Settings { execution_window_secs: case.window, ..Settings::default() };
+    let all = check(&case.transcript, &settings).findings;
     let anywhere = anywhere || meta.group == Group::Call;
     let counts = |finding: &&Finding| {
         finding.code == meta.code
