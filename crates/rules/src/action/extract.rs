@@ -1,10 +1,10 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, Span};
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::objects::objects_in;
 use crate::facts::Answer;
-use crate::prose::{Action, Clause, Mood, Predicate, Prose, Subject, Tags, Voice};
+use crate::prose::{Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Voice};
 
 /// A claim that something was done.
 #[derive(Debug)]
@@ -23,6 +23,13 @@ pub(crate) struct ActionClaim {
     pub(crate) weak: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
+}
+
+impl ActionClaim {
+    /// Whether it says which file was changed.
+    pub(crate) fn names_file(&self) -> bool {
+        self.patients.iter().any(|o| o.kind == ObjectKind::Path)
+    }
 }
 
 /// The claims of completed side effects in one answer.
@@ -50,7 +57,8 @@ fn action_claim(
 ) -> Option<ActionClaim> {
     let sentence = prose.sentences.get(clause.sentence)?;
     let listed = prose.block_of(sentence).is_some_and(|block| block.kind.is_listed());
-    if predicate.negated || predicate.earlier || sentence.introduces {
+    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
+    if predicate.negated || predicate.earlier || quoted {
         return None;
     }
     let direct = is_own(predicate, listed, opens_with_done(prose))?;
@@ -63,7 +71,16 @@ fn action_claim(
         Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
         _ => predicate.subject_tokens.clone(),
     };
-    let patients = objects_in(prose, patient_range);
+    let mut patients = objects_in(prose, patient_range);
+    if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
+        // "`src/a.rs` - Added a check": the label says where.
+        let label = objects_in(prose, predicate.subject_tokens.clone());
+        patients.splice(0..0, label.into_iter().filter(|o| o.kind == ObjectKind::Path));
+    }
+    let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
+    if sentence.introduces && !files {
+        return None;
+    }
     let start = prose.tokens.get(clause.tokens.start)?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;

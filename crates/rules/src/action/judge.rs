@@ -31,15 +31,17 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let window = window_start(&facts.transcript().messages, turn);
     // Deeds of exactly this kind decide before those that merely may be told this way.
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
-    let mut opaque = false;
+    let (mut opaque, mut delegated) = (false, false);
     for (execution, deed) in facts.deeds_before(turn) {
         opaque |= deed.opaque;
+        delegated |= deed.delegates;
         let names_verb = || args(execution).contains(stem(&said.verb));
         let told = deed.opaque && tells(execution, deed, &said.verb);
         if !(deed.families.meets(accepted) || (deed.changes() && names_verb()) || told) {
             continue;
         }
-        let exact = deed.families.has(said.family);
+        let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
+        let exact = deed.families.has(said.family) && !umbrella;
         let fit = fit(execution, deed, &ids, &all_ids);
         let now = execution.called_at >= window;
         let tally = if exact { &mut tally } else { &mut loose };
@@ -57,6 +59,17 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     if said.weak {
         return ActionVerdict::NotCheckable;
     }
+    let files: Vec<&Object> = ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
+    if !files.is_empty() {
+        // A file can also have been changed by a sub-agent, a generator, or the user.
+        let elsewhere = delegated || shows_change(facts, turn, &files);
+        return match elsewhere {
+            true => ActionVerdict::NotCheckable,
+            false => {
+                ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+            }
+        };
+    }
     if let Some(elsewhere) = tally.elsewhere.or(loose.elsewhere) {
         return ActionVerdict::Elsewhere(vec![elsewhere]);
     }
@@ -64,6 +77,33 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
         return ActionVerdict::NotCheckable;
     }
     ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+}
+
+/// Whether version control lists the file as changed.
+fn shows_change(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
+    facts.deeds_before(turn).take(LOOK_BACK).any(|(execution, deed)| {
+        let inspects = deed.shell.as_ref().is_some_and(|work| work.command.contains("git "));
+        inspects
+            && files.iter().any(|file| {
+                execution.text().lines().any(|line| {
+                    mentions(line, file)
+                        && (line.contains('|')
+                            || [
+                                "modified:",
+                                "new file:",
+                                "renamed:",
+                                "create mode",
+                                "diff --git",
+                                "+++ ",
+                                "M ",
+                                "A ",
+                                "?? ",
+                            ]
+                            .iter()
+                            .any(|mark| line.contains(mark)))
+                })
+            })
+    })
 }
 
 /// Whether a command of unknown doings names the act, in its words or in its output.
@@ -136,9 +176,14 @@ fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Obje
         return Fit::Same;
     }
     let holds = |object: &Object| {
-        mentions(args(execution), object)
-            || mentions(execution.text(), object)
-            || deed.written.iter().any(|path| mentions(path, object))
+        if deed.written.iter().any(|path| mentions(path, object)) {
+            return true;
+        }
+        match (&deed.shell, object.kind) {
+            // Naming a file on a command line does not write it, unless nobody knows what ran.
+            (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
+            _ => mentions(args(execution), object) || mentions(execution.text(), object),
+        }
     };
     if ids.iter().any(|id| holds(id)) {
         return Fit::Same;

@@ -31,7 +31,7 @@ impl Rule for MaskedFailure {
                 &said.claim,
                 Note::proven(format!("the agent says it is done, but `{tool}` failed"))
                     .help("say that it failed and why, or try again")
-                    .provable_if(said.direct)
+                    .provable_if(said.direct || said.names_file())
                     .evidence(executions.iter().map(|e| facts.evidence(e))),
             );
         }

@@ -111,7 +111,8 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
         ActivityKind::VersionControl(git) => match git {
             Git::PullRequest | Git::BranchCreate | Git::Tag => Family::Create,
             Git::CherryPick | Git::Revert | Git::Merge | Git::Rebase => Family::Commit,
-            _ => Family::Update,
+            Git::Reset | Git::Clean | Git::BranchChange => Family::Update,
+            _ => Family::Read,
         },
     };
     let reach = script.commands().get(activity.command).map(|c| c.status);

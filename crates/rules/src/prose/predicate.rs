@@ -137,7 +137,8 @@ pub(super) fn predicates(
             continue;
         }
         // Verbs have no capital inside a sentence; names have.
-        if token.capital && at > range.start && at > context.start {
+        let labelled = heads_label(tokens, context.start, at);
+        if token.capital && at > range.start && at > context.start && !labelled {
             continue;
         }
         let (group, group_start) = group_before(tokens, range.start, at);
@@ -152,7 +153,7 @@ pub(super) fn predicates(
         if bare {
             subject = Subject::Nobody;
             // "…, shipped to Jacksonville" describes what stands before the comma.
-            if range.start != context.start && context.previous.is_none() {
+            if range.start != context.start && context.previous.is_none() && !labelled {
                 continue;
             }
             let joined = joins(tokens, range.start, at);
@@ -197,11 +198,20 @@ pub(super) fn predicates(
             negated,
             emphatic: group.emphatic || after.iter().any(|t| t.has(Tags::SUCCESS)),
             earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
-            subject_tokens,
+            subject_tokens: if labelled { context.start..at } else { subject_tokens },
             object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
         });
     }
     found
+}
+
+/// "`src/a.rs` - Added a check": a verb behind a label that names only files.
+fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
+    let label = tokens.get(start..verb).unwrap_or_default();
+    let named = |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code);
+    label.last().is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→'))
+        && label.iter().any(named)
+        && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
 }
 
 /// The auxiliaries and adverbs directly before the verb, and where they begin.
@@ -310,9 +320,10 @@ fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: us
 /// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
 fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
     let words = tokens.get(before).unwrap_or_default();
-    let mut modal = false;
+    let (mut modal, mut intends) = (false, false);
     words.iter().enumerate().any(|(i, token)| {
         modal |= token.has(Tags::MODAL);
+        intends |= token.has(Tags::INTEND);
         let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
         let reports = token.has(Tags::REPORT)
             && !words.iter().take(i).any(|t| t.has(Tags::AGENT))
@@ -321,6 +332,7 @@ fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
         (token.has(governs) && !token.has(Tags::REQUEST) && words.len() > i + 1)
             || reports
             || (modal && verbal && token.has(Tags::BASE) && token.noun.is_none())
+            || (intends && token.has(Tags::BASE) && token.verb.is_some())
     })
 }
 
