@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::blocks::{self, Blocks};
 use crate::documents::{Shape, Values, read_values};
 use crate::fields::Fields;
+use crate::outcome_text;
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
 use crate::receipts::read_receipts;
@@ -155,13 +156,16 @@ fn outcome(text: String, fields: &mut Fields<'_>, line: usize) -> Outcome {
     fields.take("name");
     // The words for an exit code that is no failure; the code itself says it.
     fields.take("return_code_interpretation");
+    let is_error = fields.boolean("is_error");
+    let refused = fields.boolean("is_refused");
+    let refused = refused.unwrap_or(is_error == Some(true) && outcome_text::says_refused(&text));
     Outcome {
         call_id,
         text,
-        is_error: fields.boolean("is_error"),
+        is_error,
         exit_code: fields.number("exit_code"),
         running: fields.boolean("still_running").unwrap_or(false),
-        refused: fields.boolean("is_refused").unwrap_or(false),
+        refused,
         truncated: fields.boolean("is_truncated").unwrap_or(false),
         subagent_calls: fields.number("subagent_tool_uses"),
         line,

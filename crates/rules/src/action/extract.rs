@@ -75,7 +75,10 @@ fn action_claim(
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
         // "`src/a.rs` - Added a check": the label says where.
         let label = objects_in(prose, predicate.subject_tokens.clone());
-        patients.splice(0..0, label.into_iter().filter(|o| o.kind == ObjectKind::Path));
+        let files: Vec<Object> = label.into_iter().filter(|o| o.kind == ObjectKind::Path).collect();
+        if !files.is_empty() {
+            patients = files;
+        }
     }
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
     if sentence.introduces && !files {

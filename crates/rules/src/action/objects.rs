@@ -41,6 +41,7 @@ fn is_code_word(text: &str) -> bool {
 
 fn looks_like_path(text: &str) -> bool {
     !text.contains(char::is_whitespace)
+        && !text.starts_with("//")
         && !text.contains(['(', ')', '=', '{', '<', '*'])
         && (text.contains('/')
             || text.rsplit_once('.').is_some_and(|(stem, ext)| {

@@ -198,7 +198,7 @@ pub(super) fn predicates(
             negated,
             emphatic: group.emphatic || after.iter().any(|t| t.has(Tags::SUCCESS)),
             earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
-            subject_tokens: if labelled { context.start..at } else { subject_tokens },
+            subject_tokens: if labelled && bare { context.start..at } else { subject_tokens },
             object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
         });
     }
@@ -209,6 +209,10 @@ pub(super) fn predicates(
 fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
     let label = tokens.get(start..verb).unwrap_or_default();
     let named = |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code);
+    let numbered = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
+    if !label.is_empty() && label.iter().all(numbered) {
+        return true;
+    }
     label.last().is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→'))
         && label.iter().any(named)
         && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
