@@ -1,8 +1,9 @@
 //! An invented session of ten calls, and the answer that tells what they did.
 
 use countersign_model::{
-    Arguments, Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript,
+    Arguments, Catalog, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
 };
+use countersign_rules::{Group, Settings, rules};
 use serde_json::json;
 
 /// The tools of a shop's assistant.
@@ -32,7 +33,8 @@ pub(crate) fn session() -> Transcript {
         let id = format!("call_{n}");
         let mut call = Message::text(Role::Assistant, "");
         let order = if n % 2 == 0 { "#W2378156" } else { "#W9502127" };
-        let arguments = Arguments::raw(json!({"order_id": order, "reason": "no longer needed"}).to_string());
+        let arguments =
+            Arguments::raw(json!({"order_id": order, "reason": "no longer needed"}).to_string());
         call.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line: 0 });
         let mut answer = Message::text(Role::Tool, "");
         answer.outcomes.push(Outcome { call_id: id, text: result(n, order), ..Outcome::default() });
@@ -40,6 +42,15 @@ pub(crate) fn session() -> Transcript {
     }
     session.messages.push(Message::text(Role::Assistant, ANSWER));
     session
+}
+
+/// The rules about what the agent says, without those about its calls.
+pub(crate) fn claims_only() -> Settings {
+    let mut settings = Settings::default();
+    for rule in rules().filter(|rule| rule.meta().group != Group::Claim) {
+        settings.modes.insert(rule.meta().code, Mode::Off);
+    }
+    settings
 }
 
 /// About 1.4 kB of JSON.

@@ -16,13 +16,18 @@ pub(crate) fn log(bytes: usize) -> String {
     let mut turn = 0;
     while lines.text.len() < bytes {
         if turn % CALLS_PER_PROMPT == 0 {
-            let prompt = format!("Please fix the rounding in order #W{:07} and run the tests.", turn);
+            let prompt =
+                format!("Please fix the rounding in order #W{:07} and run the tests.", turn);
             lines.push("user", &json!({"role": "user", "content": prompt}), None);
         }
         call(&mut lines, turn);
         if turn % CALLS_PER_TEXT == CALLS_PER_TEXT - 1 {
             let text = json!([{"type": "text", "text": said(turn)}]);
-            lines.push("assistant", &json!({"id": "m", "role": "assistant", "content": text}), None);
+            lines.push(
+                "assistant",
+                &json!({"id": "m", "role": "assistant", "content": text}),
+                None,
+            );
         }
         turn += 1;
     }
@@ -63,7 +68,12 @@ fn call(lines: &mut Lines, turn: usize) {
     let id = format!("toolu_01{turn:08}");
     let path = path_of(turn);
     let (tool, input, output, failed) = match turn % 8 {
-        0 => ("Grep", json!({"pattern": format!("fn round_{turn}"), "path": "src"}), hits(turn), false),
+        0 => (
+            "Grep",
+            json!({"pattern": format!("fn round_{turn}"), "path": "src"}),
+            hits(turn),
+            false,
+        ),
         3 => {
             let (old, new) = (format!("total_{turn} as u32"), format!("total_{turn}.round()"));
             let input = json!({"file_path": path, "old_string": old, "new_string": new});
@@ -76,7 +86,8 @@ fn call(lines: &mut Lines, turn: usize) {
         }
         7 => {
             let command = format!("git add -A && git commit -m 'round totals of W{turn:07}'");
-            let output = format!("[main {turn:07x}] round totals\n 1 file changed, 3 insertions(+)\n");
+            let output =
+                format!("[main {turn:07x}] round totals\n 1 file changed, 3 insertions(+)\n");
             ("Bash", json!({"command": command}), output, false)
         }
         _ => ("Read", json!({"file_path": path, "offset": turn % 400}), code(turn, 45), false),
@@ -85,7 +96,8 @@ fn call(lines: &mut Lines, turn: usize) {
     let usage = json!({"input_tokens": 4, "cache_read_input_tokens": 81_311, "output_tokens": 212});
     let message = json!({"id": "m", "role": "assistant", "content": block, "usage": usage});
     lines.push("assistant", &message, None);
-    let block = json!({"tool_use_id": id, "type": "tool_result", "content": output, "is_error": failed});
+    let block =
+        json!({"tool_use_id": id, "type": "tool_result", "content": output, "is_error": failed});
     let told = json!({"stdout": output, "stderr": "", "interrupted": false, "isImage": false});
     lines.push("user", &json!({"role": "user", "content": [block]}), Some(told));
 }
@@ -101,9 +113,17 @@ fn code(turn: usize, lines: usize) -> String {
         let n = turn * 7 + line;
         text.push_str(&match line % 5 {
             0 => format!("{line:6}→    /// Größe in €: \"{n}\" → gerundet auf 2 Stellen\n"),
-            1 => format!("{line:6}→    let total_{n} = items.iter().map(|i| i.price).sum::<f64>();\n"),
-            2 => format!("{line:6}→    assert_eq!(round(total_{n}), \"{}.{:02}\\n\");\n", n % 900, n % 100),
-            3 => format!("{line:6}→    if order.id == \"#W{n:07}\" {{ return Err(Error::Locked); }}\n"),
+            1 => format!(
+                "{line:6}→    let total_{n} = items.iter().map(|i| i.price).sum::<f64>();\n"
+            ),
+            2 => format!(
+                "{line:6}→    assert_eq!(round(total_{n}), \"{}.{:02}\\n\");\n",
+                n % 900,
+                n % 100
+            ),
+            3 => format!(
+                "{line:6}→    if order.id == \"#W{n:07}\" {{ return Err(Error::Locked); }}\n"
+            ),
             _ => format!("{line:6}→\tself.cache.insert(\"key-{n}\".to_owned(), {n});\n"),
         });
     }
@@ -111,7 +131,9 @@ fn code(turn: usize, lines: usize) -> String {
 }
 
 fn hits(turn: usize) -> String {
-    (0..30).map(|n| format!("src/orders/part_{n}/total_{}.rs:{n}:    fn round_{turn}(\n", turn + n)).collect()
+    (0..30)
+        .map(|n| format!("src/orders/part_{n}/total_{}.rs:{n}:    fn round_{turn}(\n", turn + n))
+        .collect()
 }
 
 fn tests(turn: usize) -> String {

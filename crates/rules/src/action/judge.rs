@@ -1,8 +1,11 @@
+use std::rc::Rc;
+
 use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, Status};
+use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::objects::{mentions, shape};
-use crate::facts::{Deed, Execution, Facts, vouching};
+use super::objects::{mentions, needle, shape};
+use crate::facts::{Deed, Execution, Facts, Families, Holders, vouching};
 
 /// What the record says about a claimed action.
 #[derive(Debug)]
@@ -19,6 +22,9 @@ pub(crate) enum ActionVerdict<'f, 't> {
     NotCheckable,
 }
 
+/// How many executions a claim reads itself before it asks the index.
+const NEAR: usize = 32;
+
 /// How many of the latest results are searched for a state of record.
 const LOOK_BACK: usize = 200;
 
@@ -30,15 +36,17 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let all_ids = identifying(&said.claim.objects);
     let window = window_start(&facts.transcript().messages, turn);
     let mut tally = Tally::default();
-    let mut opaque = false;
-    for (execution, deed) in facts.deeds_before(turn) {
-        opaque |= deed.opaque;
-        let names_verb = || args(execution).contains(stem(&said.verb));
-        if !deed.families.meets(accepted) && !(deed.changes() && names_verb()) {
-            continue;
+    let count = facts.record().count_before(turn);
+    let candidates = candidates(facts, accepted, stem(&said.verb));
+    let candidates = candidates.get(..candidates.partition_point(|&at| at < count));
+    for (nth, &at) in candidates.unwrap_or_default().iter().rev().enumerate() {
+        let Some((execution, deed)) = facts.deed(at) else { continue };
+        let now = execution.called_at >= window;
+        if tally.is_settled(now) {
+            break;
         }
-        let fit = fit(execution, deed, &ids, &all_ids);
-        tally.add(execution, deed.status_for(accepted), fit, execution.called_at >= window);
+        let place = Place { facts, at, execution, deed, far: nth >= NEAR };
+        tally.add(execution, deed.status_for(accepted), fit(&place, &ids, &all_ids), now);
     }
     if let Some(verdict) = tally.verdict() {
         return verdict;
@@ -52,7 +60,23 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     if said.textual && ids.is_empty() {
         return ActionVerdict::NotCheckable;
     }
+    let opaque = facts.firsts().opaque.is_some_and(|first| first < count);
     ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+}
+
+/// The executions, ascending, that did something of the kind, or changed something and name the
+/// verb in their arguments.
+fn candidates(facts: &Facts<'_>, accepted: Families, stem: &str) -> Rc<[usize]> {
+    facts.index().candidates(accepted, stem, || {
+        let verb = Finder::new(stem.as_bytes());
+        let names_verb = |e: &Execution<'_>| verb.find(args(e).as_bytes()).is_some();
+        let vouches = |at: &usize| {
+            facts.deed(*at).is_some_and(|(execution, deed)| {
+                deed.families.meets(accepted) || (deed.changes() && names_verb(execution))
+            })
+        };
+        (0..facts.record().executions().len()).filter(vouches).collect()
+    })
 }
 
 /// How a deed's object compares with the claim's.
@@ -88,6 +112,11 @@ impl<'f, 't> Tally<'f, 't> {
         slot.get_or_insert(execution);
     }
 
+    /// Whether nothing that was done still earlier can change the verdict.
+    fn is_settled(&self, now: bool) -> bool {
+        self.success_now.is_some() || (!now && (self.failure_now.or(self.success)).is_some())
+    }
+
     /// What was done since the user last spoke decides; before that, any success does.
     fn verdict(&self) -> Option<ActionVerdict<'f, 't>> {
         let supported = |e: &'f Execution<'t>| ActionVerdict::Supported(vec![e]);
@@ -100,14 +129,56 @@ impl<'f, 't> Tally<'f, 't> {
     }
 }
 
-fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Object]) -> Fit {
+/// One execution, as a claim sees it.
+struct Place<'f, 't> {
+    facts: &'f Facts<'t>,
+    at: usize,
+    execution: &'f Execution<'t>,
+    deed: &'f Deed<'t>,
+    /// So many were looked at before it that looking things up costs less than reading.
+    far: bool,
+}
+
+impl Place<'_, '_> {
+    /// Whether its arguments or its result speak of the thing.
+    fn speaks_of(&self, object: &Object) -> bool {
+        let read =
+            || mentions(args(self.execution), object) || mentions(self.execution.text(), object);
+        match self.far && self.deed.changes() {
+            true => holders(self.facts).holds(self.at, needle(object)).unwrap_or_else(read),
+            false => read(),
+        }
+    }
+
+    /// Whether its arguments hold an id of the same form.
+    fn holds_rival_of(&self, id: &str) -> bool {
+        let shape = shape(id);
+        let read = || has_shape(args(self.execution), &shape);
+        if self.far { self.facts.index().is_shaped(&shape, self.at, read) } else { read() }
+    }
+}
+
+/// Where the deeds that change something speak of what is claimed to have been changed.
+fn holders<'f>(facts: &'f Facts<'_>) -> &'f Holders {
+    facts.index().holders(|| {
+        let claims = facts.action_claims().iter();
+        let objects = claims.flat_map(|said| said.patients.iter().chain(&said.claim.objects));
+        let objects = objects.filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path));
+        let changing = (0..facts.record().executions().len())
+            .filter_map(|at| Some((at, facts.deed(at)?)))
+            .filter(|(_, (_, deed))| deed.changes());
+        let texts = changing.flat_map(|(at, (e, _))| [(at, args(e)), (at, e.text())]);
+        Holders::of(objects.map(needle), texts).unwrap_or_default()
+    })
+}
+
+fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {
     if ids.is_empty() && all.is_empty() {
         return Fit::Same;
     }
+    let deed = place.deed;
     let holds = |object: &Object| {
-        mentions(args(execution), object)
-            || mentions(execution.text(), object)
-            || deed.written.iter().any(|path| mentions(path, object))
+        place.speaks_of(object) || deed.written.iter().any(|path| mentions(path, object))
     };
     if ids.iter().any(|id| holds(id)) {
         return Fit::Same;
@@ -117,7 +188,7 @@ fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Obje
     }
     let rival = ids.iter().any(|id| match id.kind {
         ObjectKind::Path => !deed.written.is_empty(),
-        ObjectKind::Id => has_shape(args(execution), &shape(&id.text)),
+        ObjectKind::Id => place.holds_rival_of(&id.text),
         _ => false,
     });
     if rival { Fit::Other } else { Fit::Open }
@@ -141,14 +212,14 @@ fn state_of_record<'f, 't>(
     said: &ActionClaim,
     ids: &[&Object],
 ) -> Option<&'f Execution<'t>> {
-    let stem = state_stem(said.family)?;
+    let stem = Finder::new(state_stem(said.family)?);
     facts
         .deeds_before(said.claim.turn)
         .take(LOOK_BACK)
         .find(|(execution, deed)| {
             let text = execution.text();
             deed.status.succeeded()
-                && memchr::memmem::find(text.as_bytes(), stem.as_bytes()).is_some()
+                && stem.find(text.as_bytes()).is_some()
                 && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
         })
         .map(|(execution, _)| execution)
