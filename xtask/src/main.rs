@@ -1,5 +1,6 @@
 //! Developer tools: measuring, checking the house, making the generated pages.
 
+mod bench;
 mod corpus;
 mod docs;
 mod tidy;
@@ -18,6 +19,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measures how fast large logs are read and checked, and answers are verified.
+    Bench(bench::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
     /// Writes the pages that are made from the code.
@@ -28,6 +31,7 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
+        Command::Bench(options) => bench::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),

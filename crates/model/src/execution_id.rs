@@ -50,6 +50,9 @@ pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
         let len = bytes.iter().skip(start).take_while(|&&b| is_id_byte(b)).count();
         let mut end = start + len;
         at = end;
+        if len < SHORTEST {
+            continue;
+        }
         // Sentence punctuation after an id is not part of it.
         while let Some(last) = text.get(start..end).and_then(|t| t.bytes().last()) {
             if matches!(last, b'.' | b':' | b'/' | b'-') {
@@ -70,6 +73,9 @@ pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
     }
     found
 }
+
+/// A tool's name of one byte, 10 digits and 4 hex digits.
+const SHORTEST: usize = 17;
 
 fn is_id_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':')

@@ -1,8 +1,11 @@
+use std::rc::Rc;
+
 use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, Status};
+use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::objects::{mentions, shape};
-use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
+use super::objects::{mentions, needle, shape};
+use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching};
 
 /// What the record says about a claimed action.
 #[derive(Debug)]
@@ -19,6 +22,9 @@ pub(crate) enum ActionVerdict<'f, 't> {
     NotCheckable,
 }
 
+/// How many executions a claim reads itself before it asks the index.
+const NEAR: usize = 32;
+
 /// How many of the latest results are searched for a state of record.
 const LOOK_BACK: usize = 200;
 
@@ -31,21 +37,21 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let window = window_start(&facts.transcript().messages, turn);
     // Deeds of exactly this kind decide before those that merely may be told this way.
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
-    let (mut opaque, mut delegated) = (false, false);
-    for (execution, deed) in facts.deeds_before(turn) {
-        opaque |= deed.opaque;
-        delegated |= deed.delegates;
-        let names_verb = || args(execution).contains(stem(&said.verb));
-        let told = deed.opaque && tells(execution, deed, &said.verb);
-        if !(deed.families.meets(accepted) || (deed.changes() && names_verb()) || told) {
-            continue;
-        }
-        let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
-        let exact = deed.families.has(said.family) && !umbrella;
-        let fit = fit(execution, deed, &ids, &all_ids);
+    let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
+    let count = facts.record().count_before(turn);
+    let candidates = candidates(facts, accepted, stem(&said.verb));
+    let candidates = candidates.get(..candidates.partition_point(|&at| at < count));
+    for (nth, &at) in candidates.unwrap_or_default().iter().rev().enumerate() {
+        let Some((execution, deed)) = facts.deed(at) else { continue };
         let now = execution.called_at >= window;
+        let settled = loose.is_settled(now) && (umbrella || nth >= LOOK_BACK);
+        if tally.is_settled(now) || settled {
+            break;
+        }
+        let place = Place { facts, at, execution, deed, far: nth >= NEAR };
+        let exact = deed.families.has(said.family) && !umbrella;
         let tally = if exact { &mut tally } else { &mut loose };
-        tally.add(execution, deed.status_for(accepted), fit, now);
+        tally.add(execution, deed.status_for(accepted), fit(&place, &ids, &all_ids), now);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return verdict;
@@ -62,6 +68,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let files: Vec<&Object> = ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
     if !files.is_empty() {
         // A file can also have been changed by a sub-agent, a generator, or the user.
+        let firsts = facts.firsts();
+        let delegated = firsts.delegates.is_some_and(|first| first < count);
+        let opaque = firsts.opaque.is_some_and(|first| first < count);
         let elsewhere = delegated || shows_change(facts, turn, &files);
         return match elsewhere {
             true => ActionVerdict::NotCheckable,
@@ -76,6 +85,7 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     if said.textual && ids.is_empty() {
         return ActionVerdict::NotCheckable;
     }
+    let opaque = facts.firsts().opaque.is_some_and(|first| first < count);
     ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
 }
 
@@ -106,11 +116,15 @@ fn shows_change(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
     })
 }
 
-/// Whether a command of unknown doings names the act, in its words or in its output.
-fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &str) -> bool {
-    let stem = stem(verb).as_bytes();
-    let holds = |text: &str| memchr::memmem::find(text.as_bytes(), stem).is_some();
-    deed.shell.as_ref().is_some_and(|work| holds(&work.command)) || holds(execution.text())
+/// Whether a command of unknown doings names the act, in its words or at either end of its output.
+fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &Finder<'_>) -> bool {
+    let holds = |text: &str| verb.find(text.as_bytes()).is_some();
+    let text = execution.text();
+    let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or_default();
+    let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(1_000))..);
+    deed.shell.as_ref().is_some_and(|work| holds(&work.command))
+        || holds(head)
+        || holds(tail.unwrap_or_default())
 }
 
 /// Whether a receipt that came with the log vouches.
@@ -123,6 +137,23 @@ fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bo
                 let result = result();
                 ids.iter().any(|id| mentions(&result, id))
             })
+    })
+}
+
+/// The executions, ascending, that did something of the kind, or changed something and name the
+/// verb in their arguments.
+fn candidates(facts: &Facts<'_>, accepted: Families, stem: &str) -> Rc<[usize]> {
+    facts.index().candidates(accepted, stem, || {
+        let verb = Finder::new(stem.as_bytes());
+        let names_verb = |e: &Execution<'_>| verb.find(args(e).as_bytes()).is_some();
+        let vouches = |at: &usize| {
+            facts.deed(*at).is_some_and(|(execution, deed)| {
+                deed.families.meets(accepted)
+                    || (deed.changes() && names_verb(execution))
+                    || (deed.opaque && tells(execution, deed, &verb))
+            })
+        };
+        (0..facts.record().executions().len()).filter(vouches).collect()
     })
 }
 
@@ -159,6 +190,11 @@ impl<'f, 't> Tally<'f, 't> {
         slot.get_or_insert(execution);
     }
 
+    /// Whether nothing that was done still earlier can change the verdict.
+    fn is_settled(&self, now: bool) -> bool {
+        self.success_now.is_some() || (!now && (self.failure_now.or(self.success)).is_some())
+    }
+
     /// What was done since the user last spoke decides; before that, any success does.
     fn verdict(&self) -> Option<ActionVerdict<'f, 't>> {
         let supported = |e: &'f Execution<'t>| ActionVerdict::Supported(vec![e]);
@@ -171,10 +207,54 @@ impl<'f, 't> Tally<'f, 't> {
     }
 }
 
-fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Object]) -> Fit {
+/// One execution, as a claim sees it.
+struct Place<'f, 't> {
+    facts: &'f Facts<'t>,
+    at: usize,
+    execution: &'f Execution<'t>,
+    deed: &'f Deed<'t>,
+    /// So many were looked at before it that looking things up costs less than reading.
+    far: bool,
+}
+
+impl Place<'_, '_> {
+    /// Whether its arguments or its result speak of the thing.
+    fn speaks_of(&self, object: &Object) -> bool {
+        let read =
+            || mentions(args(self.execution), object) || mentions(self.execution.text(), object);
+        match self.far && self.deed.changes() {
+            true => holders(self.facts).holds(self.at, needle(object)).unwrap_or_else(read),
+            false => read(),
+        }
+    }
+
+    /// Whether its arguments hold an id of the same form.
+    fn holds_rival_of(&self, id: &str) -> bool {
+        let shape = shape(id);
+        let read = || has_shape(args(self.execution), &shape);
+        if self.far { self.facts.index().is_shaped(&shape, self.at, read) } else { read() }
+    }
+}
+
+/// Where the deeds that change something speak of what is claimed to have been changed.
+fn holders<'f>(facts: &'f Facts<'_>) -> &'f Holders {
+    facts.index().holders(|| {
+        let claims = facts.action_claims().iter();
+        let objects = claims.flat_map(|said| said.patients.iter().chain(&said.claim.objects));
+        let objects = objects.filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path));
+        let changing = (0..facts.record().executions().len())
+            .filter_map(|at| Some((at, facts.deed(at)?)))
+            .filter(|(_, (_, deed))| deed.changes());
+        let texts = changing.flat_map(|(at, (e, _))| [(at, args(e)), (at, e.text())]);
+        Holders::of(objects.map(needle), texts).unwrap_or_default()
+    })
+}
+
+fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {
     if ids.is_empty() && all.is_empty() {
         return Fit::Same;
     }
+    let deed = place.deed;
     let holds = |object: &Object| {
         if deed.written.iter().any(|path| mentions(path, object)) {
             return true;
@@ -182,7 +262,7 @@ fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Obje
         match (&deed.shell, object.kind) {
             // Naming a file on a command line does not write it, unless nobody knows what ran.
             (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
-            _ => mentions(args(execution), object) || mentions(execution.text(), object),
+            _ => place.speaks_of(object),
         }
     };
     if ids.iter().any(|id| holds(id)) {
@@ -193,7 +273,7 @@ fn fit(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object], all: &[&Obje
     }
     let rival = ids.iter().any(|id| match id.kind {
         ObjectKind::Path => !deed.written.is_empty(),
-        ObjectKind::Id => has_shape(args(execution), &shape(&id.text)),
+        ObjectKind::Id => place.holds_rival_of(&id.text),
         _ => false,
     });
     if rival { Fit::Other } else { Fit::Open }
@@ -217,14 +297,14 @@ fn state_of_record<'f, 't>(
     said: &ActionClaim,
     ids: &[&Object],
 ) -> Option<&'f Execution<'t>> {
-    let stem = state_stem(said.family)?;
+    let stem = Finder::new(state_stem(said.family)?);
     facts
         .deeds_before(said.claim.turn)
         .take(LOOK_BACK)
         .find(|(execution, deed)| {
             let text = execution.text();
             deed.status.succeeded()
-                && memchr::memmem::find(text.as_bytes(), stem.as_bytes()).is_some()
+                && stem.find(text.as_bytes()).is_some()
                 && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
         })
         .map(|(execution, _)| execution)

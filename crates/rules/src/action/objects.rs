@@ -58,7 +58,7 @@ pub(crate) fn mentions(text: &str, object: &Object) -> bool {
 }
 
 /// What of an object must stand in a text for the text to speak of it.
-fn needle(object: &Object) -> &str {
+pub(super) fn needle(object: &Object) -> &str {
     let text = object.text.as_str();
     match object.kind {
         ObjectKind::Path => {

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use countersign_model::{Role, Status};
 
 use crate::facts::{Execution, Facts};
@@ -19,6 +19,9 @@ pub trait Context {
     /// Whether a path is known not to exist.
     fn is_missing(&self, path: &str) -> bool;
 }
+
+/// Sessions with less than so many bytes of results are short.
+const SHORT: usize = 1 << 20;
 
 /// Where in a transcript each value of a call first occurs, found in one pass.
 #[derive(Debug, Default)]
@@ -40,7 +43,13 @@ impl FirstMentions {
         }
         // The needles are bounded in number and length; should the automaton still not fit,
         // nothing is known and nothing is reported.
-        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&words);
+        // For a short session, building the automaton costs more than running it.
+        let results = facts.record().executions().iter().map(|e| e.text().len());
+        let short = results.sum::<usize>() < SHORT;
+        let searcher = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(short.then_some(AhoCorasickKind::NoncontiguousNFA))
+            .build(&words);
         let Ok(searcher) = searcher else { return Self::default() };
         let mut first = vec![usize::MAX; words.len()];
         let mut search = |text: &str, turn: usize, except: &[Needle]| {

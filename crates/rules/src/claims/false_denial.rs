@@ -168,6 +168,9 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
+    if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
+        return None;
+    }
     let word = |t: &Token| prose.word(t).to_ascii_lowercase();
     if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD))) {
         return None;

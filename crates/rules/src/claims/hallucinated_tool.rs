@@ -75,7 +75,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
 /// Whether the name may belong to what the talk is about rather than to a tool of the agent's:
 /// it stands in what the agent was given, or is a program or a service that a shell can reach.
 fn is_subject_matter(facts: &Facts<'_>, mention: &Mention, name: &str) -> bool {
-    let reaches = facts.deeds_before(mention.claim.turn).any(|(_, deed)| deed.shell.is_some());
+    let reaches = facts.runs_shell_before(mention.claim.turn);
     let plain_tool = mention.noun.starts_with("tool");
     (reaches && (!plain_tool || !mention.called))
         || is_talked_about(facts, name, mention.claim.turn)

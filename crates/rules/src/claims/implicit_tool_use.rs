@@ -40,7 +40,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         findings.supported(claim, [facts.evidence(execution)]);
         return;
     }
-    let shell = facts.deeds_before(claim.turn).any(|(_, deed)| deed.shell.is_some());
+    let shell = facts.runs_shell_before(claim.turn);
     if shell || !facts.transcript().catalog.is_known() {
         return findings.not_checkable(claim);
     }

@@ -1,7 +1,8 @@
 //! What each execution did: its families, whether it worked, which files it touched.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use countersign_model::{Catalog, Family, Status};
 
@@ -26,6 +27,8 @@ pub(crate) struct Deed<'t> {
     pub(crate) opaque: bool,
     /// It handed work to another agent.
     pub(crate) delegates: bool,
+    /// It shows more of a command started earlier: `write_stdin`, `BashOutput`.
+    pub(crate) continues: bool,
     /// What its command line did, when it is a shell call.
     pub(crate) shell: Option<ShellWork>,
 }
@@ -34,11 +37,41 @@ pub(crate) struct Deed<'t> {
 #[derive(Debug, Default)]
 pub(crate) struct Deeds<'t> {
     deeds: Vec<OnceCell<Deed<'t>>>,
+    /// A log has many calls and few tools.
+    names: RefCell<HashMap<String, Named>>,
+}
+
+/// What a tool's name says.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    families: Families,
+    /// The name without the description.
+    own_families: Families,
+    shell: bool,
+    delegates: bool,
+    continues: bool,
+}
+
+impl Named {
+    fn of(tool: &str, catalog: &Catalog) -> Self {
+        let words = super::families::words_of(tool);
+        let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        Self {
+            families: of_tool(tool, catalog.get(tool)),
+            own_families: of_name(tool),
+            shell: has(&SHELLS),
+            delegates: has(&["task", "agent", "subagent", "delegate"]),
+            continues: has(&["stdin", "output", "poll", "wait"]),
+        }
+    }
 }
 
 impl<'t> Deeds<'t> {
     pub(crate) fn new(count: usize) -> Self {
-        Self { deeds: std::iter::repeat_with(OnceCell::new).take(count).collect() }
+        Self {
+            deeds: std::iter::repeat_with(OnceCell::new).take(count).collect(),
+            names: RefCell::default(),
+        }
     }
 
     /// The deed of the execution at `index`.
@@ -48,19 +81,33 @@ impl<'t> Deeds<'t> {
         execution: &Execution<'t>,
         catalog: &Catalog,
     ) -> Option<&Deed<'t>> {
-        Some(self.deeds.get(index)?.get_or_init(|| Deed::of(execution, catalog)))
+        let named = |tool: &str| self.named(tool, catalog);
+        Some(self.deeds.get(index)?.get_or_init(|| Deed::of(execution, named)))
+    }
+}
+
+impl Deeds<'_> {
+    fn named(&self, tool: &str, catalog: &Catalog) -> Named {
+        let mut names = self.names.borrow_mut();
+        if let Some(&named) = names.get(tool) {
+            return named;
+        }
+        let named = Named::of(tool, catalog);
+        names.insert(tool.to_owned(), named);
+        named
     }
 }
 
 impl<'t> Deed<'t> {
-    fn of(execution: &Execution<'t>, catalog: &Catalog) -> Self {
+    fn of(execution: &Execution<'t>, named: impl FnOnce(&str) -> Named) -> Self {
         let emitted = execution.tool();
         let members = execution.call.map(|c| Members::of(c.arguments.as_str())).unwrap_or_default();
         let inner = inner_tool(emitted, &members);
         let tool = inner.unwrap_or(Cow::Borrowed(emitted));
-        let mut families = of_tool(&tool, catalog.get(&tool));
+        let named = named(&tool);
+        let mut families = named.families;
         let mut written = Vec::new();
-        if let Some(path) = written_path(&tool, &members) {
+        if let Some(path) = written_path(named, &members) {
             written.push(path.into_owned());
             families = families.with(Family::Update).with(Family::Create);
         }
@@ -69,8 +116,8 @@ impl<'t> Deed<'t> {
             families = families.with(Family::Update).with(Family::Create);
         }
         let shell =
-            is_shell(&tool, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
-        let delegates = is_delegation(&tool, &members);
+            is_shell(named, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
+        let delegates = is_delegation(named, &members);
         let mut opaque = delegates;
         let mut status = execution.status();
         if let Some(work) = &shell {
@@ -92,7 +139,8 @@ impl<'t> Deed<'t> {
                 status = Status::Failed;
             }
         }
-        Self { tool, families, status, written, opaque, delegates, shell }
+        let continues = named.continues;
+        Self { tool, families, status, written, opaque, delegates, continues, shell }
     }
 
     /// How its part of these families ended.
@@ -104,12 +152,6 @@ impl<'t> Deed<'t> {
             Some(first) if first.succeeded() => first,
             Some(first) => ended.find(|status| status.succeeded()).unwrap_or(first),
         }
-    }
-
-    /// Whether it shows more of a command started earlier: `write_stdin`, `BashOutput`.
-    pub(crate) fn continues(&self) -> bool {
-        let words = super::families::words_of(&self.tool);
-        words.iter().any(|w| matches!(w.as_str(), "stdin" | "output" | "poll" | "wait"))
     }
 
     /// Whether it changed the world, as far as is known.
@@ -138,22 +180,20 @@ const SHELLS: [&str; 9] =
     ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
 
 /// Whether the tool runs a command line.
-pub(crate) fn is_shell(tool: &str, members: &Members<'_>) -> bool {
+fn is_shell(named: Named, members: &Members<'_>) -> bool {
     let commanded =
         ["command", "cmd", "commands", "script", "action"].iter().any(|n| members.has(n));
-    commanded && super::families::words_of(tool).iter().any(|word| SHELLS.contains(&word.as_str()))
+    commanded && named.shell
 }
 
 /// Whether the tool hands work to another agent.
-fn is_delegation(tool: &str, members: &Members<'_>) -> bool {
-    let words = super::families::words_of(tool);
-    let named =
-        words.iter().any(|w| matches!(w.as_str(), "task" | "agent" | "subagent" | "delegate"));
-    named && (members.has("prompt") || members.has("subagent_type") || members.has("instructions"))
+fn is_delegation(named: Named, members: &Members<'_>) -> bool {
+    named.delegates
+        && (members.has("prompt") || members.has("subagent_type") || members.has("instructions"))
 }
 
 /// The file that a writing tool names.
-fn written_path<'t>(tool: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
+fn written_path<'t>(named: Named, members: &Members<'t>) -> Option<Cow<'t, str>> {
     let path = [
         "file_path",
         "path",
@@ -166,7 +206,7 @@ fn written_path<'t>(tool: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
     ]
     .iter()
     .find_map(|name| members.text(name))?;
-    let writes = of_name(tool).meets(Families::changing())
+    let writes = named.own_families.meets(Families::changing())
         || [
             "content",
             "contents",

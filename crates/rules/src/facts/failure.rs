@@ -1,5 +1,7 @@
 //! Whether a result reports a failure, whatever its mark says.
 
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 /// A result longer than this is content, not a status message.
@@ -36,7 +38,7 @@ pub(crate) fn reports_failure(text: &str) -> bool {
         return false;
     }
     if text.starts_with('{') {
-        return serde_json::from_str::<Value>(text).is_ok_and(|value| is_error_payload(&value));
+        return serde_json::from_str::<Payload>(text).is_ok_and(|payload| payload.fails);
     }
     let head: String = text.chars().take(40).collect::<String>().to_ascii_lowercase();
     OPENINGS.iter().any(|opening| {
@@ -47,32 +49,83 @@ pub(crate) fn reports_failure(text: &str) -> bool {
     })
 }
 
-/// Whether a JSON result is an error payload.
-fn is_error_payload(value: &Value) -> bool {
-    let Some(map) = value.as_object() else { return false };
-    map.iter().any(|(key, value)| {
-        let word = value.as_str().map(str::to_ascii_lowercase);
-        match key.to_ascii_lowercase().as_str() {
-            "error" | "errors" | "exception" | "error_message" | "errormessage" => match value {
-                Value::Null | Value::Bool(false) => false,
-                Value::String(text) => !text.is_empty() && text != "none",
-                Value::Array(items) => !items.is_empty(),
-                Value::Object(map) => !map.is_empty(),
-                Value::Number(n) => n.as_f64() != Some(0.0),
-                Value::Bool(true) => true,
-            },
-            "success" | "ok" | "succeeded" => value == &Value::Bool(false),
-            "iserror" | "is_error" => value == &Value::Bool(true),
-            "status" | "result" | "outcome" | "state" => match word.as_deref() {
-                Some(word) => matches!(word, "error" | "failed" | "failure" | "fail" | "denied"),
-                None => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
-            },
-            "status_code" | "statuscode" | "http_status" | "code" => {
-                value.as_u64().is_some_and(|code| (400..600).contains(&code))
+/// A JSON result, of which only the members are read that may report a failure.
+struct Payload {
+    fails: bool,
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Payload;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload, A::Error> {
+        let mut fails = false;
+        while let Some(key) = map.next_key::<String>()? {
+            let key = key.to_ascii_lowercase();
+            if KEYS.contains(&key.as_str()) {
+                fails |= reports(&key, &map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
-            _ => false,
         }
-    })
+        Ok(Payload { fails })
+    }
+}
+
+/// The members that tell how a call went.
+const KEYS: [&str; 18] = [
+    "error",
+    "errors",
+    "exception",
+    "error_message",
+    "errormessage",
+    "success",
+    "ok",
+    "succeeded",
+    "iserror",
+    "is_error",
+    "status",
+    "result",
+    "outcome",
+    "state",
+    "status_code",
+    "statuscode",
+    "http_status",
+    "code",
+];
+
+/// Whether a member reports a failure.
+fn reports(key: &str, value: &Value) -> bool {
+    match key {
+        "error" | "errors" | "exception" | "error_message" | "errormessage" => match value {
+            Value::Null | Value::Bool(false) => false,
+            Value::String(text) => !text.is_empty() && text != "none",
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            Value::Number(n) => n.as_f64() != Some(0.0),
+            Value::Bool(true) => true,
+        },
+        "success" | "ok" | "succeeded" => value == &Value::Bool(false),
+        "iserror" | "is_error" => value == &Value::Bool(true),
+        "status" | "result" | "outcome" | "state" => match value.as_str() {
+            Some(word) => ["error", "failed", "failure", "fail", "denied"]
+                .iter()
+                .any(|bad| word.eq_ignore_ascii_case(bad)),
+            None => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
+        },
+        _ => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
+    }
 }
 
 #[cfg(test)]

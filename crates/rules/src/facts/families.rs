@@ -5,7 +5,7 @@ use countersign_model::{Family, Tool};
 use crate::prose::{Action, Lexicon, Tags};
 
 /// A small set of families.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Families(u32);
 
 impl Families {

@@ -6,6 +6,7 @@ mod arguments;
 mod deed;
 mod failure;
 mod families;
+mod index;
 mod record;
 mod shell_work;
 
@@ -18,11 +19,12 @@ use crate::call::Admissions;
 use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
-use crate::tool_use::{Mention, mentions, same};
+use crate::tool_use::{Mention, Names, mentions};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, of_name, vouching, words_of};
+pub(crate) use index::{Firsts, Holders, Index, LatestRun};
 pub use record::{Execution, Record};
 pub(crate) use shell_work::RunEnd;
 
@@ -39,6 +41,7 @@ pub struct Facts<'t> {
     outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
+    index: Index,
 }
 
 impl<'t> Facts<'t> {
@@ -58,6 +61,7 @@ impl<'t> Facts<'t> {
             outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
             citations: OnceCell::new(),
+            index: Index::default(),
         }
     }
 
@@ -86,10 +90,12 @@ impl<'t> Facts<'t> {
 
     /// Every claim of a completed side effect, judged.
     pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict<'_, 't>)> {
-        self.actions
-            .get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
-            .iter()
-            .map(|said| (said, judge(self, said)))
+        self.action_claims().iter().map(|said| (said, judge(self, said)))
+    }
+
+    /// Every claim of a completed side effect.
+    pub(crate) fn action_claims(&self) -> &[ActionClaim] {
+        self.actions.get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
     }
 
     /// Every claim that a check came out well, judged.
@@ -103,8 +109,8 @@ impl<'t> Facts<'t> {
     /// Every tool or source that is said to have been used.
     pub(crate) fn mentions(&self) -> &[Mention] {
         self.mentions.get_or_init(|| {
-            let catalog = &self.transcript.catalog;
-            let catalogued = |name: &str| catalog.iter().any(|tool| same(&tool.name, name));
+            let names = Names::of(self.transcript.catalog.iter().map(|tool| tool.name.as_str()));
+            let catalogued = |name: &str| names.has(name);
             self.answers().iter().flat_map(|answer| mentions(answer, &catalogued)).collect()
         })
     }
@@ -118,6 +124,31 @@ impl<'t> Facts<'t> {
         self.record.before(turn).enumerate().rev().filter_map(move |(index, execution)| {
             Some((execution, self.deeds.get(index, execution, catalog)?))
         })
+    }
+
+    /// One execution with what it did.
+    pub(crate) fn deed(&self, index: usize) -> Option<(&Execution<'t>, &Deed<'t>)> {
+        let execution = self.record.executions().get(index)?;
+        Some((execution, self.deeds.get(index, execution, &self.transcript.catalog)?))
+    }
+
+    /// What was worked out about the whole record.
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// When things were first done.
+    pub(crate) fn firsts(&self) -> &Firsts {
+        self.index.firsts(|| {
+            let count = self.record.executions().len();
+            Firsts::of((0..count).filter_map(|at| Some((at, self.deed(at)?.1))))
+        })
+    }
+
+    /// Whether a command line was run before message `turn`.
+    pub(crate) fn runs_shell_before(&self, turn: usize) -> bool {
+        let count = self.record.count_before(turn);
+        self.firsts().shell.is_some_and(|first| first < count)
     }
 
     /// Whether every call that the agent could have made before message `turn` is recorded.

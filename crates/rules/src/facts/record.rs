@@ -105,7 +105,11 @@ impl<'t> Record<'t> {
 
     /// Those whose call stands before message `turn`.
     pub fn before(&self, turn: usize) -> std::slice::Iter<'_, Execution<'t>> {
-        let end = self.executions.partition_point(|e| e.called_at < turn);
-        self.executions.get(..end).unwrap_or_default().iter()
+        self.executions.get(..self.count_before(turn)).unwrap_or_default().iter()
+    }
+
+    /// How many stand before message `turn`.
+    pub(crate) fn count_before(&self, turn: usize) -> usize {
+        self.executions.partition_point(|e| e.called_at < turn)
     }
 }

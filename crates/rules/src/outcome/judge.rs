@@ -2,7 +2,7 @@ use countersign_model::{Family, Role};
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
-use crate::facts::{Execution, Facts, RunEnd};
+use crate::facts::{Execution, Facts, LatestRun, RunEnd};
 
 /// What the record says about a claimed outcome.
 #[derive(Debug)]
@@ -24,28 +24,10 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
 /// Judges a claimed outcome by the latest run of its kind.
 pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> OutcomeVerdict<'f, 't> {
     let turn = said.claim.turn;
-    let mut unseen = false;
-    for (execution, deed) in facts.deeds_before(turn) {
-        let mut ends: Vec<RunEnd> = Vec::new();
-        if let Some(work) = &deed.shell {
-            ends.extend(work.runs.iter().filter(|r| vouches(r.family, said.family)).map(|r| r.end));
-            if ends.is_empty() && work.opaque {
-                // A script of the project's own may have run it: its output tells.
-                ends.extend(told(execution.text(), said.family));
-            }
-        } else if deed.families.has(said.family) {
-            ends.push(told(execution.text(), said.family).unwrap_or(
-                match deed.status.succeeded() {
-                    true => RunEnd::Passed,
-                    false => RunEnd::Failed,
-                },
-            ));
-        } else if deed.continues() {
-            ends.extend(told(execution.text(), said.family));
-        } else if deed.delegates {
-            unseen = true;
-        }
-        let Some(end) = worst(&ends) else { continue };
+    let latest = latest_run(facts, said.family, facts.record().count_before(turn));
+    if let Some((at, end)) = latest.found
+        && let Some((execution, _)) = facts.deed(at)
+    {
         if said.ran {
             return OutcomeVerdict::Passed(execution);
         }
@@ -59,10 +41,44 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
             RunEnd::Running | RunEnd::Unknown => OutcomeVerdict::Hidden,
         };
     }
-    if unseen || said.elsewhere || user_reports(facts, turn) {
+    if latest.unseen || said.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(facts.is_complete_before(turn))
+}
+
+/// The latest run among the first `count` executions. Claims come in order, so that each looks
+/// only at what was done since the one before.
+fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
+    let known = Some(facts.index().check(family)).filter(|known| known.upto <= count);
+    let mut latest = known.unwrap_or_default();
+    for at in (latest.upto..count).rev() {
+        let Some((execution, deed)) = facts.deed(at) else { continue };
+        let mut ends: Vec<RunEnd> = Vec::new();
+        if let Some(work) = &deed.shell {
+            ends.extend(work.runs.iter().filter(|r| vouches(r.family, family)).map(|r| r.end));
+            if ends.is_empty() && work.opaque {
+                // A script of the project's own may have run it: its output tells.
+                ends.extend(told(execution.text(), family));
+            }
+        } else if deed.families.has(family) {
+            ends.push(told(execution.text(), family).unwrap_or(match deed.status.succeeded() {
+                true => RunEnd::Passed,
+                false => RunEnd::Failed,
+            }));
+        } else if deed.continues {
+            ends.extend(told(execution.text(), family));
+        } else if deed.delegates {
+            latest.unseen = true;
+        }
+        if let Some(end) = worst(&ends) {
+            latest.found = Some((at, end));
+            break;
+        }
+    }
+    latest.upto = count;
+    facts.index().keep_check(family, latest);
+    latest
 }
 
 /// Whether a run of one kind vouches for a claim of another: what is tested was compiled.

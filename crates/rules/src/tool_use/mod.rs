@@ -4,4 +4,6 @@ mod mention;
 mod record;
 
 pub(crate) use mention::{Mention, mentions};
-pub(crate) use record::{Known, Used, is_talked_about, known, retrieved, same, shares_topic, used};
+pub(crate) use record::{
+    Known, Names, Used, is_talked_about, known, retrieved, shares_topic, used,
+};

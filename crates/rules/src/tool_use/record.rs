@@ -1,3 +1,5 @@
+use std::collections::{HashMap, HashSet};
+
 use countersign_model::{Family, Role, Tool};
 
 use crate::facts::{Deed, Execution, Facts, Families, words_of};
@@ -39,35 +41,44 @@ pub(crate) fn known<'t>(facts: &Facts<'t>, name: &str) -> Known<'t> {
 
 /// Whether the tool was called before the message, directly or from a command line.
 pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Used<'f, 't> {
-    let mut hidden = false;
-    for (execution, deed) in facts.deeds_before(turn) {
-        let named = same(&deed.tool, name) || same(execution.tool(), name);
-        if (named && deed.status.ran()) || in_command(deed, name) {
-            return Used::Yes(execution);
-        }
-        hidden |= deed.delegates;
+    let count = facts.record().count_before(turn);
+    let named = facts.index().named(name, || {
+        let mut tools: HashMap<&str, bool> = HashMap::new();
+        let mut is_named = |tool: &'f str| *tools.entry(tool).or_insert_with(|| same(tool, name));
+        let uses = |at: &usize| {
+            facts.deed(*at).is_some_and(|(execution, deed)| {
+                let named = is_named(&deed.tool) || is_named(execution.tool());
+                (named && deed.status.ran()) || in_command(deed, name)
+            })
+        };
+        (0..facts.record().executions().len()).filter(uses).collect()
+    });
+    let latest = named.partition_point(|&at| at < count).checked_sub(1);
+    if let Some((execution, _)) = latest.and_then(|n| facts.deed(*named.get(n)?)) {
+        return Used::Yes(execution);
     }
+    let hidden = facts.firsts().delegates.is_some_and(|first| first < count);
     Used::No(!hidden && facts.is_complete_before(turn))
 }
 
 /// Whether a command line holds the name as a word.
 fn in_command(deed: &Deed<'_>, name: &str) -> bool {
     let Some(work) = &deed.shell else { return false };
-    let name = name.to_ascii_lowercase();
     work.command
-        .to_ascii_lowercase()
         .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'))
-        .any(|word| word == name)
+        .any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// Whether the name stands in what the agent was given: then it is a subject of the talk.
 pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
-    let given = facts.transcript().messages.get(..turn).unwrap_or_default();
-    let finder = memchr::memmem::Finder::new(name.as_bytes());
-    given.iter().any(|message| {
-        (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
-            || message.outcomes.iter().any(|o| finder.find(o.text.as_bytes()).is_some())
-    })
+    let first = facts.index().given(name, || {
+        let finder = memchr::memmem::Finder::new(name.as_bytes());
+        facts.transcript().messages.iter().position(|message| {
+            (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
+                || message.outcomes.iter().any(|o| finder.find(o.text.as_bytes()).is_some())
+        })
+    });
+    first.is_some_and(|first| first < turn)
 }
 
 /// Whether anything was looked up before the message.
@@ -89,7 +100,9 @@ pub(crate) fn shares_topic(facts: &Facts<'_>, topic: &[String], turn: usize) -> 
     if stems.is_empty() {
         return true;
     }
-    facts.deeds_before(turn).any(|(_, deed)| {
+    let count = facts.record().count_before(turn);
+    let tools = facts.firsts().tools.iter().take_while(|&&at| at < count);
+    tools.filter_map(|&at| facts.deed(at)).any(|(_, deed)| {
         let mut words = words_of(&deed.tool);
         if let Some(tool) = catalog.get(&deed.tool) {
             words.extend(tool.description.split_whitespace().map(str::to_ascii_lowercase));
@@ -106,21 +119,53 @@ fn stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
+/// Names of tools, to look others up in.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// Plain names, the name space left out or not.
+    plain: HashSet<String>,
+}
+
+impl Names {
+    pub(crate) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        Self { plain: names.flat_map(|name| [plain(name), plain(last_of(name))]).collect() }
+    }
+
+    /// Whether one of them is the [`same`] tool's.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let mut wanted = plain(name);
+        if wanted.is_empty() {
+            return false;
+        }
+        let short = wanted.strip_suffix("tool").is_some_and(|short| self.plain.contains(short));
+        short || self.plain.contains(&wanted) || {
+            wanted.push_str("tool");
+            self.plain.contains(&wanted)
+        }
+    }
+}
+
 /// Whether two names are one tool's.
 pub(crate) fn same(tool: &str, name: &str) -> bool {
-    let plain = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
     let wanted = plain(name);
     if wanted.is_empty() {
         return false;
     }
-    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
-    let last = last.rsplit("__").next().unwrap_or(last);
-    [tool, last].iter().any(|candidate| {
+    [tool, last_of(tool)].iter().any(|candidate| {
         let candidate = plain(candidate);
         candidate == wanted
             || candidate.strip_suffix("tool") == Some(&wanted)
             || wanted.strip_suffix("tool") == Some(&candidate)
     })
+}
+
+/// Letters and digits only, in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// A name without its name space.
+fn last_of(tool: &str) -> &str {
+    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
+    last.rsplit("__").next().unwrap_or(last)
 }

@@ -1,0 +1,40 @@
+//! Reading and checking a large Claude Code log beside a bare parse of the same lines:
+//! `cargo bench -p countersign`. For the whole 200 MB and the growth: `cargo xtask bench`.
+
+#[path = "../../../xtask/src/bench/log.rs"]
+mod log;
+
+use countersign_formats::{Options, read};
+use countersign_rules::{Settings, check};
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+
+const BYTES: usize = 50_000_000;
+
+fn main() {
+    divan::main();
+}
+
+/// The lines parsed and nothing else: the floor.
+#[divan::bench(sample_count = 5)]
+fn bare_parse(bencher: Bencher<'_, '_>) {
+    let log = log::log(BYTES);
+    bencher.counter(BytesCount::of_str(&log)).bench_local(|| {
+        for line in log.lines() {
+            let _ = black_box(serde_json::from_str::<serde_json::Value>(line));
+        }
+    });
+}
+
+#[divan::bench(sample_count = 5)]
+fn read_and_check(bencher: Bencher<'_, '_>) {
+    let log = log::log(BYTES);
+    let settings = Settings::default();
+    bencher.counter(BytesCount::of_str(&log)).bench_local(|| {
+        let mut findings = 0;
+        let done = read(log.as_bytes(), &Options::new("bench"), &mut |reading| {
+            findings += check(&reading.transcript, &settings).findings.len();
+        });
+        black_box((done.is_ok(), findings))
+    });
+}

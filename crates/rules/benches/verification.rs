@@ -1,0 +1,43 @@
+//! Verification of one answer of 2 kB against 14 kB of results in ten calls, beside a bare parse of
+//! the same results: `cargo bench -p countersign-rules --bench verification`. For the slowest of a
+//! hundred: `cargo xtask bench`.
+#![expect(clippy::expect_used, reason = "a bench stops by panicking")]
+
+#[path = "../../../xtask/src/bench/answer.rs"]
+mod answer;
+
+use countersign_rules::check;
+use divan::{Bencher, black_box};
+use serde_json::Value;
+
+fn main() {
+    divan::main();
+}
+
+/// The results parsed and nothing else: the floor.
+#[divan::bench(sample_count = 2000)]
+fn bare_parse(bencher: Bencher<'_, '_>) {
+    let session = answer::session();
+    bencher.bench_local(|| {
+        for outcome in session.messages.iter().flat_map(|message| &message.outcomes) {
+            let value: Value = serde_json::from_str(&outcome.text).expect("the results parse");
+            black_box(value);
+        }
+    });
+}
+
+/// The answer only: the rules about calls are off.
+#[divan::bench(sample_count = 2000)]
+fn verify(bencher: Bencher<'_, '_>) {
+    let session = answer::session();
+    let settings = answer::claims_only();
+    bencher.bench_local(|| check(black_box(&session), &settings));
+}
+
+/// The answer and the calls.
+#[divan::bench(sample_count = 2000)]
+fn verify_with_calls(bencher: Bencher<'_, '_>) {
+    let session = answer::session();
+    let settings = countersign_rules::Settings::default();
+    bencher.bench_local(|| check(black_box(&session), &settings));
+}

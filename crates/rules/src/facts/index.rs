@@ -1,0 +1,176 @@
+//! Where in the record things stand, so that a claim need not look through all of it.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use aho_corasick::AhoCorasick;
+use countersign_model::Family;
+
+use super::deed::Deed;
+use super::families::Families;
+use super::shell_work::RunEnd;
+
+/// Answers to questions that many claims ask of the whole record, each worked out once.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// By families and the stem of a verb: the deeds that may vouch for such a claim.
+    candidates: RefCell<HashMap<(Families, String), Rc<[usize]>>>,
+    /// By the shape of an id, and by execution: whether the arguments hold one.
+    shaped: RefCell<HashMap<String, HashMap<usize, bool>>>,
+    /// By a name: the first message at which the agent was given it.
+    given: RefCell<HashMap<String, Option<usize>>>,
+    /// By a name: the executions that used a tool of that name.
+    named: RefCell<HashMap<String, Rc<[usize]>>>,
+    /// By the kind of a check: its latest run, as far as anybody asked.
+    checks: RefCell<HashMap<Family, LatestRun>>,
+    /// What the deeds that change something speak of.
+    holders: OnceCell<Holders>,
+    firsts: OnceCell<Firsts>,
+}
+
+/// The latest run of a check among the first executions of a record.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct LatestRun {
+    /// How many executions were looked at.
+    pub(crate) upto: usize,
+    /// The latest run, and how it ended.
+    pub(crate) found: Option<(usize, RunEnd)>,
+    /// Another agent may have run it unseen; `found` comes first.
+    pub(crate) unseen: bool,
+}
+
+/// The first executions that did certain things.
+#[derive(Debug, Default)]
+pub(crate) struct Firsts {
+    /// Ran a command line.
+    pub(crate) shell: Option<usize>,
+    /// May have done more than its words tell.
+    pub(crate) opaque: Option<usize>,
+    /// Handed work to another agent.
+    pub(crate) delegates: Option<usize>,
+    /// Used a tool that none before it used.
+    pub(crate) tools: Vec<usize>,
+}
+
+impl Firsts {
+    pub(crate) fn of<'d, 't: 'd>(deeds: impl Iterator<Item = (usize, &'d Deed<'t>)>) -> Self {
+        let mut firsts = Self::default();
+        let mut tools: HashSet<&str> = HashSet::new();
+        for (at, deed) in deeds {
+            if deed.shell.is_some() {
+                firsts.shell.get_or_insert(at);
+            }
+            if deed.opaque {
+                firsts.opaque.get_or_insert(at);
+            }
+            if deed.delegates {
+                firsts.delegates.get_or_insert(at);
+            }
+            if tools.insert(&deed.tool) {
+                firsts.tools.push(at);
+            }
+        }
+        firsts
+    }
+}
+
+impl Index {
+    /// The deeds for a claim, ascending; `find` looks for them the first time.
+    pub(crate) fn candidates(
+        &self,
+        accepted: Families,
+        stem: &str,
+        find: impl FnOnce() -> Vec<usize>,
+    ) -> Rc<[usize]> {
+        let key = (accepted, stem.to_owned());
+        Rc::clone(self.candidates.borrow_mut().entry(key).or_insert_with(|| find().into()))
+    }
+
+    /// Whether the arguments of an execution hold an id of this shape; `look` looks the first time.
+    pub(crate) fn is_shaped(
+        &self,
+        shape: &str,
+        execution: usize,
+        look: impl FnOnce() -> bool,
+    ) -> bool {
+        let mut shaped = self.shaped.borrow_mut();
+        if let Some(known) = shaped.get_mut(shape) {
+            return *known.entry(execution).or_insert_with(look);
+        }
+        let found = look();
+        shaped.entry(shape.to_owned()).or_default().insert(execution, found);
+        found
+    }
+
+    /// The first message at which the agent was given a name; `look` looks the first time.
+    pub(crate) fn given(&self, name: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        if let Some(known) = self.given.borrow().get(name) {
+            return *known;
+        }
+        let found = look();
+        self.given.borrow_mut().insert(name.to_owned(), found);
+        found
+    }
+
+    /// The executions that used a tool of that name, ascending; `find` looks the first time.
+    pub(crate) fn named(&self, name: &str, find: impl FnOnce() -> Vec<usize>) -> Rc<[usize]> {
+        let mut named = self.named.borrow_mut();
+        Rc::clone(named.entry(name.to_owned()).or_insert_with(|| find().into()))
+    }
+
+    /// The latest run of a check, as far as anybody asked.
+    pub(crate) fn check(&self, family: Family) -> LatestRun {
+        self.checks.borrow().get(&family).copied().unwrap_or_default()
+    }
+
+    /// Keeps what was found by looking further.
+    pub(crate) fn keep_check(&self, family: Family, latest: LatestRun) {
+        self.checks.borrow_mut().insert(family, latest);
+    }
+
+    /// When things were first done; `find` looks the first time.
+    pub(crate) fn firsts(&self, find: impl FnOnce() -> Firsts) -> &Firsts {
+        self.firsts.get_or_init(find)
+    }
+
+    /// What the deeds that change something speak of; `find` looks the first time.
+    pub(crate) fn holders(&self, find: impl FnOnce() -> Holders) -> &Holders {
+        self.holders.get_or_init(find)
+    }
+}
+
+/// By a word: the executions in whose arguments or result it stands, ascending.
+#[derive(Debug, Default)]
+pub(crate) struct Holders(HashMap<String, Vec<usize>>);
+
+impl Holders {
+    /// Looks for all words in one pass over the texts, which come in ascending order; `None` when
+    /// there is too much to look for.
+    pub(crate) fn of<'a>(
+        words: impl Iterator<Item = &'a str>,
+        texts: impl Iterator<Item = (usize, &'a str)>,
+    ) -> Option<Self> {
+        let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        words.sort_unstable();
+        words.dedup();
+        let searcher = AhoCorasick::new(&words).ok()?;
+        let mut found: Vec<Vec<usize>> = vec![Vec::new(); words.len()];
+        for (execution, text) in texts {
+            for hit in searcher.find_overlapping_iter(text) {
+                if let Some(executions) = found.get_mut(hit.pattern().as_usize())
+                    && executions.last() != Some(&execution)
+                {
+                    executions.push(execution);
+                }
+            }
+        }
+        Some(Self(words.into_iter().map(str::to_owned).zip(found).collect()))
+    }
+
+    /// Whether the word stands in what the execution was given or gave; `None` for a word that
+    /// nobody looked for.
+    pub(crate) fn holds(&self, execution: usize, word: &str) -> Option<bool> {
+        Some(self.0.get(word)?.binary_search(&execution).is_ok())
+    }
+}

@@ -1,0 +1,126 @@
+//! How fast: reading and checking a large log, and verifying one answer.
+
+mod answer;
+mod log;
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use countersign_formats::read;
+use countersign_rules::{Settings, check};
+use serde_json::Value;
+
+/// A log may take this many times as long as a bare parse of its lines.
+const MOST_PARSES: f64 = 3.0;
+/// A log twice as long may take this many times as long.
+const MOST_GROWTH: f64 = 2.2;
+/// Verifying an answer may take this long.
+const MEDIAN: Duration = Duration::from_micros(50);
+/// The slowest of a hundred may take this long.
+const P99: Duration = Duration::from_millis(1);
+/// Answers verified.
+const ANSWERS: usize = 10_000;
+/// Each log is read this often; the fastest counts.
+const ROUNDS: usize = 3;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Size of the large log in megabytes; one of half the size is read too.
+    #[arg(long, default_value_t = 200)]
+    megabytes: usize,
+    /// Fail when a limit is passed.
+    #[arg(long)]
+    assert: bool,
+    /// Write the large log to this file, and measure nothing.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if let Some(path) = &options.write {
+        return std::fs::write(path, log::log(options.megabytes * 1_000_000))
+            .with_context(|| path.display().to_string());
+    }
+    let (median, p99) = verification(&answer::claims_only());
+    println!(
+        "verifying one answer      median {median:.1?} (goal {MEDIAN:?}), p99 {p99:.1?} (goal {P99:?})"
+    );
+    let (with_calls, _) = verification(&Settings::default());
+    println!("and its ten calls         median {with_calls:.1?}");
+    let half = reading(options.megabytes * 500_000)?;
+    let whole = reading(options.megabytes * 1_000_000)?;
+    let growth = whole.ours.as_secs_f64() / half.ours.as_secs_f64();
+    println!("growth with twice the log {growth:.2} (limit {MOST_GROWTH})");
+    if options.assert {
+        ensure!(median <= MEDIAN && p99 <= P99, "verifying an answer takes too long");
+        ensure!(whole.parses() <= MOST_PARSES, "reading and checking takes too long");
+        ensure!(growth <= MOST_GROWTH, "the time grows faster than the log");
+    }
+    Ok(())
+}
+
+/// The median and the 99th percentile of verifying one answer.
+fn verification(settings: &Settings) -> (Duration, Duration) {
+    let session = answer::session();
+    let mut times: Vec<Duration> = (0..ANSWERS)
+        .map(|_| {
+            let begin = Instant::now();
+            black_box(check(black_box(&session), settings));
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+    (at(50), at(99))
+}
+
+/// How long one log takes.
+struct Reading {
+    ours: Duration,
+    bare: Duration,
+}
+
+impl Reading {
+    /// In parses of the same lines.
+    fn parses(&self) -> f64 {
+        self.ours.as_secs_f64() / self.bare.as_secs_f64()
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+fn reading(bytes: usize) -> Result<Reading> {
+    let log = log::log(bytes);
+    let settings = Settings::default();
+    let mut best = Reading { ours: Duration::MAX, bare: Duration::MAX };
+    let (mut only_read, mut found) = (Duration::MAX, 0);
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        for line in log.lines() {
+            black_box(serde_json::from_str::<Value>(line)?);
+        }
+        best.bare = best.bare.min(begin.elapsed());
+        let (mut checking, begin) = (Duration::ZERO, Instant::now());
+        found = 0;
+        read(log.as_bytes(), &countersign_formats::Options::new("bench"), &mut |reading| {
+            let begin = Instant::now();
+            found += check(&reading.transcript, &settings).findings.len();
+            checking += begin.elapsed();
+        })?;
+        let ours = begin.elapsed();
+        best.ours = best.ours.min(ours);
+        only_read = only_read.min(ours - checking);
+    }
+    let megabytes = log.len() / 1_000_000;
+    println!(
+        "{megabytes:4} MB read and checked   {:.2?} = {:.2} bare parses of {:.2?} (limit {MOST_PARSES}); \
+         {only_read:.2?} of it reading; {found} findings",
+        best.ours,
+        best.parses(),
+        best.bare,
+    );
+    Ok(best)
+}
