@@ -7,7 +7,7 @@ use super::tally::{Counts, Tally};
 const TABLE: &str = include_str!("../../corpus/thresholds.toml");
 
 /// Cases that the untouched third must have before its share is held to a threshold.
-const LARGE_ENOUGH: usize = 20;
+const LARGE_ENOUGH: usize = 50;
 
 /// What a set must keep to.
 #[derive(Deserialize)]
