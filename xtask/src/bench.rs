@@ -40,6 +40,7 @@ pub(crate) struct Options {
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
+#[expect(clippy::disallowed_methods, reason = "a developer tool writes a log to measure with")]
 pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(path) = &options.write {
         return std::fs::write(path, log::log(options.megabytes * 1_000_000))
