@@ -174,3 +174,69 @@ impl Holders {
         Some(self.0.get(word)?.binary_search(&execution).is_ok())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::{
+        Arguments, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
+    };
+
+    use crate::check::check as judged;
+    use crate::settings::Settings;
+
+    /// So many files edited, then something said.
+    fn session(edits: usize, said: &str) -> Transcript {
+        let mut session = Transcript::new("s", Format::OpenaiChat);
+        session.messages.push(Message::text(Role::User, "Please tidy up."));
+        for n in 0..edits {
+            let mut call = Message::text(Role::Assistant, "");
+            call.calls.push(ToolCall {
+                id: format!("c{n}"),
+                tool: "edit_file".to_owned(),
+                arguments: Arguments::raw(format!(
+                    r#"{{"path":"src/file_{n}.rs","old_string":"W{n:07}","new_string":"b"}}"#
+                )),
+                line: 0,
+            });
+            let mut answer = Message::text(Role::Tool, "");
+            answer.outcomes.push(Outcome {
+                call_id: format!("c{n}"),
+                text: format!("edited, see note_{n}.md"),
+                ..Outcome::default()
+            });
+            session.messages.extend([call, answer]);
+        }
+        session.messages.push(Message::text(Role::Assistant, said));
+        session
+    }
+
+    /// The verdict of the only action claim, and the call that it stands on.
+    fn check(edits: usize, said: &str, expected: &str) {
+        let report = judged(&session(edits, said), &Settings::default());
+        let found: Vec<String> = report
+            .judgements
+            .iter()
+            .map(|judgement| {
+                let calls = judgement.evidence.iter().map(|e| match &e.source {
+                    EvidenceSource::Call { call_id } => call_id.as_str(),
+                    _ => "",
+                });
+                format!("{} {}", judgement.verdict.name(), calls.collect::<String>())
+            })
+            .collect();
+        assert_eq!(found, [expected], "{edits} {said}");
+    }
+
+    /// What stands far back is judged from the index as what stands near is from the texts.
+    #[test]
+    fn far_as_near() {
+        for edits in [4, 40, 400] {
+            let last = format!("contradicted c{}", edits - 1);
+            check(edits, "I've updated `src/file_1.rs`.", "supported c1");
+            check(edits, "I've updated `docs/note_2.md`.", "supported c2");
+            check(edits, "I've updated `src/other.rs`.", &last);
+            check(edits, "I've updated order W0000003.", "supported c3");
+            check(edits, "I've updated order W9999999.", &last);
+        }
+    }
+}
