@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Size of the large log in megabytes; one of half the size is read too.
     #[arg(long, default_value_t = 200)]
     megabytes: usize,
+    /// Measure the reading of this log instead of an invented one.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     /// Fail when a limit is passed.
     #[arg(long)]
     assert: bool,
@@ -46,14 +49,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return std::fs::write(path, log::log(options.megabytes * 1_000_000))
             .with_context(|| path.display().to_string());
     }
+    if let Some(path) = &options.log {
+        let log = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        return reading(&log).map(|_| ());
+    }
     let (median, p99) = verification(&answer::claims_only());
     println!(
         "verifying one answer      median {median:.1?} (goal {MEDIAN:?}), p99 {p99:.1?} (goal {P99:?})"
     );
     let (with_calls, _) = verification(&Settings::default());
     println!("and its ten calls         median {with_calls:.1?}");
-    let half = reading(options.megabytes * 500_000)?;
-    let whole = reading(options.megabytes * 1_000_000)?;
+    let half = reading(&log::log(options.megabytes * 500_000))?;
+    let whole = reading(&log::log(options.megabytes * 1_000_000))?;
     let growth = whole.ours.as_secs_f64() / half.ours.as_secs_f64();
     println!("growth with twice the log {growth:.2} (limit {MOST_GROWTH})");
     if options.assert {
@@ -93,8 +100,7 @@ impl Reading {
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
-fn reading(bytes: usize) -> Result<Reading> {
-    let log = log::log(bytes);
+fn reading(log: &str) -> Result<Reading> {
     let settings = Settings::default();
     let mut best = Reading { ours: Duration::MAX, bare: Duration::MAX };
     let (mut only_read, mut found) = (Duration::MAX, 0);

@@ -1,7 +1,9 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 
-use countersign_model::{Arguments, Digest};
+use countersign_model::{Arguments, canonical_bytes};
+use rustc_hash::FxHasher;
 
 use super::issue::{Issue, IssueSeverity, code};
 
@@ -17,7 +19,7 @@ const PERIODS: std::ops::RangeInclusive<usize> = 2..=4;
 pub struct Fixation {
     settings: FixationSettings,
     history: VecDeque<Past>,
-    repeats: HashMap<Digest, Repeats>,
+    repeats: HashMap<Fingerprint, Repeats>,
     streak: (String, usize),
     nudges: usize,
     events: Vec<FixationEvent>,
@@ -122,8 +124,8 @@ pub struct StreakInfo {
 
 #[derive(Debug)]
 struct Past {
-    key: Digest,
-    result: Digest,
+    key: Fingerprint,
+    result: Fingerprint,
     ending: Ending,
     exempt: bool,
 }
@@ -131,7 +133,7 @@ struct Past {
 #[derive(Debug)]
 struct Repeats {
     count: usize,
-    result: Digest,
+    result: Fingerprint,
 }
 
 impl Fixation {
@@ -181,7 +183,7 @@ impl Fixation {
     pub fn record(&mut self, step: Step<'_>) -> Option<String> {
         let past = Past {
             key: key(step.tool, step.arguments),
-            result: Digest::of_bytes(step.result.as_bytes()),
+            result: fingerprint(&[step.result.as_bytes()]),
             ending: step.ending,
             exempt: self.settings.pollers.contains(step.tool),
         };
@@ -305,7 +307,7 @@ impl Fixation {
     }
 
     /// How many rounds a cycle of this period would have if the call came next.
-    fn rounds_with(&self, next: Digest, period: usize) -> usize {
+    fn rounds_with(&self, next: Fingerprint, period: usize) -> usize {
         let from_end =
             |n: usize| self.history.len().checked_sub(n).and_then(|i| self.history.get(i));
         if from_end(period).is_none_or(|past| past.key != next) {
@@ -346,12 +348,29 @@ impl Fixation {
     }
 }
 
-fn key(tool: &str, arguments: &Arguments) -> Digest {
-    let arguments = match arguments.parse() {
-        Ok(value) => Digest::of_json(&value),
-        Err(_) => Digest::of_bytes(arguments.as_str().as_bytes()),
-    };
-    Digest::of_bytes(&[tool.as_bytes(), b"\0", arguments.as_bytes()].concat())
+/// Enough of a hash to tell calls and results of one session apart; proves nothing.
+type Fingerprint = [u64; 2];
+
+fn fingerprint(parts: &[&[u8]]) -> Fingerprint {
+    [0, 1].map(|seed: u64| {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(seed);
+        for part in parts {
+            hasher.write(part);
+        }
+        hasher.finish()
+    })
+}
+
+/// Longer arguments are compared as emitted: whoever repeats so much repeats it to the letter.
+const LONGEST_CANONICAL: usize = 4_096;
+
+fn key(tool: &str, arguments: &Arguments) -> Fingerprint {
+    let raw = arguments.as_str();
+    let short = raw.len() <= LONGEST_CANONICAL;
+    let canonical = short.then(|| arguments.parse().ok()).flatten();
+    let canonical = canonical.map(|value| canonical_bytes(&value));
+    fingerprint(&[tool.as_bytes(), b"\0", canonical.as_deref().unwrap_or(raw.as_bytes())])
 }
 
 fn nudge(event: &FixationEvent) -> String {

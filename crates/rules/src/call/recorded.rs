@@ -70,7 +70,13 @@ impl Admissions {
     }
 }
 
+/// Arguments longer than this carry content, not values that somebody had to know.
+const LONGEST_SEARCHED: usize = 16 * 1024;
+
 fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
+    if execution.call.is_none_or(|call| call.arguments.as_str().len() > LONGEST_SEARCHED) {
+        return Vec::new();
+    }
     let arguments = execution.call.and_then(|call| call.arguments.parse().ok());
     arguments.map(|value| needles(&value)).unwrap_or_default()
 }
