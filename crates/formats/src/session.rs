@@ -63,6 +63,18 @@ impl Session {
         }
         for key in &fields.repeated {
             self.skip_named("repeated field", key);
+            self.repeats(key);
+        }
+    }
+
+    /// A member that stands twice: the last one counts, and that is said once a name.
+    fn repeats(&mut self, key: &str) {
+        let name: String = key.chars().filter(|c| !c.is_control()).take(80).collect();
+        let message = format!("the key `{name}` stands twice in one object; the last one counts");
+        if self.problems.iter().all(|p| p.message != message) {
+            // The object is the latest message's, or the one being read behind it.
+            let near = self.transcript.messages.last().map_or(1, |m| m.line.max(1));
+            self.problem(near, message);
         }
     }
 
@@ -73,8 +85,11 @@ impl Session {
 
     /// Takes over problems.
     pub(crate) fn problems(&mut self, problems: Vec<Problem>) {
-        if !problems.is_empty() {
-            self.gap(Gap::Unreadable);
+        for problem in &problems {
+            // What was not read stands before the first message of a later line.
+            let after = |m: &Message| problem.line > 0 && m.line >= problem.line;
+            let at = self.transcript.messages.iter().position(after).unwrap_or(self.len());
+            self.transcript.completeness.add(Gap::Unreadable, at);
         }
         self.problems.extend(problems);
     }

@@ -92,8 +92,9 @@ fn write_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn write_string(text: &str, out: &mut Vec<u8>) {
-    // serde_json escapes exactly what RFC 8785 asks for.
-    out.extend_from_slice(Value::from(text).to_string().as_bytes());
+    // serde_json escapes exactly what RFC 8785 asks for, and writing to memory cannot fail.
+    let written = serde_json::to_writer(&mut *out, text);
+    debug_assert!(written.is_ok());
 }
 
 /// ECMAScript's Number::toString. Integers beyond 2^53 become doubles, as in JavaScript.

@@ -211,6 +211,14 @@ impl Job {
         if self.apart && !self.quiet {
             writeln!(io::stderr(), "{}", total.summary.line())?;
         }
+        let nothing = total.summary.transcripts == 0 && !total.unreadable;
+        if nothing {
+            writeln!(
+                io::stderr(),
+                "error: no transcripts were found\n  help: name a file, or a folder that holds logs of a known form"
+            )?;
+            total.unreadable = true;
+        }
         self.exit(&total)
     }
 
