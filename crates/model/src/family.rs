@@ -51,6 +51,32 @@ pub enum Family {
 }
 
 impl Family {
+    /// Every family.
+    pub const ALL: [Self; 22] = [
+        Self::Send,
+        Self::Create,
+        Self::Update,
+        Self::Delete,
+        Self::Cancel,
+        Self::Book,
+        Self::Pay,
+        Self::Refund,
+        Self::Return,
+        Self::Exchange,
+        Self::Move,
+        Self::Search,
+        Self::Read,
+        Self::Compute,
+        Self::Run,
+        Self::Test,
+        Self::Build,
+        Self::Lint,
+        Self::Commit,
+        Self::Push,
+        Self::Deploy,
+        Self::Install,
+    ];
+
     /// The name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::compare::{Difference, difference, spaced};
 use super::known::{Known, Register};
-use super::same_tool;
 use super::stated::{Cited, Setting, Stated, cited};
 use crate::facts::{Answer, Facts};
+use crate::tool_use::same;
 
 /// One execution cited in one message, held against the record.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Bench<'_, '_> {
         faults: &mut Vec<Fault>,
     ) {
         if let Some(tool) = stated.and_then(|s| s.tool.as_deref()) {
-            let meant = known.tools.iter().any(|recorded| same_tool(recorded, tool));
+            let meant = known.tools.iter().any(|recorded| same(recorded, tool));
             if let (false, Some(recorded)) = (meant, known.tools.first()) {
                 faults.push(Fault::OtherTool {
                     stated: tool.to_owned(),
@@ -231,14 +231,15 @@ impl Bench<'_, '_> {
         let beside = cited.ids.iter().any(|mention| {
             self.register
                 .get(&mention.id, turn)
-                .is_some_and(|known| known.tools.iter().any(|t| same_tool(t, tool)))
+                .is_some_and(|known| known.tools.iter().any(|t| same(t, tool)))
         });
         if beside || self.is_quoted(stated, turn) {
             return None;
         }
-        let invoked = self.facts.deeds_before(turn).any(|(execution, deed)| {
-            same_tool(execution.tool(), tool) || same_tool(&deed.tool, tool)
-        });
+        let invoked = self
+            .facts
+            .deeds_before(turn)
+            .any(|(execution, deed)| same(execution.tool(), tool) || same(&deed.tool, tool));
         if invoked && !at_hand {
             return None;
         }

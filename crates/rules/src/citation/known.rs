@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use countersign_model::{Evidence, EvidenceSource, Role, Status, execution_ids};
 use serde_json::Value;
 
-use super::same_tool;
 use super::stated::cited;
 use crate::facts::Facts;
+use crate::tool_use::same;
 
 /// An execution that can be cited by its id.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl<'f> Register<'f> {
 
     /// Whether the agent had or called a tool of that name.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| same_tool(tool, name))
+        self.tools.iter().any(|tool| same(tool, name))
     }
 
     /// The same, letter by letter.

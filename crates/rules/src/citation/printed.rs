@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 use countersign_model::{Claim, ClaimKind, Message, Role, Span};
 
 use super::compare::spaced;
-use super::same_tool;
 use super::stated::cited;
 use super::traffic::{Firmness, Traffic, TrafficKind, traffic};
 use crate::facts::{Answer, Facts};
+use crate::tool_use::same;
 
 /// Tool traffic that the agent printed itself.
 #[derive(Debug)]
@@ -169,8 +169,8 @@ fn is_bare_call(facts: &Facts<'_>, turn: usize, tool: &str) -> bool {
 
 /// Whether the agent had or called a tool of that name.
 fn is_tool(facts: &Facts<'_>, name: &str) -> bool {
-    facts.transcript().catalog.iter().any(|known| same_tool(&known.name, name))
-        || facts.record().executions().iter().any(|e| same_tool(e.tool(), name))
+    facts.transcript().catalog.iter().any(|known| same(&known.name, name))
+        || facts.record().executions().iter().any(|e| same(e.tool(), name))
 }
 
 /// Whether the log's own protocol is text: the result comes as the next message.

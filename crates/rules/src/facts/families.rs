@@ -33,24 +33,7 @@ impl Families {
 
     /// Every family that changes the world.
     pub(crate) fn changing() -> Self {
-        use Family as F;
-        Self::of(&[
-            F::Send,
-            F::Create,
-            F::Update,
-            F::Delete,
-            F::Cancel,
-            F::Book,
-            F::Pay,
-            F::Refund,
-            F::Return,
-            F::Exchange,
-            F::Move,
-            F::Commit,
-            F::Push,
-            F::Deploy,
-            F::Install,
-        ])
+        Family::ALL.into_iter().filter(|family| family.changes_state()).fold(Self::NONE, Self::with)
     }
 }
 

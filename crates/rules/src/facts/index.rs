@@ -234,7 +234,7 @@ mod tests {
             let last = format!("contradicted c{}", edits - 1);
             check(edits, "I've updated `src/file_1.rs`.", "supported c1");
             check(edits, "I've updated `docs/note_2.md`.", "supported c2");
-            check(edits, "I've updated `src/other.rs`.", &last);
+            check(edits, "I've updated `src/other.rs`.", "unsupported ");
             check(edits, "I've updated order W0000003.", "supported c3");
             check(edits, "I've updated order W9999999.", &last);
         }

@@ -271,33 +271,7 @@ fn consonant_y(base: &str) -> Option<&str> {
 
 /// The family of that name, as lexicon files and configuration write it.
 fn family_named(name: &str) -> Option<Family> {
-    use Family as F;
-    [
-        F::Send,
-        F::Create,
-        F::Update,
-        F::Delete,
-        F::Cancel,
-        F::Book,
-        F::Pay,
-        F::Refund,
-        F::Return,
-        F::Exchange,
-        F::Move,
-        F::Search,
-        F::Read,
-        F::Compute,
-        F::Run,
-        F::Test,
-        F::Build,
-        F::Lint,
-        F::Commit,
-        F::Push,
-        F::Deploy,
-        F::Install,
-    ]
-    .into_iter()
-    .find(|family| family.name() == name)
+    Family::ALL.into_iter().find(|family| family.name() == name)
 }
 
 #[cfg(test)]

@@ -5,5 +5,5 @@ mod record;
 
 pub(crate) use mention::{Mention, mentions};
 pub(crate) use record::{
-    Known, Names, Used, is_talked_about, known, retrieved, shares_topic, used,
+    Known, Names, Used, is_talked_about, known, retrieved, same, shares_topic, used,
 };

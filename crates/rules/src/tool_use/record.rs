@@ -169,3 +169,23 @@ fn last_of(tool: &str) -> &str {
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     last.rsplit("__").next().unwrap_or(last)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::same;
+
+    #[test]
+    fn names_of_one_tool() {
+        for (a, b, expected) in [
+            ("run_speed_test", "run_speed_test", true),
+            ("RunSpeedTest", "run-speed-test", true),
+            ("net.run_speed_test", "run_speed_test", true),
+            ("mcp__net__ping", "ping", true),
+            ("net.ping", "host.ping", false),
+            ("ping", "ping_all", false),
+            ("", "", false),
+        ] {
+            assert_eq!(same(a, b), expected, "{a} {b}");
+        }
+    }
+}
