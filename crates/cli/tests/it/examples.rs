@@ -65,7 +65,7 @@ fn every_example_is_listed_and_described() {
 fn a_wrong_order_as_people_see_it() {
     assert_snapshot!(desk().run("check openai-chat-wrong-order.json"), @r##"
     exit 1
-    error[FK010]: the record shows this action on something else than what is named (cancel)
+    error[FK010]: the record shows this done to something else than what is named (cancel)
     --> openai-chat-wrong-order.json:20 (support-20260311-07, turn 10)
      |
      | Order #B20481 has been cancelled. Your hedge trimmer stays as it is and should ship tomorr…

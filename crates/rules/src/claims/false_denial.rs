@@ -74,9 +74,17 @@ fn judge(
         Some((execution, deed)) => findings.contradicted(
             facts,
             &claim,
-            Note::proven(format!("`{}` did", deed.tool))
-                .help("say what was changed and run")
-                .evidence([facts.evidence(execution)]),
+            Note::proven(match denied {
+                Denied::Run => {
+                    format!("the record shows that commands were run with `{}`", deed.tool)
+                }
+                Denied::Change(_) => format!("the record shows a change by `{}`", deed.tool),
+                Denied::Act(family, _) => {
+                    format!("the record shows that `{}` did it ({})", deed.tool, family.name())
+                }
+            })
+            .help("say what was changed and run")
+            .evidence([facts.evidence(execution)]),
         ),
         None if deeds().any(|(_, deed)| deed.opaque) => findings.not_checkable(&claim),
         None => findings.supported(&claim, []),

@@ -34,9 +34,11 @@ impl Rule for PhantomCompletion {
                     facts,
                     &said.claim,
                     Note::proven(format!(
-                        "the record shows this action on something else than what is named ({family})"
+                        "the record shows this done to something else than what is named ({family})"
                     ))
-                    .help("name the thing that the call was made for, or make the call for this one")
+                    .help(
+                        "name the thing that the call was made for, or make the call for this one",
+                    )
                     .provable_if(said.direct)
                     .evidence(executions.iter().map(|e| facts.evidence(e))),
                 ),

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "invalid-format",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "A text lacks the format that its schema names.",
+    summary: "a text lacks the format that its schema names",
     page: include_str!("../../../../../spec/rules/INVALID_FORMAT.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "invalid-value",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "An argument is outside what its schema allows.",
+    summary: "an argument is outside what its schema allows",
     page: include_str!("../../../../../spec/rules/INVALID_VALUE.md"),
 };
 

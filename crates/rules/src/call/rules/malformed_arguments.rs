@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "malformed-arguments",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "The arguments are not one JSON object.",
+    summary: "the arguments are not one JSON object",
     page: include_str!("../../../../../spec/rules/MALFORMED_ARGUMENTS.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "missing-required",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "A required parameter is absent.",
+    summary: "a required parameter is absent",
     page: include_str!("../../../../../spec/rules/MISSING_REQUIRED.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "placeholder-value",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "A whole value is a template that nobody filled in.",
+    summary: "a whole value is a template that nobody filled in",
     page: include_str!("../../../../../spec/rules/PLACEHOLDER_VALUE.md"),
 };
 

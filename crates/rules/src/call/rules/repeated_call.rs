@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "repeated-call",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "The same call, or cycle of calls, is repeated without progress.",
+    summary: "the same call, or cycle of calls, is repeated without progress",
     page: include_str!("../../../../../spec/rules/REPEATED_CALL.md"),
 };
 

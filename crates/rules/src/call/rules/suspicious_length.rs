@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "suspicious-length",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "A text argument is unusually long.",
+    summary: "a text argument is unusually long",
     page: include_str!("../../../../../spec/rules/SUSPICIOUS_LENGTH.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "ungrounded-path",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "A path was read that nothing mentioned and that does not exist.",
+    summary: "a path was read that nothing mentioned and that does not exist",
     page: include_str!("../../../../../spec/rules/UNGROUNDED_PATH.md"),
 };
 

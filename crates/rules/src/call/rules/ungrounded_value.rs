@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "ungrounded-value",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "An id, e-mail address or URL occurs nowhere before the call.",
+    summary: "an id, e-mail address or URL occurs nowhere before the call",
     page: include_str!("../../../../../spec/rules/UNGROUNDED_VALUE.md"),
 };
 

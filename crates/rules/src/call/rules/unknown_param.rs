@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unknown-param",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "An argument is given that the tool does not declare.",
+    summary: "an argument is given that the tool does not declare",
     page: include_str!("../../../../../spec/rules/UNKNOWN_PARAM.md"),
 };
 

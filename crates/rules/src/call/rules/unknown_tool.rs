@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unknown-tool",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "The called tool does not exist or is not available.",
+    summary: "the called tool does not exist or is not available",
     page: include_str!("../../../../../spec/rules/UNKNOWN_TOOL.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "wrong-type",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "An argument has another JSON type than its schema says.",
+    summary: "an argument has another JSON type than its schema says",
     page: include_str!("../../../../../spec/rules/WRONG_TYPE.md"),
 };
 
