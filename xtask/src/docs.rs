@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn only_the_marked_part_of_the_readme_is_made() {
-        let made = with_rules(&format!("before\n{BEGIN}stale\n{END}\nafter\n")).unwrap();
+        let made = with_rules(&format!("before\n{BEGIN}outdated row\n{END}\nafter\n")).unwrap();
         assert!(made.starts_with("before\n<!--") && made.ends_with("<!-- end -->\nafter\n"));
-        assert!(!made.contains("stale"));
+        assert!(!made.contains("outdated row"));
         assert!(with_rules("nothing marked").is_err());
     }
 

@@ -21,7 +21,8 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("tests_failed", &["CS016"]),
     ("tests_failed_masked", &["CS016"]),
     ("tests_never_run", &["CS016"]),
-    ("zero_collected", &["CS016"]),
+    ("zero_collected", &["CS015"]),
+    ("tests_stale", &["CS014"]),
     ("build_or_lint_failed", &["CS016"]),
     // Invented traffic.
     ("fake_exec_id", &["CS001"]),

@@ -1,4 +1,4 @@
-use countersign_model::{Code, Family, Mode};
+use countersign_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
@@ -24,7 +24,7 @@ impl Rule for UnverifiedOutcome {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
-            let what = noun(said.family);
+            let what = said.noun();
             match verdict {
                 OutcomeVerdict::Passed(execution) => {
                     findings.supported(&said.claim, [facts.evidence(execution)]);
@@ -37,13 +37,6 @@ impl Rule for UnverifiedOutcome {
                         .provable_if(excludes)
                         .evidence([facts.evidence(execution)]),
                 ),
-                OutcomeVerdict::Empty(execution) => findings.unsupported(
-                    facts,
-                    &said.claim,
-                    Note::suspected(format!("the latest {what} run found nothing to run"))
-                        .help("run it so that it collects something")
-                        .evidence([facts.evidence(execution)]),
-                ),
                 OutcomeVerdict::Never(provable) => findings.unsupported(
                     facts,
                     &said.claim,
@@ -51,18 +44,10 @@ impl Rule for UnverifiedOutcome {
                         .help("run it, or say that it was not run")
                         .provable_if(provable),
                 ),
-                OutcomeVerdict::Hidden | OutcomeVerdict::NotCheckable => {
-                    findings.not_checkable(&said.claim);
-                }
+                OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
+                // CS015 speaks of these.
+                OutcomeVerdict::Empty(_) | OutcomeVerdict::Hidden(_) => {}
             }
         }
-    }
-}
-
-fn noun(family: Family) -> &'static str {
-    match family {
-        Family::Test => "test",
-        Family::Lint => "lint",
-        _ => "build",
     }
 }

@@ -2,8 +2,8 @@
 
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
-    Activity, ActivityKind, Effect, Git, OutputVerdict, Script, Status as Reach, activities,
-    exit_code_in_text, summary,
+    Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Script, Status as Reach,
+    activities, exit_code_in_text, summary,
 };
 
 use super::arguments::Members;
@@ -115,15 +115,15 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
             _ => Family::Read,
         },
     };
-    let reach = script.commands().get(activity.command).map(|c| c.status);
+    let command = script.commands().get(activity.command);
     if ending.outcome.is_some_and(|o| o.refused) {
         return None;
     }
-    let end = end_of(activity.kind, reach, ending);
+    let end = end_of(activity.kind, command, ending);
     Some(Run { family, end })
 }
 
-fn end_of(kind: ActivityKind, reach: Option<Reach>, ending: &Ending<'_>) -> RunEnd {
+fn end_of(kind: ActivityKind, command: Option<&Command>, ending: &Ending<'_>) -> RunEnd {
     let Some(outcome) = ending.outcome else { return RunEnd::Unknown };
     let said = summary(&outcome.text, kind);
     match said.verdict {
@@ -135,9 +135,12 @@ fn end_of(kind: ActivityKind, reach: Option<Reach>, ending: &Ending<'_>) -> RunE
         }
         _ => {}
     }
-    let decides = matches!(reach, Some(Reach::Decides));
+    let decides = command.is_some_and(|c| c.status == Reach::Decides);
+    // Compilers and linters are silent when all is well: had they failed, it would be seen.
+    let silent = matches!(kind, ActivityKind::Build | ActivityKind::Lint);
+    let seen = silent && command.is_some_and(Command::output_visible);
     match (ending.exit, outcome.is_error) {
-        (Some(0), _) if decides => RunEnd::Passed,
+        (Some(0), _) if decides || seen => RunEnd::Passed,
         (Some(0), _) => RunEnd::Unknown,
         (Some(_), _) | (None, Some(true)) if decides || ending.alone => RunEnd::Failed,
         (None, Some(false)) if decides => RunEnd::Passed,

@@ -26,6 +26,17 @@ pub(crate) struct OutcomeClaim {
     pub(crate) ran: bool,
 }
 
+impl OutcomeClaim {
+    /// What is said to have passed, as a word.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self.family {
+            Family::Test => "test",
+            Family::Lint => "lint",
+            _ => "build",
+        }
+    }
+}
+
 /// The claims of this kind in one answer.
 pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;

@@ -13,8 +13,8 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
     Failed(&'f Execution<'t>, bool),
     /// The latest run found nothing to do.
     Empty(&'f Execution<'t>),
-    /// The latest run's status was hidden, or it has not ended.
-    Hidden,
+    /// The latest run's status was hidden, and it said nothing.
+    Hidden(&'f Execution<'t>),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -38,7 +38,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                 !said.discloses && !said.narrowed && excludes(said, execution),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
-            RunEnd::Running | RunEnd::Unknown => OutcomeVerdict::Hidden,
+            RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
+            RunEnd::Running => OutcomeVerdict::NotCheckable,
         };
     }
     if latest.unseen || said.elsewhere || user_reports(facts, turn) {

@@ -1,0 +1,73 @@
+use countersign_model::{Code, Mode};
+
+use crate::facts::{Deed, Execution, Facts};
+use crate::findings::{Findings, Note};
+use crate::outcome::OutcomeVerdict;
+use crate::rule::{Group, Meta, Rule};
+
+/// CS014: a check is said to pass that ran before the last edit.
+pub(crate) struct StaleCheck;
+
+static META: Meta = Meta {
+    code: Code("CS014"),
+    name: "stale-check",
+    group: Group::Claim,
+    mode: Mode::Warn,
+    summary: "a check is said to pass, and it ran before the last edit of code",
+    page: include_str!("../../../../spec/rules/CS014.md"),
+};
+
+impl Rule for StaleCheck {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for (said, verdict) in facts.outcomes().filter(|(said, _)| !said.ran) {
+            let OutcomeVerdict::Passed(run) = verdict else { continue };
+            let later = facts
+                .deeds_before(said.claim.turn)
+                .take_while(|(e, _)| e.called_at > run.called_at)
+                .find(|(e, deed)| edits_code(e, deed));
+            let Some((edit, deed)) = later else { continue };
+            let what = said.noun();
+            let file = deed.written.first().map_or("a file", String::as_str);
+            findings.unsupported(
+                facts,
+                &said.claim,
+                Note::suspected(format!("the latest {what} run was before the edit of `{file}`"))
+                    .help("run it again")
+                    .evidence([facts.evidence(run), facts.evidence(edit)]),
+            );
+        }
+    }
+}
+
+/// Whether the deed changed a file that a check looks at: not prose, not scratch, not only comments.
+fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let prose = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
+    let scratch = ["/tmp/", "/dev/", "/var/"];
+    deed.shell.is_none()
+        && deed.status.succeeded()
+        && !comments_only(execution)
+        && deed.written.iter().any(|path| {
+            !prose.iter().any(|ending| path.ends_with(ending))
+                && !scratch.iter().any(|folder| path.starts_with(folder))
+        })
+}
+
+/// Whether an edit puts in nothing but comments.
+fn comments_only(execution: &Execution<'_>) -> bool {
+    let Some(call) = execution.call else { return false };
+    let Ok(arguments) = call.arguments.parse() else { return false };
+    let text = |name: &str| arguments.get(name).and_then(|value| value.as_str());
+    let (Some(old), Some(new)) = (text("old_string"), text("new_string")) else { return false };
+    let comment = |line: &str| {
+        let line = line.trim_start();
+        line.is_empty() || ["//", "#", "*", "/*", "--", "<!--"].iter().any(|m| line.starts_with(m))
+    };
+    let plain = |text: &str| {
+        text.lines().filter(|line| !comment(line)).map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    plain(old) == plain(new)
+}
