@@ -47,7 +47,10 @@ impl Rule for StaleCheck {
 fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let prose = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
     let scratch = ["/tmp/", "/dev/", "/var/"];
-    deed.shell.is_none()
+    // Of shell commands only the editing one: others come and go with scratch files.
+    let edits =
+        deed.shell.as_ref().is_none_or(|work| work.command.contains("sed -i") && !work.deletes);
+    edits
         && deed.status.succeeded()
         && !comments_only(execution)
         && deed.written.iter().any(|path| {
