@@ -32,6 +32,9 @@ impl Rule for ImplicitToolUse {
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     let claim = &mention.claim;
     let Some(execution) = retrieved(facts, claim.turn) else {
+        if !facts.is_complete_before(claim.turn) {
+            return findings.not_checkable(claim);
+        }
         let note = Note::suspected("a look-up is claimed, and nothing was looked up")
             .help("look it up with a tool, or say that it was not checked");
         return findings.unsupported(facts, claim, note);

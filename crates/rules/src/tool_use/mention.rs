@@ -31,8 +31,13 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;
         }
-        for thing in things(prose, clause, catalogued) {
-            let Some(called) = use_of(prose, index, clause, &thing, after) else { continue };
+        let named = things(prose, clause, catalogued);
+        let used = named.into_iter().filter_map(|thing| {
+            let called = use_of(prose, index, clause, &thing, after)?;
+            Some((thing, called))
+        });
+        let own = own_search(prose, clause).map(|thing| (thing, false));
+        for (thing, called) in used.chain(own) {
             let span = clause.span;
             let kind = if thing.name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance };
             let objects = thing
@@ -103,6 +108,42 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
         found.iter().filter(|t| !t.noun.is_empty()).map(|t| t.tokens.clone()).collect();
     found.retain(|t| !t.noun.is_empty() || !nouned.iter().any(|r| r.contains(&t.tokens.start)));
     found
+}
+
+/// A look-up of the agent's own without a source: "I searched the web", "based on my search".
+fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
+    let searching = |word: &str| {
+        let stems = ["search", "googl", "queri", "brows", "scann", "research", "consult", "look"];
+        stems.iter().any(|stem| word.starts_with(stem))
+    };
+    let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
+    let act = clause.predicates.iter().find(|p| {
+        let verb = prose.tokens.get(p.verb).map(lower).unwrap_or_default();
+        let searched = p.action == Action::Of(Family::Search) && searching(&verb);
+        let agent = p.subject == Subject::Agent && p.voice == Voice::Active;
+        searched && agent && !p.negated && !p.object_tokens.is_empty()
+    });
+    let noun = || {
+        let mut words = clause.tokens.clone();
+        words.find(|&at| {
+            let owned = at.checked_sub(1).and_then(|i| prose.tokens.get(i));
+            let based = prose
+                .tokens(clause.tokens.start..at)
+                .iter()
+                .any(|t| matches!(lower(t).as_str(), "based" | "according" | "per" | "from"));
+            owned.is_some_and(|t| t.has(Tags::AGENT_OWN))
+                && based
+                && prose.tokens.get(at).is_some_and(|t| {
+                    matches!(
+                        lower(t).as_str(),
+                        "search" | "searches" | "research" | "lookup" | "query"
+                    )
+                })
+        })
+    };
+    let at = act.map(|p| p.verb).or_else(noun)?;
+    let noun = "search".to_owned();
+    Some(Thing { name: None, topic: Vec::new(), noun, tokens: at..at + 1 })
 }
 
 /// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",
