@@ -1,6 +1,7 @@
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -21,6 +22,27 @@ impl Digest {
         Self::of_bytes(&canonical_bytes(value))
     }
 
+    /// A digest that was written as 64 hex digits; `None` for anything else.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+        let mut bytes = [0; 32];
+        if pairs.len() != bytes.len() {
+            return None;
+        }
+        let digit = |hex: u8| u8::try_from(char::from(hex).to_digit(16)?).ok();
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// A digest of which the bytes are known.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The 32 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
@@ -30,13 +52,25 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let mut hex = [0; 64];
+        for (hex, digit) in hex.iter_mut().zip(digits) {
+            *hex = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+        }
+        f.write_str(str::from_utf8(&hex).unwrap_or_default())
     }
 }
 
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_hex(&text).ok_or_else(|| D::Error::custom("a digest has 64 hex digits"))
     }
 }
 
@@ -141,6 +175,19 @@ fn ecmascript_number(n: f64) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn digests_are_hex_digits() {
+        let hex = "00ff10a99f0e5c4bd8c3b2a1908f7e6d5c4b3a29181706f5e4d3c2b1a0987654";
+        let digest = Digest::from_hex(hex).unwrap();
+        assert_eq!(digest.to_string(), hex);
+        assert_eq!(Digest::from_hex(&hex.to_uppercase()), Some(digest));
+        let (shorter, longer) = (hex.replacen('0', "", 1), format!("{hex}00"));
+        let (other, signed) = (hex.replace('f', "g"), hex.replacen('0', "+", 1));
+        for text in ["", "00", &shorter, &longer, &other, &signed] {
+            assert_eq!(Digest::from_hex(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn numbers_print_as_ecmascript_prints_them() {

@@ -13,6 +13,7 @@ mod call;
 mod canonical;
 mod claim;
 mod execution_id;
+mod failure;
 mod family;
 mod finding;
 mod json;
@@ -25,6 +26,7 @@ pub use call::{Arguments, Outcome, ToolCall};
 pub use canonical::{Digest, canonical_bytes};
 pub use claim::{Claim, ClaimKind, Judgement, Object, ObjectKind};
 pub use execution_id::{ExecutionId, execution_ids};
+pub use failure::ToolErrorCategory;
 pub use family::Family;
 pub use finding::{
     CallRef, Code, Confidence, Evidence, EvidenceSource, Finding, Mode, Severity, Subject, Verdict,

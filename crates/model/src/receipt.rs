@@ -48,6 +48,21 @@ impl Status {
         })
     }
 
+    /// The name in receipts, as it is serialised.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+            Self::Refused => "refused",
+            Self::Cancelled => "cancelled",
+            Self::Timeout => "timeout",
+            Self::RolledBack => "rolled_back",
+        }
+    }
+
     /// Whether the execution did what it was asked.
     #[must_use]
     pub fn succeeded(self) -> bool {

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Where a tool comes from. Declared, never guessed from its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Origin {
     /// One of Countersign's own tools.

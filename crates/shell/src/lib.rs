@@ -12,6 +12,6 @@ mod script;
 pub use activity::{Activity, ActivityKind, Git, Scope, activities};
 pub use output::{OutputVerdict, RunSummary, commit_of, exit_code_in_text, strip_ansi, summary};
 pub use script::{
-    Assignment, Command, Destination, Direction, Effect, Masking, NotAnalysable, Position,
-    Redirect, Script, Status, Stream, Target, Word, WordKind, Write,
+    Assignment, Command, Destination, Direction, Effect, Function, Masking, NotAnalysable,
+    Position, Redirect, Script, Status, Stream, Target, Word, WordKind, Write,
 };

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::str::FromStr;
 
 mod command;
@@ -24,6 +25,8 @@ pub use status::{Masking, Status};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     commands: Vec<Command>,
+    functions: Vec<Function>,
+    unread: Vec<usize>,
     substitutions: usize,
     process_substitutions: usize,
     here_strings: usize,
@@ -43,6 +46,19 @@ impl Script {
     #[must_use]
     pub fn commands(&self) -> &[Command] {
         &self.commands
+    }
+
+    /// The functions that it defines, in the order in which their bodies end.
+    #[must_use]
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The positions in [`Script::commands`] of wrappers that run something the text does not
+    /// hold: a script in a variable, on standard input, or put together when it runs.
+    #[must_use]
+    pub fn unread(&self) -> &[usize] {
+        &self.unread
     }
 
     /// How many command substitutions there are, at any depth.
@@ -68,6 +84,15 @@ impl Script {
     pub fn writes(&self) -> Vec<Write> {
         effects::writes(&self.commands)
     }
+}
+
+/// A function that a script defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// The positions of its body in [`Script::commands`].
+    pub body: Range<usize>,
 }
 
 impl FromStr for Script {

@@ -13,7 +13,7 @@ use super::simple::{Parts, ends_with_last_status, surely_fails};
 use super::state::{Shell, Surroundings};
 use super::status::{Masking, Status};
 use super::wrapper::{self, Inner};
-use super::{Script, simple};
+use super::{Function, Script, simple};
 
 type Done = Result<(), NotAnalysable>;
 
@@ -23,27 +23,21 @@ pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
         options: ParserOptions::default(),
         script: Script {
             commands: Vec::new(),
+            functions: Vec::new(),
+            unread: Vec::new(),
             substitutions: 0,
             process_substitutions: 0,
             here_strings: 0,
         },
-        functions: Vec::new(),
     };
     walk.text(text, &Surroundings::of_script(), &mut Shell::new())?;
     walk.mark_unused_functions();
     Ok(walk.script)
 }
 
-struct Function {
-    name: String,
-    first: usize,
-    end: usize,
-}
-
 struct Walk {
     options: ParserOptions,
     script: Script,
-    functions: Vec<Function>,
 }
 
 impl Walk {
@@ -163,7 +157,7 @@ impl Walk {
                 self.compound(&function.body.0, &around, &mut shell.clone())?;
                 let end = self.script.commands.len();
                 let name = function.fname.value.clone();
-                self.functions.push(Function { name, first, end });
+                self.script.functions.push(Function { name, body: first..end });
                 Ok(())
             }
             Node::ExtendedTest(test, redirects) => {
@@ -365,6 +359,10 @@ impl Walk {
         shell.pipefail = inner.pipefail;
         match inner.script {
             wrapper::Body::Text(text) => self.text(&text, &around, &mut shell),
+            wrapper::Body::Unread => {
+                self.script.unread.push(index);
+                Ok(())
+            }
             wrapper::Body::Words(words) => self.simple(Parts::of_words(words), &around, &mut shell),
         }
     }
@@ -390,13 +388,12 @@ impl Walk {
     }
 
     fn mark_unused_functions(&mut self) {
-        for Function { name, first, end } in &self.functions {
+        for Function { name, body } in &self.script.functions {
             let used = self.script.commands.iter().enumerate().any(|(i, command)| {
-                !(*first..*end).contains(&i)
-                    && command.name.as_ref().and_then(Word::literal) == Some(name)
+                !body.contains(&i) && command.name.as_ref().and_then(Word::literal) == Some(name)
             });
             if !used {
-                let body = self.script.commands.iter_mut().take(*end).skip(*first);
+                let body = self.script.commands.iter_mut().take(body.end).skip(body.start);
                 body.for_each(|command| command.inside = Position::UnusedFunction);
             }
         }
