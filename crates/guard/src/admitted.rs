@@ -1,0 +1,88 @@
+use countersign_model::{Digest, Tool, ToolCall};
+use countersign_rules::CallReport;
+use serde_json::{Value, json};
+
+/// A call that admission let pass. Nothing else can make one.
+///
+/// What the model wrote is kept as it was written; what will run stands beside it.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    call: ToolCall,
+    tool: Tool,
+    arguments: Value,
+    digest: Digest,
+    report: CallReport,
+}
+
+impl Admitted {
+    /// The call, if its report has no blocking issue. `tool` is the one that is meant.
+    pub(crate) fn new(
+        call: ToolCall,
+        tool: Tool,
+        mut report: CallReport,
+    ) -> Result<Self, Box<(ToolCall, CallReport)>> {
+        if !report.valid() {
+            return Err(Box::new((call, report)));
+        }
+        let corrected = report.corrected_arguments.clone();
+        let Some(arguments) = corrected.or_else(|| report.arguments.take()) else {
+            return Err(Box::new((call, report)));
+        };
+        let digest = Digest::of_json(&json!({ "tool": tool.name, "arguments": arguments }));
+        Ok(Self { call, tool, arguments, digest, report })
+    }
+
+    /// The call as the model wrote it.
+    #[must_use]
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// The tool that will run.
+    #[must_use]
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// The arguments that will run: an object.
+    #[must_use]
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    /// Digest of the canonical `{tool, arguments}` that will run: what an approval is bound to.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// What admission had to say, warnings above all.
+    #[must_use]
+    pub fn report(&self) -> &CallReport {
+        &self.report
+    }
+}
+
+/// Calls without admission, so that executors and gates can test themselves.
+#[cfg(any(test, feature = "permits-for-tests"))]
+impl Admitted {
+    /// A call of `tool` with these arguments, as if admission had let it pass.
+    #[must_use]
+    pub fn for_tests(tool: Tool, arguments: Value) -> Self {
+        let call = ToolCall {
+            id: "call_1".to_owned(),
+            tool: tool.name.clone(),
+            arguments: countersign_model::Arguments::from(&arguments),
+            line: 0,
+        };
+        let digest = Digest::of_json(&json!({ "tool": tool.name, "arguments": arguments }));
+        let report = CallReport {
+            tool: tool.name.clone(),
+            resolved_name: None,
+            issues: Vec::new(),
+            arguments: None,
+            corrected_arguments: None,
+        };
+        Self { call, tool, arguments, digest, report }
+    }
+}

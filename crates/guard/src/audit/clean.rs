@@ -1,0 +1,86 @@
+use countersign_model::Digest;
+use serde_json::{Value, json};
+
+use super::entry::{AuditEntry, AuditResult, ExitCode};
+use crate::redact::Redactor;
+
+/// A string of a call is cut here.
+const LONGEST_STRING: usize = 16 * 1024;
+
+/// Members of arguments whose name begins so are the model's thinking.
+const HIDDEN: &str = "_tafc_think";
+
+/// Makes the entry ready to be written: without secrets, hidden thinking and overlong strings.
+pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
+    let text = |text: &str| shortened(&redactor.redact(text));
+    let option = |value: &Option<String>| value.as_deref().map(text);
+    let result = match &entry.result {
+        AuditResult::Blocked { reason, category } => {
+            AuditResult::Blocked { reason: text(reason), category: *category }
+        }
+        AuditResult::Error { message, category } => {
+            AuditResult::Error { message: text(message), category: *category }
+        }
+        other => other.clone(),
+    };
+    let exit_code = match &entry.exit_code {
+        ExitCode::Missing(why) => ExitCode::Missing(text(why)),
+        other => other.clone(),
+    };
+    let call = match &entry.call {
+        // Arguments that could not be read: what is hidden in them cannot be told apart.
+        Value::String(raw) if raw.contains(HIDDEN) => json!({ "left_out": "hidden thinking" }),
+        call => without_hidden(call),
+    };
+    AuditEntry {
+        tool: text(&entry.tool),
+        call: trimmed(redactor.redact_value(&call)),
+        result,
+        trust: entry.trust,
+        approved_by: option(&entry.approved_by),
+        exit_code,
+        truncated: entry.truncated,
+        claim_source: option(&entry.claim_source),
+        phase: entry.phase,
+        session_id: option(&entry.session_id),
+        caller_id: option(&entry.caller_id),
+        policy_match: option(&entry.policy_match),
+        adversarial_policy_decision: option(&entry.adversarial_policy_decision),
+        execution_id: option(&entry.execution_id),
+        correlation_id: option(&entry.correlation_id),
+    }
+}
+
+fn without_hidden(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(name, _)| !name.starts_with(HIDDEN))
+            .map(|(name, value)| (name.clone(), without_hidden(value)))
+            .collect(),
+        Value::Array(items) => items.iter().map(without_hidden).collect(),
+        other => other.clone(),
+    }
+}
+
+fn trimmed(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(shortened(&text)),
+        Value::Array(items) => items.into_iter().map(trimmed).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(k, v)| (shortened(&k), trimmed(v))).collect()
+        }
+        other => other,
+    }
+}
+
+/// The beginning of a long text, and the digest of the whole.
+fn shortened(text: &str) -> String {
+    let Some((kept, rest)) = text.split_at_checked(text.floor_char_boundary(LONGEST_STRING)) else {
+        return text.to_owned();
+    };
+    if rest.is_empty() {
+        return text.to_owned();
+    }
+    format!("{kept}… ({} more bytes, SHA-256 {})", rest.len(), Digest::of_bytes(text.as_bytes()))
+}

@@ -1,0 +1,103 @@
+use countersign_model::{Status, ToolErrorCategory};
+
+use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
+use crate::gate::PermitBasis;
+use crate::guard::Guard;
+use crate::ledger::{Closed, Opened, Rejected};
+use crate::session::Session;
+
+/// What the audit log says about calls. Every call ends in exactly one of these.
+impl Guard {
+    pub(crate) fn audit_closed(
+        &self,
+        session: &Session,
+        opened: &Opened,
+        closed: &Closed,
+        claim_source: Option<&str>,
+    ) -> Result<(), AppendAuditError> {
+        let Some(audit) = self.audit() else { return Ok(()) };
+        let category = closed.category.unwrap_or(ToolErrorCategory::PermanentFailure);
+        let result = match closed.status {
+            Status::Completed => AuditResult::Success,
+            Status::Timeout => AuditResult::Timeout,
+            Status::Open
+            | Status::Failed
+            | Status::Denied
+            | Status::Refused
+            | Status::Cancelled
+            | Status::RolledBack => AuditResult::Error {
+                message: closed.exit_code.map_or_else(
+                    || closed.status_word().to_owned(),
+                    |code| format!("ended with exit code {code}"),
+                ),
+                category,
+            },
+        };
+        let exit_code = match closed.exit_code {
+            Some(code) => ExitCode::Code(code),
+            None if self.runs_commands(&opened.tool) => {
+                ExitCode::Missing(format!("the command {}", closed.status_word()))
+            }
+            None => ExitCode::NoShell,
+        };
+        let entry = AuditEntry {
+            exit_code,
+            truncated: closed.truncated,
+            claim_source: claim_source.map(str::to_owned),
+            ..entry(session, opened, result)
+        };
+        audit.record(&entry)
+    }
+
+    pub(crate) fn audit_rejected(
+        &self,
+        session: &Session,
+        rejected: &Rejected,
+        claim_source: Option<&str>,
+    ) -> Result<(), AppendAuditError> {
+        let Some(audit) = self.audit() else { return Ok(()) };
+        let reason = rejected.codes.join(", ");
+        let result = AuditResult::Blocked { reason, category: rejected.category };
+        let exit_code = if self.runs_commands(&rejected.call.tool) {
+            ExitCode::Missing("the command was not started".to_owned())
+        } else {
+            ExitCode::NoShell
+        };
+        let entry = AuditEntry {
+            exit_code,
+            approved_by: None,
+            claim_source: claim_source.map(str::to_owned),
+            ..entry(session, &rejected.call, result)
+        };
+        audit.record(&entry)
+    }
+
+    /// For a call that nobody waits for any longer: there is nobody to tell of a failure either.
+    pub(crate) fn audit_given_up(&self, session: &Session, opened: &Opened, closed: &Closed) {
+        if let Err(error) = self.audit_closed(session, opened, closed, None) {
+            tracing::error!("a cancelled call is not in the audit log: {error}");
+        }
+    }
+}
+
+fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry {
+    let (approved_by, policy_match) = match &opened.permit {
+        PermitBasis::Policy { rules } => {
+            (Some("auto".to_owned()), (!rules.is_empty()).then(|| rules.join(", ")))
+        }
+        PermitBasis::Approval { who } => (Some(who.clone()), None),
+        PermitBasis::Host => (Some("host".to_owned()), None),
+        PermitBasis::Nothing => (None, None),
+    };
+    AuditEntry {
+        trust: opened.trust,
+        approved_by,
+        phase: opened.phase,
+        session_id: Some(session.id().to_owned()),
+        caller_id: opened.caller_id.clone(),
+        policy_match,
+        execution_id: Some(opened.execution_id.clone()),
+        correlation_id: (!opened.call_id.is_empty()).then(|| opened.call_id.clone()),
+        ..AuditEntry::new(opened.tool.clone(), opened.arguments.clone(), result)
+    }
+}

@@ -1,0 +1,45 @@
+use std::sync::Arc;
+
+use countersign_model::ToolCall;
+use countersign_rules::CallReport;
+
+use crate::admitted::Admitted;
+use crate::guard::Guard;
+use crate::session::Session;
+
+/// A call that admission did not let pass, with what is wrong with it.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) call: ToolCall,
+    pub(super) report: CallReport,
+}
+
+impl Guard {
+    /// Holds the call against the catalog, the tool's schema and the session's history.
+    pub(super) fn admit(
+        &self,
+        session: &Session,
+        call: ToolCall,
+    ) -> Result<Arc<Admitted>, Box<Refused>> {
+        let mut report = {
+            let state = session.state();
+            let mut report = self.admission().admit(&call, Some(&state.heard));
+            let tool = report.resolved_name.as_deref().unwrap_or(&call.tool);
+            report.issues.extend(state.fixation.before(tool, &call.arguments));
+            report
+        };
+        let name = report.resolved_name.clone().unwrap_or_else(|| call.tool.clone());
+        let Some(tool) = self.catalog().get(&name).cloned() else {
+            // Admission refuses unknown names; this holds even if it did not.
+            report.arguments = None;
+            return Err(Box::new(Refused { call, report }));
+        };
+        match Admitted::new(call, tool, report) {
+            Ok(admitted) => Ok(Arc::new(admitted)),
+            Err(refused) => {
+                let (call, report) = *refused;
+                Err(Box::new(Refused { call, report }))
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use countersign_model::{Digest, Status, ToolErrorCategory};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::close::ClosedCall;
+use crate::executor::ToolErrorFeedback;
+use crate::gate::Question;
+use crate::guard::Guard;
+use crate::ledger::{AppendError, Draft};
+use crate::ports::RandomnessError;
+use crate::recording::Recorded;
+use crate::session::Session;
+use crate::shown_id::ShowId;
+
+/// What came of a call: what the agent will see, and the id of the receipt that stands behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The id of the receipt. Rejected calls have one too.
+    pub execution_id: String,
+    /// How the call ended.
+    pub status: Status,
+    /// Why it did not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<ToolErrorCategory>,
+    /// Codes of the issues or reasons for which it was not executed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<String>,
+    /// What the agent sees: redacted.
+    pub text: String,
+    /// The result as JSON, where the tool gives JSON: redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// The exit code, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The result was cut.
+    pub truncated: bool,
+    /// What a person would have to agree to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
+    /// A word to a model that repeats itself without getting anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nudge: Option<String>,
+}
+
+/// The record of a call could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// Nothing was executed.
+    #[error("the call cannot be recorded, so it was not executed: {0}")]
+    NotRecorded(#[source] AppendError),
+    /// It was executed, and its result is withheld. The ledger holds its intent.
+    #[error("the call ran, but its end cannot be recorded, so its result is withheld: {0}")]
+    ResultNotRecorded(#[source] AppendError),
+    /// The audit log could not be written.
+    #[error("the audit log cannot be written, so the result is withheld: {0}")]
+    NotAudited(#[source] crate::audit::AppendAuditError),
+    /// No id could be made.
+    #[error(transparent)]
+    NoRandomness(RandomnessError),
+}
+
+/// What the agent will see of a result.
+#[derive(Debug)]
+pub(super) struct Shown {
+    text: String,
+    /// What changed it.
+    filters: Vec<String>,
+}
+
+impl Guard {
+    /// Makes of the recorded result what the agent will see.
+    pub(super) fn filter(&self, call: &ClosedCall) -> Shown {
+        let mut filters = Vec::new();
+        let mut text = call.recorded.text.clone();
+        if let Some(category) = call.recorded.closed.category {
+            let message = match (call.recorded.closed.exit_code, category) {
+                (Some(code), _) => format!("the command ended with exit code {code}"),
+                (None, ToolErrorCategory::Timeout) => "the call took too long".to_owned(),
+                (None, _) => "the call failed".to_owned(),
+            };
+            let block = ToolErrorFeedback::new(category, message).format_for_llm();
+            let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            text = format!("{text}{gap}{block}");
+            filters.push("feedback".to_owned());
+        }
+        if self.settings().show_id != ShowId::Metadata {
+            let Recorded { opened, structured, .. } = &call.recorded;
+            text = self.with_id(&text, structured.as_ref(), opened);
+            filters.push("execution_id".to_owned());
+        }
+        Shown { text, filters }
+    }
+
+    /// Lets the result leave. Where it differs from what is recorded, that is recorded too.
+    pub(super) async fn answer(
+        &self,
+        session: &Session,
+        call: ClosedCall,
+        shown: Shown,
+    ) -> Result<Answer, CallError> {
+        let ClosedCall { recorded: Recorded { closed, structured, .. }, nudge } = call;
+        if !shown.filters.is_empty() {
+            let digest = Digest::of_bytes(shown.text.as_bytes());
+            let execution_id = closed.execution_id.clone();
+            let draft = Draft::Shown { execution_id, digest, filters: shown.filters };
+            let event = self
+                .ledger()
+                .append(session.id(), draft, Vec::new())
+                .await
+                .map_err(CallError::ResultNotRecorded)?;
+            session.note(event, Vec::new());
+        }
+        Ok(Answer {
+            execution_id: closed.execution_id,
+            status: closed.status,
+            category: closed.category,
+            codes: Vec::new(),
+            text: shown.text,
+            structured,
+            exit_code: closed.exit_code,
+            truncated: closed.truncated,
+            questions: Vec::new(),
+            nudge,
+        })
+    }
+}

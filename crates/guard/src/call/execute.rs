@@ -1,0 +1,129 @@
+use std::panic::AssertUnwindSafe;
+
+use countersign_model::{Status, ToolErrorCategory};
+use futures_util::FutureExt as _;
+
+use crate::admitted::Admitted;
+use crate::executor::{ErasedToolExecutor as _, ToolError, ToolOutput};
+use crate::gate::{AnyPermit, Clearance};
+use crate::guard::Guard;
+use crate::recording::Recording;
+use crate::retry::may_retry;
+use crate::scene::Scene;
+
+/// How an execution went, all attempts together.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) output: ToolOutput,
+    pub(super) status: Status,
+    pub(super) category: Option<ToolErrorCategory>,
+    pub(super) attempts: u32,
+}
+
+impl Guard {
+    /// Lets the tool's owner perform the call, again where that may help and does no harm.
+    pub(super) async fn execute(
+        &self,
+        admitted: &Admitted,
+        recording: &Recording,
+        cleared: &Clearance,
+        scene: &Scene<'_>,
+    ) -> Ended {
+        let tool = &admitted.tool().name;
+        let retryable = self.executor().is_tool_retryable(tool);
+        let mut attempts = 1;
+        let retry = self.retry();
+        loop {
+            let permit = cleared.permit(recording.execution_id(), attempts);
+            let ended = Ended::of(self.attempt(permit, scene).await, attempts);
+            let error = ended.category.map(|category| ToolError::of(category, ""));
+            if !error.is_some_and(|error| may_retry(&error, retryable)) {
+                return ended;
+            }
+            let Some(delay) = retry.next_delay(attempts, recording.elapsed(), self.randomness())
+            else {
+                return ended;
+            };
+            tokio::time::sleep(delay).await;
+            attempts += 1;
+        }
+    }
+
+    /// One attempt. A tool that breaks off has failed; one that never returns is given up.
+    async fn attempt(
+        &self,
+        permit: AnyPermit,
+        scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        let executor = self.executor();
+        let running = async {
+            match permit {
+                AnyPermit::ByPolicy(permit) => executor.execute_tool_call(permit, scene).await,
+                AnyPermit::ByApproval(permit) => {
+                    executor.execute_tool_call_confirmed(permit, scene).await
+                }
+            }
+        };
+        let caught = AssertUnwindSafe(running).catch_unwind();
+        match tokio::time::timeout(self.longest_call(), caught).await {
+            Ok(Ok(ended)) => ended,
+            Ok(Err(panic)) => Err(ToolError::of(
+                ToolErrorCategory::PermanentFailure,
+                format!("the tool broke off: {}", said(panic.as_ref())),
+            )),
+            Err(_) => Err(ToolError::of(
+                ToolErrorCategory::Timeout,
+                format!("the tool did not end within {} s", self.longest_call().as_secs()),
+            )),
+        }
+    }
+}
+
+impl Ended {
+    fn of(result: Result<Option<ToolOutput>, ToolError>, attempts: u32) -> Self {
+        match result {
+            Ok(Some(output)) => {
+                let category = output.failure;
+                let status = category.map_or(Status::Completed, status_of);
+                Self { output, status, category, attempts }
+            }
+            Ok(None) => Self::of(
+                Err(ToolError::of(
+                    ToolErrorCategory::PermanentFailure,
+                    "the owner of the tool did not take its call",
+                )),
+                attempts,
+            ),
+            Err(error) => {
+                let category = error.category();
+                let exit_code = match &error {
+                    ToolError::Shell { exit_code, .. } => Some(*exit_code),
+                    _ => None,
+                };
+                let output = ToolOutput {
+                    text: error.to_string(),
+                    failure: Some(category),
+                    exit_code,
+                    ..ToolOutput::default()
+                };
+                Self { output, status: status_of(category), category: Some(category), attempts }
+            }
+        }
+    }
+}
+
+fn status_of(category: ToolErrorCategory) -> Status {
+    match category {
+        ToolErrorCategory::Timeout => Status::Timeout,
+        ToolErrorCategory::Cancelled => Status::Cancelled,
+        _ => Status::Failed,
+    }
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}

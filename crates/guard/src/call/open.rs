@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use countersign_model::{Digest, ExecutionId, ToolCall};
+use serde_json::{Value, json};
+
+use super::CallError;
+use super::judge::Stopped;
+use crate::admitted::Admitted;
+use crate::gate::{Clearance, GateId, PermitBasis, Reason};
+use crate::guard::Guard;
+use crate::ledger::{AppendError, Links, Opened};
+use crate::ports::RandomnessError;
+use crate::recording::Recording;
+use crate::scene::Scene;
+use crate::session::{Session, Surroundings};
+
+impl Guard {
+    /// Reserves the quota and writes down the intent, in one step, before any effect.
+    pub(super) async fn open(
+        &self,
+        session: &Session,
+        admitted: &Arc<Admitted>,
+        cleared: &Clearance,
+        around: &Surroundings,
+        scene: &Scene<'_>,
+    ) -> Result<Result<Recording, Stopped>, CallError> {
+        let tool = admitted.tool();
+        let mut opened = self
+            .intent(admitted.call(), &tool.name, admitted.arguments(), scene)
+            .map_err(CallError::NoRandomness)?;
+        opened.origin = tool.origin.clone();
+        opened.arguments_digest = admitted.digest();
+        opened.permit = cleared.basis();
+        opened.links = Links { retry_of: around.retry_of.clone(), ..Links::default() };
+        match Recording::open(self, session, opened, self.quota()).await {
+            Ok(recording) => Ok(Ok(recording)),
+            Err(AppendError::QuotaExhausted { limit }) => {
+                Ok(Err(Stopped::Denied(vec![quota_blocked(limit)])))
+            }
+            Err(error) => Err(CallError::NotRecorded(error)),
+        }
+    }
+
+    /// What is known of a call before it runs.
+    pub(crate) fn intent(
+        &self,
+        call: &ToolCall,
+        tool: &str,
+        arguments: &Value,
+        scene: &Scene<'_>,
+    ) -> Result<Opened, RandomnessError> {
+        Ok(Opened {
+            execution_id: self.execution_id(tool, scene.now)?,
+            tool: tool.to_owned(),
+            origin: countersign_model::Origin::External,
+            emitted_tool: (call.tool != tool).then(|| call.tool.clone()),
+            call_id: call.id.clone(),
+            caller_id: scene.caller.map(str::to_owned),
+            phase: scene.phase,
+            requested: scene.requested,
+            model: scene.model.map(str::to_owned),
+            emitted_digest: Digest::of_bytes(call.arguments.as_str().as_bytes()),
+            arguments_digest: Digest::of_json(&json!({ "tool": tool, "arguments": arguments })),
+            arguments: self.redactor().redact_value(arguments),
+            permit: PermitBasis::Nothing,
+            trust: scene.trust,
+            started_at: scene.now,
+            links: Links::default(),
+        })
+    }
+
+    /// A new id. Characters that an id cannot hold become `-`.
+    pub(crate) fn execution_id(&self, tool: &str, now: i64) -> Result<String, RandomnessError> {
+        let mut unique = [0; 4];
+        self.randomness().fill(&mut unique)?;
+        let kept = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
+        let name: String = tool.chars().take(128).map(|c| if kept(c) { c } else { '-' }).collect();
+        let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let name = if starts { name } else { format!("tool{name}") };
+        let millis = u64::try_from(now).unwrap_or(0);
+        Ok(ExecutionId::format(&name, millis, u32::from_be_bytes(unique)))
+    }
+}
+
+/// The answer when the ledger, which counts for all processes, has the last word on the quota.
+fn quota_blocked(limit: u64) -> Reason {
+    Reason {
+        gate: GateId("quota"),
+        code: "quota_blocked",
+        message: format!("the session has used up its {limit} tool calls"),
+        matched: None,
+        help: Some("raise `max_tool_calls_per_session`, or begin a new session".to_owned()),
+    }
+}

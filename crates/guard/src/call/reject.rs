@@ -1,0 +1,122 @@
+use countersign_model::{Status, ToolErrorCategory};
+use countersign_rules::{Ending, rejection_text};
+use serde_json::{Value, json};
+
+use super::admit::Refused;
+use super::judge::Stopped;
+use super::{Answer, CallError};
+use crate::admitted::Admitted;
+use crate::executor::{ToolErrorFeedback, classify_report};
+use crate::gate::Question;
+use crate::guard::Guard;
+use crate::ledger::{Draft, Opened, Rejected};
+use crate::scene::Scene;
+use crate::session::Session;
+
+impl Guard {
+    /// Records a call that admission did not let pass, and tells the model what is wrong with it.
+    pub(super) async fn refuse(
+        &self,
+        session: &Session,
+        refused: Refused,
+        scene: &Scene<'_>,
+    ) -> Result<Answer, CallError> {
+        let Refused { call, report } = refused;
+        let arguments = report.arguments.clone().unwrap_or_else(|| json!(call.arguments.as_str()));
+        let intent =
+            self.intent(&call, &call.tool, &arguments, scene).map_err(CallError::NoRandomness)?;
+        let codes: Vec<String> = report.blocking().map(|issue| issue.code.0.to_owned()).collect();
+        let category = classify_report(&report).unwrap_or(ToolErrorCategory::InvalidParameters);
+        {
+            let redact = |text: &str| self.redactor().redact(text).into_owned();
+            let rejections = &mut session.state().rejections;
+            rejections.record(scene.now, scene.model, &call.arguments, &report, &redact);
+        }
+        let text = self.redactor().redact(&rejection_text(&report)).into_owned();
+        session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
+        let rejected =
+            Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
+        self.reject(session, rejected, Vec::new(), scene).await
+    }
+
+    /// Records a call that the gates did not let pass, and tells the model why.
+    pub(super) async fn stop(
+        &self,
+        session: &Session,
+        admitted: &Admitted,
+        stopped: Stopped,
+        scene: &Scene<'_>,
+    ) -> Result<Answer, CallError> {
+        let call = admitted.call();
+        let tool = admitted.tool();
+        let mut intent = self
+            .intent(call, &tool.name, admitted.arguments(), scene)
+            .map_err(CallError::NoRandomness)?;
+        intent.origin = tool.origin.clone();
+        let (category, codes, message, help, questions) = match stopped {
+            Stopped::Asked(questions) => (
+                ToolErrorCategory::ConfirmationRequired,
+                questions.iter().map(|question| question.gate.to_string()).collect(),
+                asked(&questions),
+                Some("wait until a person has agreed; do not report this call as done".to_owned()),
+                questions,
+            ),
+            Stopped::Denied(reasons) => {
+                let messages: Vec<&str> = reasons.iter().map(|r| r.message.as_str()).collect();
+                (
+                    ToolErrorCategory::PolicyBlocked,
+                    reasons.iter().map(|reason| reason.code.to_owned()).collect(),
+                    messages.join("; "),
+                    reasons.iter().find_map(|reason| reason.help.clone()),
+                    Vec::new(),
+                )
+            }
+        };
+        let mut feedback = ToolErrorFeedback::new(category, message);
+        if let Some(help) = help {
+            feedback = feedback.suggesting(help);
+        }
+        let text = self.redactor().redact(&feedback.format_for_llm()).into_owned();
+        session.went(&tool.name, &call.arguments, &text, Ending::Failed, tool.effects.writes);
+        let rejected =
+            Rejected { call: intent, status: Status::Denied, category, codes, answer: text };
+        self.reject(session, rejected, questions, scene).await
+    }
+
+    async fn reject(
+        &self,
+        session: &Session,
+        rejected: Rejected,
+        questions: Vec<Question>,
+        scene: &Scene<'_>,
+    ) -> Result<Answer, CallError> {
+        let draft = Draft::Rejected(rejected.clone());
+        let event = self
+            .ledger()
+            .append(session.id(), draft, Vec::new())
+            .await
+            .map_err(CallError::NotRecorded)?;
+        session.note(event, Vec::new());
+        self.audit_rejected(session, &rejected, scene.claim_source)
+            .map_err(CallError::NotAudited)?;
+        let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
+            rejected;
+        Ok(Answer {
+            execution_id,
+            status,
+            category: Some(category),
+            codes,
+            text: answer,
+            structured: None::<Value>,
+            exit_code: None,
+            truncated: false,
+            questions,
+            nudge: None,
+        })
+    }
+}
+
+fn asked(questions: &[Question]) -> String {
+    let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
+    format!("nothing was executed: a person has to agree first ({})", whys.join("; "))
+}

@@ -1,0 +1,104 @@
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use countersign_model::Status;
+use serde::Serialize;
+
+use crate::ledger::{Draft, Event, Opened};
+
+/// The code of a call of a tool that does not exist.
+const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";
+
+/// What became of the calls in a ledger, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CallStats {
+    /// Calls, rejected ones included.
+    pub calls: u64,
+    /// By how they ended: `completed`, `failed`, `denied`, `refused`, `open`, …
+    pub by_status: BTreeMap<&'static str, u64>,
+    /// The same by tool.
+    pub by_tool: BTreeMap<String, BTreeMap<&'static str, u64>>,
+    /// The same by model; `unknown` where nobody said.
+    pub by_model: BTreeMap<String, BTreeMap<&'static str, u64>>,
+    /// Rejected calls by code; one with two codes counts for both.
+    pub by_code: BTreeMap<String, u64>,
+    /// Calls of tools that do not exist, by the name that was called.
+    pub unknown_tools: BTreeMap<String, u64>,
+    /// Executions that have not ended yet.
+    #[serde(skip)]
+    open: BTreeMap<String, (String, String)>,
+}
+
+impl CallStats {
+    /// Counts one more event. Those of one execution have to come in their order.
+    pub fn add(&mut self, event: &Event) {
+        match &event.draft {
+            Draft::Opened(opened) => {
+                let (tool, model) = names(opened);
+                self.calls += 1;
+                self.count(&tool, &model, Status::Open);
+                self.open.insert(opened.execution_id.clone(), (tool, model));
+            }
+            Draft::Closed(closed) => {
+                // What a retention dropped was counted nowhere.
+                let Some((tool, model)) = self.open.remove(&closed.execution_id) else { return };
+                self.uncount(&tool, &model, Status::Open);
+                self.count(&tool, &model, closed.status);
+            }
+            Draft::Rejected(rejected) => {
+                let (tool, model) = names(&rejected.call);
+                self.calls += 1;
+                self.count(&tool, &model, rejected.status);
+                for code in &rejected.codes {
+                    *self.by_code.entry(code.clone()).or_default() += 1;
+                }
+                if rejected.codes.iter().any(|code| code == UNKNOWN_TOOL) {
+                    *self.unknown_tools.entry(tool).or_default() += 1;
+                }
+            }
+            Draft::Began { .. }
+            | Draft::Said(_)
+            | Draft::Judged { .. }
+            | Draft::Shown { .. }
+            | Draft::Ended => {}
+        }
+    }
+
+    /// Tools that do not exist and were called all the same, the most frequent first.
+    #[must_use]
+    pub fn most_hallucinated(&self) -> Vec<(&str, u64)> {
+        let mut tools: Vec<_> = self.unknown_tools.iter().map(|(t, n)| (t.as_str(), *n)).collect();
+        tools.sort_by_key(|(_, count)| Reverse(*count));
+        tools
+    }
+
+    fn count(&mut self, tool: &str, model: &str, status: Status) {
+        for counts in self.counts(tool, model) {
+            *counts.entry(status.name()).or_default() += 1;
+        }
+    }
+
+    fn uncount(&mut self, tool: &str, model: &str, status: Status) {
+        for counts in self.counts(tool, model) {
+            if let Some(count) = counts.get_mut(status.name()) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(status.name());
+                }
+            }
+        }
+    }
+
+    fn counts(&mut self, tool: &str, model: &str) -> [&mut BTreeMap<&'static str, u64>; 3] {
+        [
+            &mut self.by_status,
+            self.by_tool.entry(tool.to_owned()).or_default(),
+            self.by_model.entry(model.to_owned()).or_default(),
+        ]
+    }
+}
+
+/// The tool as it was called, and the model.
+fn names(call: &Opened) -> (String, String) {
+    (call.tool.clone(), call.model.clone().unwrap_or_else(|| "unknown".to_owned()))
+}

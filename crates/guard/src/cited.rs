@@ -1,0 +1,124 @@
+use std::time::Duration;
+
+use countersign_model::{ExecutionId, Status};
+use serde::{Deserialize, Serialize};
+
+use crate::guard::Guard;
+use crate::ledger::{ReadLedgerError, Receipt};
+use crate::session::Session;
+
+/// An execution that somebody cited and that stands.
+#[derive(Debug, Clone)]
+pub struct CitedExecution {
+    /// Its receipt.
+    pub receipt: Receipt,
+    /// The recorded result; `None` when retention has dropped it.
+    pub result: Option<Vec<u8>>,
+}
+
+/// Why a cited execution does not stand, with a sentence that says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotStanding {
+    /// The one reason.
+    pub reason: CitationFault,
+    /// One sentence.
+    pub message: String,
+}
+
+/// The reasons for which a cited execution does not stand, in the order in which they are looked
+/// at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CitationFault {
+    /// It is no execution id.
+    MalformedId,
+    /// No execution of this session has it.
+    ExecutionIdNotFound,
+    /// It is older than everything that is still kept.
+    ExecutionEvicted,
+    /// It began too long ago.
+    ExecutionExpired,
+    /// It was another tool.
+    ToolNameMismatch,
+    /// It did not complete: failed, denied, cancelled, or still open.
+    ExecutionIncomplete,
+}
+
+impl Guard {
+    /// Whether an execution of this session stands as cited. `window` is how long ago it may have
+    /// begun; `None` is the whole session. The host's own default is in the settings.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn cited(
+        &self,
+        session: &Session,
+        execution_id: &str,
+        tool: &str,
+        window: Option<Duration>,
+    ) -> Result<Result<CitedExecution, NotStanding>, ReadLedgerError> {
+        let fault = |reason, message| Ok(Err(NotStanding { reason, message }));
+        let Some(id) = ExecutionId::parse(execution_id) else {
+            return fault(
+                CitationFault::MalformedId,
+                format!("`{execution_id}` is not an execution id"),
+            );
+        };
+        // An id of another session is as good as none: nothing of it may leak.
+        let receipt = self.ledger().receipt(execution_id)?;
+        let Some(receipt) = receipt.filter(|receipt| receipt.session_id == session.id()) else {
+            let kept_since = self.ledger().kept_since()?;
+            return if kept_since.is_some_and(|since| id.millis < since) {
+                fault(
+                    CitationFault::ExecutionEvicted,
+                    format!("the record of `{execution_id}` is no longer kept"),
+                )
+            } else {
+                fault(
+                    CitationFault::ExecutionIdNotFound,
+                    format!("no execution of this session has the id `{execution_id}`"),
+                )
+            };
+        };
+        if let Some(window) = window {
+            let age = self.age(session, &receipt);
+            if age > window {
+                return fault(
+                    CitationFault::ExecutionExpired,
+                    format!(
+                        "`{execution_id}` began {} s ago, longer than the {} s that count",
+                        age.as_secs(),
+                        window.as_secs()
+                    ),
+                );
+            }
+        }
+        if receipt.tool != tool {
+            return fault(
+                CitationFault::ToolNameMismatch,
+                format!("`{execution_id}` was the tool `{}`, not `{tool}`", receipt.tool),
+            );
+        }
+        if receipt.status != Status::Completed {
+            return fault(
+                CitationFault::ExecutionIncomplete,
+                format!("`{execution_id}` did not complete successfully"),
+            );
+        }
+        let result = match &receipt.recorded_digest {
+            Some(digest) => self.ledger().result(digest)?,
+            None => None,
+        };
+        Ok(Ok(CitedExecution { receipt, result }))
+    }
+
+    /// The age of an execution by both clocks, the larger: a wall clock that jumped back does not
+    /// make it younger.
+    fn age(&self, session: &Session, receipt: &Receipt) -> Duration {
+        let wall = self.clock().wall().saturating_sub(receipt.started_at);
+        let wall = Duration::from_millis(u64::try_from(wall).unwrap_or(0));
+        let here = session.begun(&receipt.execution_id);
+        let monotonic = here.map(|begun| self.clock().monotonic().saturating_sub(begun));
+        monotonic.map_or(wall, |monotonic| monotonic.max(wall))
+    }
+}

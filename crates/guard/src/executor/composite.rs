@@ -1,0 +1,209 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use countersign_model::{Tool, ToolErrorCategory};
+
+use super::{
+    DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder, ToolError,
+    ToolExecutor, ToolOutput,
+};
+use crate::admitted::Admitted;
+use crate::gate::{ByApproval, ByPolicy, Permit};
+use crate::scene::Scene;
+
+/// Every executor of a guard, behind one. Each tool has exactly one owner, found in the
+/// definitions, and only the owner ever sees the permit.
+pub struct CompositeExecutor {
+    order: ExecutorOrder,
+    table: ArcSwap<Table>,
+    /// Held while the table is replaced.
+    replacing: Mutex<()>,
+}
+
+/// Two executors claim one tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tool `{tool}` is claimed by `{first}` and by `{second}`")]
+pub struct TwoOwners {
+    /// The tool.
+    pub tool: String,
+    /// Who stands first in the order.
+    pub first: ExecutorId,
+    /// Who claims it, too.
+    pub second: ExecutorId,
+}
+
+impl CompositeExecutor {
+    /// These executors, in the declared order: skill, shell, file, web, MCP, native; those of one
+    /// kind as they are given.
+    ///
+    /// # Errors
+    /// Two of them claim one tool.
+    pub fn new(executors: Vec<Arc<dyn ErasedToolExecutor>>) -> Result<Self, TwoOwners> {
+        Self::in_order(ExecutorOrder::default(), executors)
+    }
+
+    /// The same in a configured order.
+    ///
+    /// # Errors
+    /// Two of them claim one tool.
+    pub fn in_order(
+        order: ExecutorOrder,
+        executors: Vec<Arc<dyn ErasedToolExecutor>>,
+    ) -> Result<Self, TwoOwners> {
+        let started = |executor| Member { executor, late: false };
+        let table = Table::new(&order, executors.into_iter().map(started).collect())?;
+        Ok(Self { order, table: ArcSwap::from_pointee(table), replacing: Mutex::new(()) })
+    }
+
+    /// Adds an executor after the start, behind a [`DynExecutor`]. Calls that run keep the one
+    /// they run on.
+    ///
+    /// # Errors
+    /// One of its tools has an owner already; then nothing changes.
+    pub fn register(&self, executor: Arc<dyn ErasedToolExecutor>) -> Result<(), TwoOwners> {
+        let _replacing = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.table.load().members.clone();
+        members.push(Member { executor: Arc::new(DynExecutor::new(executor)), late: true });
+        self.table.store(Arc::new(Table::new(&self.order, members)?));
+        Ok(())
+    }
+
+    /// Takes an executor away that was added after the start; whether there was one of this id.
+    pub fn unregister(&self, id: &ExecutorId) -> bool {
+        let _replacing = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.table.load().members.clone();
+        let before = members.len();
+        members.retain(|member| !(member.late && member.executor.id() == *id));
+        let removed = members.len() != before;
+        // Fewer executors claim no more tools than before; if they do all the same, nothing
+        // changes.
+        match Table::new(&self.order, members) {
+            Ok(table) => {
+                self.table.store(Arc::new(table));
+                removed
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// The executors' ids, in their order.
+    #[must_use]
+    pub fn executors(&self) -> Vec<ExecutorId> {
+        self.table.load().members.iter().map(|member| member.executor.id()).collect()
+    }
+
+    fn owner(&self, tool: &str) -> Option<Arc<dyn ErasedToolExecutor>> {
+        self.table.load().owner(tool)
+    }
+
+    fn owner_or_error(&self, tool: &str) -> Result<Arc<dyn ErasedToolExecutor>, ToolError> {
+        self.owner(tool).ok_or_else(|| {
+            let message = format!("no executor owns the tool `{tool}`");
+            ToolError::of(ToolErrorCategory::ToolNotFound, message)
+        })
+    }
+}
+
+/// Executors in their order, and who owns what.
+struct Table {
+    members: Vec<Member>,
+    owners: BTreeMap<String, usize>,
+}
+
+#[derive(Clone)]
+struct Member {
+    executor: Arc<dyn ErasedToolExecutor>,
+    /// It came after the start, and may go again.
+    late: bool,
+}
+
+impl Table {
+    fn new(order: &ExecutorOrder, mut members: Vec<Member>) -> Result<Self, TwoOwners> {
+        members.sort_by_key(|member| order.place(member.executor.id().kind));
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+        for (at, member) in members.iter().enumerate() {
+            for tool in member.executor.tool_definitions() {
+                if let Some(first) = owners.insert(tool.name.clone(), at) {
+                    let second = member.executor.id();
+                    let first = members.get(first).map_or(second.clone(), |m| m.executor.id());
+                    return Err(TwoOwners { tool: tool.name, first, second });
+                }
+            }
+        }
+        Ok(Self { members, owners })
+    }
+
+    fn owner(&self, tool: &str) -> Option<Arc<dyn ErasedToolExecutor>> {
+        let at = self.owners.get(tool)?;
+        self.members.get(*at).map(|member| Arc::clone(&member.executor))
+    }
+}
+
+impl ToolExecutor for CompositeExecutor {
+    fn id(&self) -> ExecutorId {
+        ExecutorId::new(ExecutorKind::Native, "composite")
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        let table = self.table.load();
+        // INVARIANT: what is listed is what has an owner; an executor that defines more than when
+        // it was registered does not get in this way.
+        let mut listed = Vec::new();
+        for (at, member) in table.members.iter().enumerate() {
+            let definitions = member.executor.tool_definitions();
+            listed.extend(
+                definitions.into_iter().filter(|tool| table.owners.get(&tool.name) == Some(&at)),
+            );
+        }
+        listed
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        self.table.load().owners.contains_key(tool)
+    }
+
+    async fn execute_tool_call(
+        &self,
+        permit: Permit<ByPolicy>,
+        scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        let tool = permit.call().tool().name.clone();
+        let owner = self.owner_or_error(&tool)?;
+        let output = owner.execute_tool_call(permit, scene).await?;
+        output.map(Some).ok_or_else(|| disowned(&tool, &owner.id()))
+    }
+
+    async fn execute_tool_call_confirmed(
+        &self,
+        permit: Permit<ByApproval>,
+        scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        let tool = permit.call().tool().name.clone();
+        let owner = self.owner_or_error(&tool)?;
+        let output = owner.execute_tool_call_confirmed(permit, scene).await?;
+        output.map(Some).ok_or_else(|| disowned(&tool, &owner.id()))
+    }
+
+    fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
+        let tool = &call.tool().name;
+        match self.owner(tool) {
+            Some(owner) => owner.requires_confirmation(call, scene),
+            None => Some(format!("no executor owns the tool `{tool}`")),
+        }
+    }
+
+    fn is_tool_retryable(&self, tool: &str) -> bool {
+        self.owner(tool).is_some_and(|owner| owner.is_tool_retryable(tool))
+    }
+
+    fn is_tool_speculatable(&self, tool: &str) -> bool {
+        self.owner(tool).is_some_and(|owner| owner.is_tool_speculatable(tool))
+    }
+}
+
+/// The owner said that the tool is not its own: nobody else gets the call.
+fn disowned(tool: &str, owner: &ExecutorId) -> ToolError {
+    let message = format!("`{owner}` owns the tool `{tool}` and did not execute it");
+    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+}

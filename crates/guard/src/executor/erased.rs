@@ -1,0 +1,87 @@
+use countersign_model::Tool;
+
+use super::{ExecutorId, ToolError, ToolExecutor, ToolOutput};
+use crate::admitted::Admitted;
+use crate::gate::{ByApproval, ByPolicy, Permit};
+use crate::ports::BoxFuture;
+use crate::scene::Scene;
+
+/// What an execution gives: the output of the tool, or why it failed.
+type Execution<'a> = BoxFuture<'a, Result<Option<ToolOutput>, ToolError>>;
+
+/// [`ToolExecutor`] as an object: `Arc<dyn ErasedToolExecutor>`. Implemented for every executor,
+/// by nobody else.
+pub trait ErasedToolExecutor: sealed::Sealed + Send + Sync {
+    /// See [`ToolExecutor::id`].
+    fn id(&self) -> ExecutorId;
+    /// See [`ToolExecutor::tool_definitions`].
+    fn tool_definitions(&self) -> Vec<Tool>;
+    /// See [`ToolExecutor::owns`].
+    fn owns(&self, tool: &str) -> bool;
+    /// See [`ToolExecutor::execute_tool_call`].
+    fn execute_tool_call<'a>(
+        &'a self,
+        permit: Permit<ByPolicy>,
+        scene: &'a Scene<'_>,
+    ) -> Execution<'a>;
+    /// See [`ToolExecutor::execute_tool_call_confirmed`].
+    fn execute_tool_call_confirmed<'a>(
+        &'a self,
+        permit: Permit<ByApproval>,
+        scene: &'a Scene<'_>,
+    ) -> Execution<'a>;
+    /// See [`ToolExecutor::requires_confirmation`].
+    fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String>;
+    /// See [`ToolExecutor::is_tool_retryable`].
+    fn is_tool_retryable(&self, tool: &str) -> bool;
+    /// See [`ToolExecutor::is_tool_speculatable`].
+    fn is_tool_speculatable(&self, tool: &str) -> bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    #[diagnostic::do_not_recommend]
+    impl<E: crate::executor::ToolExecutor> Sealed for E {}
+}
+
+impl<E: ToolExecutor> ErasedToolExecutor for E {
+    fn id(&self) -> ExecutorId {
+        ToolExecutor::id(self)
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        ToolExecutor::tool_definitions(self)
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        ToolExecutor::owns(self, tool)
+    }
+
+    fn execute_tool_call<'a>(
+        &'a self,
+        permit: Permit<ByPolicy>,
+        scene: &'a Scene<'_>,
+    ) -> Execution<'a> {
+        Box::pin(ToolExecutor::execute_tool_call(self, permit, scene))
+    }
+
+    fn execute_tool_call_confirmed<'a>(
+        &'a self,
+        permit: Permit<ByApproval>,
+        scene: &'a Scene<'_>,
+    ) -> Execution<'a> {
+        Box::pin(ToolExecutor::execute_tool_call_confirmed(self, permit, scene))
+    }
+
+    fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
+        ToolExecutor::requires_confirmation(self, call, scene)
+    }
+
+    fn is_tool_retryable(&self, tool: &str) -> bool {
+        ToolExecutor::is_tool_retryable(self, tool)
+    }
+
+    fn is_tool_speculatable(&self, tool: &str) -> bool {
+        ToolExecutor::is_tool_speculatable(self, tool)
+    }
+}

@@ -1,0 +1,117 @@
+use std::fmt::Write as _;
+
+use countersign_model::ToolErrorCategory;
+
+use super::ToolError;
+use crate::redact::Redactor;
+
+/// What the model is told about a failed call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolErrorFeedback {
+    /// What kind of failure.
+    pub category: ToolErrorCategory,
+    /// What went wrong.
+    pub message: String,
+    /// What to do now.
+    pub suggestion: String,
+    /// Whether the same or a corrected call may succeed.
+    pub retryable: bool,
+}
+
+/// The longest message that is shown, in characters.
+const LONGEST: usize = 2_000;
+
+impl ToolErrorFeedback {
+    /// Feedback with the usual suggestion for its category.
+    #[must_use]
+    pub fn new(category: ToolErrorCategory, message: impl Into<String>) -> Self {
+        Self {
+            category,
+            message: message.into(),
+            suggestion: suggestion(category).to_owned(),
+            retryable: category.is_retryable(),
+        }
+    }
+
+    /// The same with another suggestion.
+    #[must_use]
+    pub fn suggesting(self, suggestion: impl Into<String>) -> Self {
+        Self { suggestion: suggestion.into(), ..self }
+    }
+
+    /// The block for the model: five lines without secrets, whatever stands in the message. No
+    /// line break at the end.
+    #[must_use]
+    pub fn format_for_llm(&self) -> String {
+        format!(
+            "[tool_error]\ncategory: {}\nmessage: {}\nsuggestion: {}\nretryable: {}",
+            self.category,
+            one_line(&self.message),
+            one_line(&self.suggestion),
+            self.retryable,
+        )
+    }
+}
+
+/// The message is that of the error.
+impl From<&ToolError> for ToolErrorFeedback {
+    fn from(error: &ToolError) -> Self {
+        Self::new(error.category(), error.to_string())
+    }
+}
+
+fn suggestion(category: ToolErrorCategory) -> &'static str {
+    match category {
+        ToolErrorCategory::ToolNotFound => "call one of the tools that are offered",
+        ToolErrorCategory::InvalidParameters => {
+            "correct the arguments by the tool's schema and call it again"
+        }
+        ToolErrorCategory::TypeMismatch => {
+            "give the arguments the types that the schema names and call the tool again"
+        }
+        ToolErrorCategory::PolicyBlocked => {
+            "do not try this again or another way; choose an allowed action or ask the user"
+        }
+        ToolErrorCategory::ConfirmationRequired => "ask the user to agree to this call first",
+        ToolErrorCategory::PermanentFailure => {
+            "the same call will fail again; change what it does, or tell the user"
+        }
+        ToolErrorCategory::Cancelled => "nothing came of it; do not claim that it was done",
+        ToolErrorCategory::RateLimited => "wait before calling this again",
+        ToolErrorCategory::ServerError | ToolErrorCategory::NetworkError => {
+            "try again later; if it keeps failing, tell the user"
+        }
+        ToolErrorCategory::Timeout => {
+            "find out how far it got before calling it again, or ask for less"
+        }
+    }
+}
+
+/// The text without secrets, on one line that cannot be taken for another line of the block: line breaks are
+/// written as `\n`, other control and layout characters are left out, the block's own mark is
+/// broken up.
+fn one_line(text: &str) -> String {
+    let text = Redactor::standard().redact(text);
+    let mut line = String::with_capacity(text.len().min(LONGEST));
+    let mut kept = 0;
+    let mut characters = text.trim().chars().peekable();
+    while let Some(character) = characters.next() {
+        if kept == LONGEST {
+            let _infallible = write!(line, " … ({} more characters)", characters.count() + 1);
+            break;
+        }
+        match character {
+            '\r' if characters.peek() == Some(&'\n') => continue,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                line.push_str("\\n");
+            }
+            '\t' => line.push(' '),
+            // What reorders or hides text: it would show people another message than the model's.
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => continue,
+            character if character.is_control() => continue,
+            character => line.push(character),
+        }
+        kept += 1;
+    }
+    line.replace("[tool_error]", "[tool error]")
+}

@@ -1,0 +1,110 @@
+use std::future::Future;
+use std::sync::Arc;
+
+use countersign_model::Tool;
+use serde_json::Value;
+
+use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
+use crate::admitted::Admitted;
+use crate::gate::{ByApproval, ByPolicy, Permit};
+use crate::ports::BoxFuture;
+use crate::scene::Scene;
+
+/// A function of the program as a tool.
+///
+/// What the tool declares in its effects is believed: it is the program's own. Only an idempotent
+/// one is tried again, and only one that writes nothing runs ahead of its time.
+pub struct FunctionExecutor {
+    tool: Tool,
+    function: Arc<Function>,
+    asks: Option<String>,
+}
+
+type Function = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+
+impl FunctionExecutor {
+    /// A tool that a function answers at once; it gets the arguments, an object. What takes long
+    /// belongs into [`FunctionExecutor::waiting`].
+    pub fn new<R: Into<ToolOutput>>(
+        tool: Tool,
+        function: impl Fn(&Value) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        let function = Arc::new(function);
+        Self::waiting(tool, move |arguments: Value| {
+            let function = Arc::clone(&function);
+            async move { function(&arguments) }
+        })
+    }
+
+    /// A tool that a function answers later. The future may be dropped before its end.
+    pub fn waiting<R, F>(tool: Tool, function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
+    where
+        R: Into<ToolOutput>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        let function = move |arguments: Value| -> BoxFuture<'static, _> {
+            let answer = function(arguments);
+            Box::pin(async move { answer.await.map(Into::into) })
+        };
+        Self { tool, function: Arc::new(function), asks: None }
+    }
+
+    /// The same, but a person agrees to every call first; `why` says for what reason.
+    #[must_use]
+    pub fn asking(self, why: impl Into<String>) -> Self {
+        Self { asks: Some(why.into()), ..self }
+    }
+
+    async fn call(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
+        if !self.owns(&call.tool().name) {
+            return Ok(None);
+        }
+        (self.function)(call.arguments().clone()).await.map(Some)
+    }
+}
+
+impl ToolExecutor for FunctionExecutor {
+    fn id(&self) -> ExecutorId {
+        ExecutorId::new(ExecutorKind::Native, self.tool.name.clone())
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        vec![self.tool.clone()]
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        tool == self.tool.name
+    }
+
+    async fn execute_tool_call(
+        &self,
+        permit: Permit<ByPolicy>,
+        _scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        self.call(permit.call()).await
+    }
+
+    async fn execute_tool_call_confirmed(
+        &self,
+        permit: Permit<ByApproval>,
+        _scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        self.call(permit.call()).await
+    }
+
+    fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {
+        if self.owns(&call.tool().name) {
+            self.asks.clone()
+        } else {
+            Some(format!("`{}` is not this executor's tool", call.tool().name))
+        }
+    }
+
+    fn is_tool_retryable(&self, tool: &str) -> bool {
+        self.owns(tool) && self.tool.effects.idempotent == Some(true)
+    }
+
+    fn is_tool_speculatable(&self, tool: &str) -> bool {
+        self.is_tool_retryable(tool) && self.tool.effects.writes == Some(false)
+    }
+}

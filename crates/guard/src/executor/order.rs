@@ -1,0 +1,119 @@
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which executor it is: in errors that name it, and for its place in the order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExecutorId {
+    /// Its kind.
+    pub kind: ExecutorKind,
+    /// What tells it from others of its kind, such as an MCP server's name; may be empty.
+    pub name: String,
+}
+
+impl ExecutorId {
+    /// The executor of this name among those of its kind.
+    #[must_use]
+    pub fn new(kind: ExecutorKind, name: impl Into<String>) -> Self {
+        Self { kind, name: name.into() }
+    }
+}
+
+impl fmt::Display for ExecutorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name())?;
+        if self.name.is_empty() { Ok(()) } else { write!(f, " {}", self.name) }
+    }
+}
+
+/// Where the tools of an executor come from. The declared order is that of the variants.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutorKind {
+    /// Tools written into skill files.
+    Skill,
+    /// Shell commands.
+    Shell,
+    /// Files.
+    File,
+    /// Pages of the web.
+    Web,
+    /// MCP servers.
+    Mcp,
+    /// Everything built into a program.
+    Native,
+}
+
+impl ExecutorKind {
+    /// Every kind, in the declared order.
+    pub const ALL: [Self; 6] =
+        [Self::Skill, Self::Shell, Self::File, Self::Web, Self::Mcp, Self::Native];
+
+    /// The name in errors and configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skill => "skill",
+            Self::Shell => "shell",
+            Self::File => "file",
+            Self::Web => "web",
+            Self::Mcp => "mcp",
+            Self::Native => "native",
+        }
+    }
+}
+
+/// The order in which executors and their tools are listed. Only configuration changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutorOrder(Vec<ExecutorKind>);
+
+impl ExecutorOrder {
+    /// The order that configuration asks for; nothing asks for the declared one.
+    ///
+    /// # Errors
+    /// A kind is named twice or not at all.
+    pub fn configured(kinds: &[ExecutorKind]) -> Result<Self, ExecutorOrderError> {
+        if kinds.is_empty() {
+            return Ok(Self::default());
+        }
+        for kind in ExecutorKind::ALL {
+            match kinds.iter().filter(|named| **named == kind).count() {
+                0 => return Err(ExecutorOrderError::Missing { kind: kind.name() }),
+                1 => {}
+                _ => return Err(ExecutorOrderError::Repeated { kind: kind.name() }),
+            }
+        }
+        Ok(Self(kinds.to_vec()))
+    }
+
+    /// The place of a kind, from 0.
+    pub(super) fn place(&self, kind: ExecutorKind) -> usize {
+        self.0.iter().position(|named| *named == kind).unwrap_or(self.0.len())
+    }
+}
+
+impl Default for ExecutorOrder {
+    fn default() -> Self {
+        Self(ExecutorKind::ALL.to_vec())
+    }
+}
+
+/// A configured order of executors that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExecutorOrderError {
+    /// A kind has no place.
+    #[error("the order of executors does not name `{kind}`")]
+    Missing {
+        /// The kind.
+        kind: &'static str,
+    },
+    /// A kind has two places.
+    #[error("the order of executors names `{kind}` more than once")]
+    Repeated {
+        /// The kind.
+        kind: &'static str,
+    },
+}

@@ -1,0 +1,265 @@
+//! Recursive deletion of what nobody should lose.
+
+use std::path::Path;
+
+use countersign_shell::{Command, Script, Word, WordKind};
+use globset::GlobBuilder;
+
+use super::shown;
+
+/// Where commands start, and what lies around.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    root: String,
+    home: String,
+    /// Where the script starts, absolute.
+    directory: String,
+}
+
+impl Default for Place {
+    /// A project that nobody can name: only what is protected everywhere is known.
+    fn default() -> Self {
+        Self::new(Path::new("/unknown/project"), None, None)
+    }
+}
+
+impl Place {
+    pub(super) fn new(root: &Path, home: Option<&str>, directory: Option<&str>) -> Self {
+        let root = tidy(&root.to_string_lossy());
+        let directory = join(&root, directory.unwrap_or_default());
+        let home = home.filter(|home| home.starts_with('/')).unwrap_or("/root");
+        Self { home: tidy(home), root, directory }
+    }
+
+    /// Whether somebody would miss this folder or this file.
+    fn protects(&self, path: &str) -> bool {
+        let path = path.to_lowercase();
+        let parent_of = |inner: &str| {
+            let inner = inner.to_lowercase();
+            inner == path
+                || path == "/"
+                || inner.strip_prefix(&path).is_some_and(|r| r.starts_with('/'))
+        };
+        parent_of(&self.root)
+            || parent_of(&self.home)
+            || SYSTEM.contains(&path.as_str())
+            || self.git().iter().any(|inside| inside.to_lowercase() == path)
+            || ["/home/", "/users/"]
+                .iter()
+                .any(|homes| path.strip_prefix(homes).is_some_and(|user| !user.contains('/')))
+    }
+
+    fn git(&self) -> [String; 3] {
+        ["", "/objects", "/refs"].map(|inside| join(&self.root, &format!(".git{inside}")))
+    }
+
+    /// Whether a pattern covers something protected, or everything in it.
+    fn covers(&self, pattern: &str) -> bool {
+        // Classes, sequences and extended patterns have no counterpart here.
+        if pattern.contains("[:")
+            || pattern.contains('(')
+            || (pattern.contains('{') && pattern.contains(".."))
+        {
+            return true;
+        }
+        let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(true).build();
+        let Ok(glob) = glob.map(|glob| glob.compile_matcher()) else { return true };
+        let system = SYSTEM.iter().map(|path| (*path).to_owned());
+        let around = [&self.root, &self.home].into_iter().flat_map(|path| ancestors(path));
+        let everything = ["/home/anybody", "/users/anybody"].map(str::to_owned);
+        let protected: Vec<String> =
+            system.chain(around).chain(everything).chain(self.git()).collect();
+        protected.iter().any(|path| {
+            glob.is_match(path)
+                || glob.is_match(join(path, ANYTHING))
+                || glob.is_match(join(path, ANY_HIDDEN))
+        })
+    }
+}
+
+/// Names that no pattern but a general one matches.
+const ANYTHING: &str = "zqxj";
+const ANY_HIDDEN: &str = ".zqxj";
+
+const SYSTEM: &[&str] = &[
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/users",
+    "/system",
+    "/library",
+    "/applications",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local",
+    "/usr/share",
+    "/var/lib",
+    "/etc/ssl",
+];
+
+pub(super) fn blocked(command: &Command, script: &Script, place: &Place) -> Option<String> {
+    match command.program()?.to_lowercase().as_str() {
+        "rm" => rm(command, script, place),
+        "find" | "gfind" => find(command, place),
+        _ => None,
+    }
+}
+
+fn rm(command: &Command, script: &Script, place: &Place) -> Option<String> {
+    let mut options = true;
+    let mut recursive = false;
+    let mut perhaps = false;
+    let mut targets = Vec::new();
+    for word in &command.args {
+        let text = word.text.as_str();
+        if options && text == "--" {
+            options = false;
+        } else if options && text.starts_with("--") {
+            if text.starts_with("--no-p") {
+                return Some("`rm --no-preserve-root` is blocked".to_owned());
+            }
+            recursive |= "--recursive".starts_with(text) && text.len() > 2;
+        } else if options && text.starts_with('-') && text.len() > 1 {
+            recursive |= text.contains(['r', 'R']);
+        } else {
+            perhaps |= word.kind == WordKind::Dynamic && text.starts_with('$');
+            targets.push(word);
+        }
+    }
+    if !recursive && !perhaps {
+        return None;
+    }
+    let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
+    let by_xargs = wrapper.and_then(Command::program) == Some("xargs");
+    if recursive && (by_xargs || targets.is_empty() && wrapper.is_some()) {
+        return Some("`rm -r` of names from standard input is blocked".to_owned());
+    }
+    targets.into_iter().find_map(|target| {
+        let found = wrapper.filter(|_| target.text == "{}");
+        let is_blocked = match found {
+            Some(find) => !narrows(&find.args),
+            None => is_protected(target, command.directory.as_deref(), place, recursive),
+        };
+        is_blocked.then(|| format!("`rm -r {}` is blocked", shown(&target.text)))
+    })
+}
+
+/// `find / -delete`.
+fn find(command: &Command, place: &Place) -> Option<String> {
+    let deletes = command.args.iter().any(|word| word.text == "-delete");
+    if !deletes || narrows(&command.args) {
+        return None;
+    }
+    let starts = command.args.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));
+    let here = Word::fixed(".");
+    let starts: Vec<&Word> = starts.collect();
+    let starts = if starts.is_empty() { vec![&here] } else { starts };
+    let start = starts
+        .into_iter()
+        .find(|word| is_protected(word, command.directory.as_deref(), place, true))?;
+    Some(format!("`find {} -delete` without a name is blocked", shown(&start.text)))
+}
+
+/// Whether `find` looks for something in particular.
+fn narrows(args: &[Word]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [test, value] => {
+            matches!(
+                test.text.as_str(),
+                "-name"
+                    | "-iname"
+                    | "-path"
+                    | "-ipath"
+                    | "-wholename"
+                    | "-regex"
+                    | "-iregex"
+                    | "-mtime"
+                    | "-mmin"
+                    | "-newer"
+                    | "-size"
+            ) && value.literal().is_some_and(|value| {
+                value.chars().filter(|c| c.is_alphanumeric()).count() > 0 && value != ".git"
+            })
+        }
+        _ => false,
+    }) || args.iter().any(|word| word.text == "-empty")
+}
+
+/// `directory` is where the command runs, seen from where the script starts.
+fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive: bool) -> bool {
+    let text = target.text.as_str();
+    let home = |rest: &str| join(&place.home, rest.trim_start_matches('/'));
+    let known = ["$HOME", "${HOME}", "~"].into_iter().find_map(|name| {
+        let rest = text.strip_prefix(name)?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| home(rest))
+    });
+    let absolute = match (known, target.kind) {
+        (Some(path), _) if !path.contains('$') => path,
+        // Another variable may hold anything.
+        (_, WordKind::Dynamic) => return recursive,
+        // `~somebody`
+        (_, _) if text.starts_with('~') => return !text.contains('/'),
+        (_, _) if text.starts_with('/') => tidy(text),
+        (_, _) => match directory {
+            Some(directory) => {
+                let from = match directory.strip_prefix('~') {
+                    Some(rest) => home(rest),
+                    None => join(&place.directory, directory),
+                };
+                join(&from, text)
+            }
+            // Nobody knows where this runs.
+            None => {
+                let inside = tidy(text);
+                return inside.is_empty()
+                    || inside.starts_with("..")
+                    || inside.starts_with(['*', '?', '[', '{', '.'])
+                        && target.kind == WordKind::Pattern
+                    || inside == ".git";
+            }
+        },
+    };
+    if target.kind == WordKind::Literal || !absolute.contains(['*', '?', '[', '{']) {
+        place.protects(&absolute)
+    } else {
+        place.covers(&absolute)
+    }
+}
+
+fn ancestors(path: &str) -> impl Iterator<Item = String> + '_ {
+    Path::new(path).ancestors().map(|path| path.to_string_lossy().into_owned())
+}
+
+fn join(from: &str, to: &str) -> String {
+    if to.starts_with('/') { tidy(to) } else { tidy(&format!("{from}/{to}")) }
+}
+
+/// Without `.`, `//` and `..`; `/` stays.
+fn tidy(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if path.starts_with('/') => {}
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if path.starts_with('/') { format!("/{joined}") } else { joined }
+}

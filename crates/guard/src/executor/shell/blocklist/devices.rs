@@ -1,0 +1,72 @@
+//! Raw devices and the shell's own network connections.
+
+use countersign_shell::{Command, Direction, Target, Word};
+
+use super::shown;
+
+/// What below `/dev` may be written.
+const HARMLESS: &[&str] =
+    &["null", "zero", "full", "stdin", "stdout", "stderr", "tty", "random", "urandom", "ptmx"];
+
+/// Programs that write what their arguments name.
+const WRITERS: &[&str] = &[
+    "tee",
+    "cp",
+    "mv",
+    "install",
+    "shred",
+    "truncate",
+    "sgdisk",
+    "sfdisk",
+    "fdisk",
+    "parted",
+    "gdisk",
+    "cryptsetup",
+];
+
+pub(super) fn blocked(command: &Command) -> Option<String> {
+    for redirect in &command.redirects {
+        let Target::File(word) = &redirect.target else { continue };
+        if word.text.starts_with("/dev/tcp/") || word.text.starts_with("/dev/udp/") {
+            return Some(format!("`{}` opens a connection", shown(&word.text)));
+        }
+        let writes = matches!(
+            redirect.direction,
+            Direction::Write | Direction::Append | Direction::ReadWrite | Direction::Duplicate
+        );
+        if writes && is_device(word) {
+            return Some(format!("`{}` is a device", shown(&word.text)));
+        }
+    }
+    let program = command.program()?;
+    if program == "dd" {
+        return command.args.iter().find_map(|word| {
+            let text = word.text.strip_prefix("of=")?;
+            let target = Word { text: text.to_owned(), kind: word.kind };
+            let unknown = word.literal().is_none();
+            (unknown || is_device(&target)).then(|| format!("`dd` to `{}` is blocked", shown(text)))
+        });
+    }
+    if WRITERS.contains(&program) {
+        let last_only = matches!(program, "cp" | "install");
+        let words = command.args.iter().rev().take(if last_only { 1 } else { usize::MAX });
+        return words
+            .into_iter()
+            .find(|word| is_device(word))
+            .map(|word| format!("`{program}` to the device `{}` is blocked", shown(&word.text)));
+    }
+    None
+}
+
+fn is_device(word: &Word) -> bool {
+    let text = word.text.as_str();
+    let mut parts = text.split('/').filter(|part| !part.is_empty() && *part != ".");
+    if !text.starts_with('/') || parts.next() != Some("dev") {
+        return false;
+    }
+    match parts.next() {
+        None => false,
+        Some("fd" | "pts" | "shm" | "mqueue") => false,
+        Some(name) => !HARMLESS.contains(&name),
+    }
+}

@@ -1,0 +1,143 @@
+use std::collections::BTreeMap;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::deletion::Place;
+use super::{Blocklist, Substitution};
+
+/// `[tools.blocklist]`: what is blocked beyond the floor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BlocklistOptions {
+    /// Commands that are blocked too: a program (`terraform`), or a program with the words that
+    /// must follow it (`git push`). `*` stands for any characters of the program's name.
+    pub blocked_commands: Vec<String>,
+    /// `refuse` (the default) or `analyse` command and process substitutions.
+    pub substitution: Substitution,
+    /// Whether `curl`, `wget` and the like may run. They reach no further than the sandbox lets them.
+    pub allow_network: bool,
+    /// Files that `source` may read, as globs; `**` stands for any folders.
+    pub sources: Vec<String>,
+    /// Tools that take shell commands, by name: the JSON Pointers of the command and, where there
+    /// is one, of the working directory. `shell` and `bash` are always among them.
+    pub tools: BTreeMap<String, CommandArgument>,
+}
+
+/// Where a tool's arguments hold a shell command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandArgument {
+    /// JSON Pointer of the command: a text, or a list of words.
+    pub command: String,
+    /// JSON Pointer of the working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+impl Default for BlocklistOptions {
+    fn default() -> Self {
+        let sources = [
+            "**/bin/activate",
+            "**/.cargo/env",
+            "**/.nvm/nvm.sh",
+            "**/.bashrc",
+            "**/.bash_profile",
+            "**/.profile",
+            "**/.zshrc",
+            "**/etc/profile",
+            "**/etc/profile.d/conda.sh",
+            "**/setup.bash",
+        ];
+        Self {
+            blocked_commands: Vec::new(),
+            substitution: Substitution::default(),
+            allow_network: false,
+            sources: sources.map(str::to_owned).to_vec(),
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+/// Why the options of the blocklist cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BlocklistOptionsError {
+    /// An entry blocks nothing.
+    #[error("blocked_commands[{index}] is empty")]
+    EmptyCommand {
+        /// Its place in the list, from 0.
+        index: usize,
+    },
+    /// A glob of `sources`.
+    #[error("sources[{index}]: `{glob}` is not a pattern: {reason}")]
+    Source {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// The glob.
+        glob: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A pointer of `tools`.
+    #[error("tools.{tool}: `{pointer}` is not a JSON Pointer")]
+    Pointer {
+        /// The tool.
+        tool: String,
+        /// The pointer.
+        pointer: String,
+    },
+}
+
+impl BlocklistOptions {
+    /// The checked blocklist.
+    ///
+    /// # Errors
+    /// An empty command, or a pattern or pointer that cannot be read.
+    pub fn resolve(self) -> Result<Blocklist, BlocklistOptionsError> {
+        let mut blocked = Vec::with_capacity(self.blocked_commands.len());
+        for (index, command) in self.blocked_commands.iter().enumerate() {
+            let words: Vec<String> = command.split_whitespace().map(str::to_lowercase).collect();
+            if words.is_empty() {
+                return Err(BlocklistOptionsError::EmptyCommand { index });
+            }
+            blocked.push(words);
+        }
+        let mut tools = BTreeMap::new();
+        for name in ["shell", "bash"] {
+            let usual =
+                CommandArgument { command: "/command".to_owned(), cwd: Some("/cwd".to_owned()) };
+            tools.insert(name.to_owned(), usual);
+        }
+        for (tool, argument) in self.tools {
+            let mut pointers = std::iter::once(&argument.command).chain(&argument.cwd);
+            if let Some(pointer) = pointers.find(|pointer| !pointer.starts_with('/')) {
+                let pointer = pointer.clone();
+                return Err(BlocklistOptionsError::Pointer { tool, pointer });
+            }
+            tools.insert(tool, argument);
+        }
+        Ok(Blocklist {
+            blocked: blocked.into(),
+            sources: sources(&self.sources)?,
+            substitution: self.substitution,
+            network: self.allow_network,
+            tools: tools.into(),
+            place: Place::default(),
+        })
+    }
+}
+
+fn sources(globs: &[String]) -> Result<GlobSet, BlocklistOptionsError> {
+    let mut set = GlobSetBuilder::new();
+    let wrong = |index: usize, glob: &str, error: &globset::Error| BlocklistOptionsError::Source {
+        index,
+        glob: glob.to_owned(),
+        reason: error.kind().to_string(),
+    };
+    for (index, glob) in globs.iter().enumerate() {
+        let built = GlobBuilder::new(glob).literal_separator(true).build();
+        set.add(built.map_err(|error| wrong(index, glob, &error))?);
+    }
+    set.build().map_err(|error| wrong(0, "", &error))
+}

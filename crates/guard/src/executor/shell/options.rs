@@ -1,0 +1,165 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::Limits;
+
+/// `[tools.shell]`: how shell commands run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShellOptions {
+    /// How long a command may take that does not say so itself, in seconds.
+    pub timeout_secs: u64,
+    /// How long a command may ask for, in seconds.
+    pub max_timeout_secs: u64,
+    /// Processor time of each process, in seconds; 0 is unlimited.
+    pub cpu_secs: u64,
+    /// Memory of each process, in megabytes; 0 is unlimited.
+    pub memory_mb: u64,
+    /// Processes that the user may have, all together; 0 is unlimited. Does not bind root.
+    pub max_processes: u64,
+    /// The longest file that a command may write, in megabytes; 0 is unlimited.
+    pub file_mb: u64,
+    /// How much of the output is kept, in characters: half of it the beginning, half the end.
+    pub max_output_chars: usize,
+    /// Variables that commands see beside the usual ones, as patterns (`CARGO_*`). Names of
+    /// secrets never pass.
+    pub pass_env: Vec<String>,
+    /// Folders beside the workspace in which a command may start.
+    pub directories: Vec<PathBuf>,
+}
+
+impl Default for ShellOptions {
+    fn default() -> Self {
+        Self {
+            timeout_secs: 30,
+            max_timeout_secs: 600,
+            cpu_secs: 600,
+            memory_mb: 4_096,
+            max_processes: 4_096,
+            file_mb: 1_024,
+            max_output_chars: 30_000,
+            pass_env: Vec::new(),
+            directories: Vec::new(),
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShellOptionsError {
+    /// A number outside what makes sense.
+    #[error("`{key}` is {given}, it must be between {least} and {most}")]
+    OutOfRange {
+        /// Which one.
+        key: &'static str,
+        /// What was given.
+        given: u64,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// A name that is no pattern.
+    #[error("pass_env: `{pattern}` is not a pattern: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder that depends on where the program was started.
+    #[error("directories: `{path}` is not an absolute path")]
+    RelativeDirectory {
+        /// The folder.
+        path: String,
+    },
+}
+
+const MB: u64 = 1024 * 1024;
+const DAY_SECS: u64 = 24 * 60 * 60;
+
+impl ShellOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A number, pattern or folder that cannot be used.
+    pub fn resolve(self) -> Result<ShellSettings, ShellOptionsError> {
+        let most = self.max_timeout_secs;
+        in_range("max_timeout_secs", most, 1, DAY_SECS)?;
+        in_range("timeout_secs", self.timeout_secs, 1, most)?;
+        in_range("max_output_chars", self.max_output_chars as u64, 500, 10_000_000)?;
+        in_range("memory_mb", self.memory_mb, 0, u64::MAX / MB)?;
+        in_range("file_mb", self.file_mb, 0, u64::MAX / MB)?;
+        let mut passed = GlobSetBuilder::new();
+        let wrong = |pattern: &str, error: &globset::Error| ShellOptionsError::Pattern {
+            pattern: pattern.to_owned(),
+            reason: error.kind().to_string(),
+        };
+        for pattern in &self.pass_env {
+            passed.add(Glob::new(pattern).map_err(|error| wrong(pattern, &error))?);
+        }
+        if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
+            return Err(ShellOptionsError::RelativeDirectory { path: path.display().to_string() });
+        }
+        let limit = |value: u64, unit: u64| (value > 0).then_some(value.saturating_mul(unit));
+        Ok(ShellSettings {
+            timeout: Duration::from_secs(self.timeout_secs),
+            max_timeout: Duration::from_secs(self.max_timeout_secs),
+            limits: Limits {
+                cpu_secs: limit(self.cpu_secs, 1),
+                memory: limit(self.memory_mb, MB),
+                processes: limit(self.max_processes, 1),
+                file: limit(self.file_mb, MB),
+            },
+            max_output: self.max_output_chars,
+            passed: passed.build().map_err(|error| wrong("", &error))?,
+            directories: self.directories,
+        })
+    }
+}
+
+fn in_range(key: &'static str, given: u64, least: u64, most: u64) -> Result<(), ShellOptionsError> {
+    if (least..=most).contains(&given) {
+        Ok(())
+    } else {
+        Err(ShellOptionsError::OutOfRange { key, given, least, most })
+    }
+}
+
+/// How shell commands run, checked.
+#[derive(Debug, Clone)]
+pub struct ShellSettings {
+    /// How long a command may take that does not say so itself.
+    pub(super) timeout: Duration,
+    /// How long a command may ask for.
+    pub(super) max_timeout: Duration,
+    pub(super) limits: Limits,
+    /// Characters of the output that are kept.
+    pub(super) max_output: usize,
+    /// Variables that are passed on beside the usual ones.
+    pub(super) passed: GlobSet,
+    /// Folders beside the workspace in which a command may start.
+    pub(super) directories: Vec<PathBuf>,
+}
+
+impl Default for ShellSettings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(30),
+            max_timeout: Duration::from_secs(600),
+            limits: Limits {
+                cpu_secs: Some(600),
+                memory: Some(4_096 * MB),
+                processes: Some(4_096),
+                file: Some(1_024 * MB),
+            },
+            max_output: 30_000,
+            passed: GlobSet::empty(),
+            directories: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One command from its start to its end: its limits set before it does anything, its output read
+//! in bounded memory, and nothing left running.
+
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use countersign_model::ToolErrorCategory;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{PidfdFlags, pidfd_open};
+
+use super::capture::Capture;
+use super::group::{Group, KillOnDrop, failed, pid_of};
+use super::run::{Ended, Run};
+use crate::executor::ToolError;
+
+/// How long output may still come after the last process of the group is gone.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long the kernel may take to end a killed process.
+const DEATH: Duration = Duration::from_secs(5);
+
+/// Runs it on a thread of its own. Dropping the future kills the whole process group.
+pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
+    let group = Group::default();
+    let _kill_when_dropped = KillOnDrop(group.clone());
+    let (done, ended) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("shell command".to_owned())
+        .spawn(move || {
+            // Nobody waits any more: it was cancelled, and everything is gone already.
+            let _cancelled = done.send(supervise(&run, &group));
+        })
+        .map_err(|error| failed("no thread can be started", &error))?;
+    ended.await.unwrap_or_else(|_| {
+        let message = "the command was not watched to its end";
+        Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+    })
+}
+
+fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
+    let mut child = group.start(run)?;
+    let watched = watch(&mut child, run, group);
+    // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
+    // belongs to nobody else.
+    group.kill();
+    group.close();
+    let Watched { timed_out, stdout, stderr, escaped } = match watched {
+        Ok(watched) => watched,
+        Err(error) => {
+            // It may take any time to die; nobody should wait for it.
+            let reaper = std::thread::Builder::new().name("reaper".to_owned());
+            let _detached = reaper.spawn(move || child.wait());
+            return Err(error);
+        }
+    };
+    let status = child.wait().map_err(|error| failed("it cannot be ended", &error))?;
+    let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    let (stdout, stderr) = (stdout.finish(), stderr.finish());
+    Ok(Ended { exit_code, timed_out, stdout, stderr, escaped })
+}
+
+struct Watched {
+    timed_out: bool,
+    stdout: Capture,
+    stderr: Capture,
+    escaped: bool,
+}
+
+/// Reads the output until the leader has ended and the output is closed, or time is up.
+fn watch(child: &mut Child, run: &Run, group: &Group) -> Result<Watched, ToolError> {
+    let deadline = Instant::now() + run.timeout;
+    let pid = pid_of(child)?;
+    let leader = pidfd_open(pid, PidfdFlags::empty())
+        .map_err(|error| failed("it cannot be watched", &error.into()))?;
+    run.limits.apply(pid).map_err(|error| failed("its limits cannot be set", &error))?;
+    let mut streams = [
+        Stream::new(child.stdout.take().map(OwnedFd::from), run.max_output),
+        Stream::new(child.stderr.take().map(OwnedFd::from), run.max_output),
+    ];
+    if let Some(mut start) = child.stdin.take() {
+        start.write_all(b"\n").map_err(|error| failed("it does not start", &error))?;
+    }
+
+    let mut until = deadline;
+    let mut leader = Some(leader);
+    let mut timed_out = false;
+    loop {
+        if leader.is_none() && streams.iter().all(Stream::is_closed) {
+            break;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            if leader.is_none() {
+                break;
+            }
+            if timed_out {
+                let error = io::Error::from(io::ErrorKind::TimedOut);
+                return Err(failed("it was killed and does not end", &error));
+            }
+            timed_out = true;
+            group.kill();
+            until = Instant::now() + DEATH;
+            continue;
+        }
+        let ready = ready(leader.as_ref(), &streams, left)
+            .map_err(|error| failed("it cannot be watched", &error))?;
+        for (stream, ready) in streams.iter_mut().zip(ready.streams) {
+            if ready {
+                stream.read();
+            }
+        }
+        if ready.leader {
+            // What it left behind in the background ends with it.
+            group.kill();
+            leader = None;
+            until = Instant::now() + DRAIN;
+        }
+    }
+    let escaped = !streams.iter().all(Stream::is_closed);
+    let [stdout, stderr] = streams.map(|stream| stream.capture);
+    Ok(Watched { timed_out, stdout, stderr, escaped })
+}
+
+struct Ready {
+    leader: bool,
+    streams: [bool; 2],
+}
+
+/// Waits until something can be read, the leader has ended, or the time is over.
+fn ready(leader: Option<&OwnedFd>, streams: &[Stream; 2], left: Duration) -> io::Result<Ready> {
+    let [stdout, stderr] = streams;
+    let open = [leader, stdout.from.as_ref(), stderr.from.as_ref()];
+    let mut polled: Vec<PollFd<'_>> =
+        open.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();
+    let timeout = Timespec::try_from(left).map_err(|_| io::ErrorKind::InvalidInput)?;
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut polled = polled.iter().map(|fd| !fd.revents().is_empty());
+    let [leader, stdout, stderr] = open.map(|fd| fd.is_some() && polled.next().unwrap_or(false));
+    Ok(Ready { leader, streams: [stdout, stderr] })
+}
+
+/// One output stream while it is read.
+struct Stream {
+    /// `None` once it is closed.
+    from: Option<OwnedFd>,
+    capture: Capture,
+}
+
+impl Stream {
+    fn new(from: Option<OwnedFd>, max_output: usize) -> Self {
+        Self { from, capture: Capture::of(max_output) }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.from.is_none()
+    }
+
+    /// Takes what is there. Only called when something is, so it does not wait.
+    fn read(&mut self) {
+        let Some(from) = &self.from else { return };
+        let mut buffer = [0; 16 * 1024];
+        match rustix::io::read(from.as_fd(), &mut buffer) {
+            Ok(0) => self.from = None,
+            Ok(count) => self.capture.push(buffer.get(..count).unwrap_or_default()),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => self.from = None,
+        }
+    }
+}

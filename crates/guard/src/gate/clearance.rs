@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit, PermitBasis};
+use super::verdict::GateId;
+use crate::admitted::Admitted;
+
+/// The gates' yes to one call. Worth nothing by itself: only the guard turns it into permits, one
+/// for each attempt, once the intent stands in the ledger.
+///
+/// Only [`Gates::decide`](super::Gates::decide) makes one; it cannot be copied.
+#[derive(Debug)]
+pub struct Clearance {
+    call: Arc<Admitted>,
+    ground: Ground,
+}
+
+#[derive(Debug)]
+enum Ground {
+    Policy(Vec<String>),
+    Approval(String),
+}
+
+impl Clearance {
+    pub(super) fn by_policy(call: &Arc<Admitted>, matched: Vec<(GateId, String)>) -> Self {
+        let rules = matched.into_iter().map(|(gate, rule)| format!("{gate}: {rule}")).collect();
+        Self { call: Arc::clone(call), ground: Ground::Policy(rules) }
+    }
+
+    pub(super) fn by_approval(call: &Arc<Admitted>, by: String) -> Self {
+        Self { call: Arc::clone(call), ground: Ground::Approval(by) }
+    }
+
+    /// The call that is cleared.
+    #[must_use]
+    pub fn call(&self) -> &Arc<Admitted> {
+        &self.call
+    }
+
+    /// What it stands on, as the receipt has it.
+    #[must_use]
+    pub fn basis(&self) -> PermitBasis {
+        match &self.ground {
+            Ground::Policy(rules) => PermitBasis::Policy { rules: rules.clone() },
+            Ground::Approval(by) => PermitBasis::Approval { who: by.clone() },
+        }
+    }
+
+    /// The permit for one attempt at the execution that stands open in the ledger under this id.
+    /// `attempt` is 1 for the first.
+    pub(crate) fn permit(&self, execution_id: &str, attempt: u32) -> AnyPermit {
+        let call = Arc::clone(&self.call);
+        match &self.ground {
+            Ground::Policy(matched) => {
+                let basis = ByPolicy { matched: matched.clone() };
+                AnyPermit::ByPolicy(Permit::new(call, execution_id, attempt, basis))
+            }
+            Ground::Approval(by) => {
+                let basis = ByApproval { by: by.clone() };
+                AnyPermit::ByApproval(Permit::new(call, execution_id, attempt, basis))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::Tool;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_permit_is_for_the_call_the_execution_and_the_attempt() {
+        let call = Arc::new(Admitted::for_tests(Tool::named("read"), json!({})));
+        let rules = vec![(GateId("policy"), "reading".to_owned())];
+        let AnyPermit::ByPolicy(permit) = Clearance::by_policy(&call, rules).permit("ex_1", 2)
+        else {
+            panic!("not by policy")
+        };
+        let said = (permit.call().digest(), permit.execution_id(), permit.attempt());
+        assert_eq!(said, (call.digest(), "ex_1", 2));
+        assert_eq!(permit.basis().matched, ["policy: reading"]);
+        let clearance = Clearance::by_approval(&call, "ada".to_owned());
+        let AnyPermit::ByApproval(permit) = clearance.permit("ex_1", 1) else {
+            panic!("not by approval")
+        };
+        assert_eq!(permit.basis().by, "ada");
+    }
+}

@@ -1,0 +1,221 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scene::Scene;
+
+/// `[tools.dependencies]`: which tools have to succeed before others can be used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DependencyOptions {
+    /// Whether dependencies are looked at. Off by default.
+    pub enabled: bool,
+    /// What each preferred tool that succeeded adds to a tool's score.
+    pub boost_per_dep: f64,
+    /// The most that preferred tools add together.
+    pub max_total_boost: f64,
+    /// Tools that need no other tool, whatever the rules say.
+    pub always_on: Vec<String>,
+    /// The dependencies, by tool.
+    pub rules: BTreeMap<String, ToolDependency>,
+}
+
+/// What one tool depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolDependency {
+    /// Tools that must have succeeded in this session.
+    pub requires: Vec<String>,
+    /// Tools that make this one more likely to be useful once they succeeded.
+    pub prefers: Vec<String>,
+}
+
+impl Default for DependencyOptions {
+    fn default() -> Self {
+        let always_on = ["memory_search", "memory_save", "load_skill", "scheduler"];
+        Self {
+            enabled: false,
+            boost_per_dep: 0.15,
+            max_total_boost: 0.20,
+            always_on: always_on.map(str::to_owned).to_vec(),
+            rules: BTreeMap::new(),
+        }
+    }
+}
+
+/// Why dependencies cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DependencyOptionsError {
+    /// A boost that is no number from 0 to 1.
+    #[error("tools.dependencies.{key} is `{value}`; it must be a number from 0 to 1")]
+    Boost {
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        value: String,
+    },
+}
+
+impl DependencyOptions {
+    /// The checked dependencies. Tools that wait for one another in a circle are freed, with one
+    /// warning that names them.
+    ///
+    /// # Errors
+    /// A boost outside 0 to 1.
+    pub fn resolve(self) -> Result<DependencySettings, DependencyOptionsError> {
+        let boosts =
+            [("boost_per_dep", self.boost_per_dep), ("max_total_boost", self.max_total_boost)];
+        for (key, value) in boosts {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(DependencyOptionsError::Boost { key, value: value.to_string() });
+            }
+        }
+        let freed = circles(&self.rules);
+        if !freed.is_empty() {
+            let names: Vec<&str> = freed.iter().map(String::as_str).collect();
+            tracing::warn!(
+                "tools that require one another in a circle need nothing: {}",
+                names.join(", ")
+            );
+        }
+        Ok(DependencySettings {
+            enabled: self.enabled,
+            boost_per_dep: self.boost_per_dep,
+            max_total_boost: self.max_total_boost,
+            always_on: self.always_on.into_iter().collect(),
+            rules: self.rules,
+            freed,
+        })
+    }
+}
+
+/// Checked dependencies between tools.
+#[derive(Debug, Clone, Default)]
+pub struct DependencySettings {
+    enabled: bool,
+    boost_per_dep: f64,
+    max_total_boost: f64,
+    always_on: BTreeSet<String>,
+    rules: BTreeMap<String, ToolDependency>,
+    freed: BTreeSet<String>,
+}
+
+/// What dependencies look at in one turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'t> {
+    /// Every tool that could be offered.
+    pub tools: &'t BTreeSet<String>,
+    /// Tools that succeeded in this session.
+    pub completed: &'t BTreeSet<String>,
+    /// Tools that the user named in this turn.
+    pub mentioned: &'t BTreeSet<String>,
+}
+
+impl<'t> Turn<'t> {
+    /// The turn of this scene.
+    #[must_use]
+    pub fn of(scene: &Scene<'t>) -> Self {
+        Self { tools: scene.tools, completed: scene.completed, mentioned: scene.mentioned }
+    }
+}
+
+/// Which tools can be used in a turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Available {
+    /// Those that are offered, each with what preferred tools add to its score.
+    pub offered: BTreeMap<String, f64>,
+    /// Those that are not, each with what has to succeed first.
+    pub excluded: BTreeMap<String, Vec<String>>,
+    /// Everything would have been blocked, so nothing is.
+    pub deadlock: bool,
+}
+
+/// Which tools can be used in this turn, and why not the others. What is offered here is never
+/// denied by the dependency gate.
+#[must_use]
+pub fn available(settings: &DependencySettings, turn: &Turn<'_>) -> Available {
+    let deadlock = settings.deadlock(turn);
+    if deadlock {
+        tracing::warn!("every tool waits for another one, so none does in this turn");
+    }
+    let mut found = Available { deadlock, ..Available::default() };
+    for tool in turn.tools {
+        let missing = settings.missing(tool, turn);
+        if missing.is_empty() {
+            found.offered.insert(tool.clone(), settings.boost(tool, turn));
+        } else {
+            let missing = missing.into_iter().map(str::to_owned).collect();
+            found.excluded.insert(tool.clone(), missing);
+        }
+    }
+    found
+}
+
+impl DependencySettings {
+    /// Tools that waited for one another in a circle.
+    #[must_use]
+    pub fn freed(&self) -> &BTreeSet<String> {
+        &self.freed
+    }
+
+    /// What has to succeed before this tool can be used in this turn.
+    #[must_use]
+    pub fn missing<'s>(&'s self, tool: &str, turn: &Turn<'_>) -> Vec<&'s str> {
+        let unmet = self.unmet(tool, turn);
+        if unmet.is_empty() || self.bypasses(tool, turn) || self.deadlock(turn) {
+            return Vec::new();
+        }
+        unmet
+    }
+
+    fn unmet<'s>(&'s self, tool: &str, turn: &Turn<'_>) -> Vec<&'s str> {
+        let Some(rule) = self.rules.get(tool).filter(|_| self.enabled) else { return Vec::new() };
+        if self.freed.contains(tool) {
+            return Vec::new();
+        }
+        let requires = rule.requires.iter().map(String::as_str);
+        requires.filter(|name| !turn.completed.contains(*name)).collect()
+    }
+
+    fn bypasses(&self, tool: &str, turn: &Turn<'_>) -> bool {
+        self.always_on.contains(tool) || turn.mentioned.contains(tool)
+    }
+
+    /// Whether nothing but what is always on could be used.
+    fn deadlock(&self, turn: &Turn<'_>) -> bool {
+        let mut others =
+            turn.tools.iter().filter(|tool| !self.always_on.contains(*tool)).peekable();
+        self.enabled
+            && others.peek().is_some()
+            && others
+                .all(|tool| !turn.mentioned.contains(tool) && !self.unmet(tool, turn).is_empty())
+    }
+
+    fn boost(&self, tool: &str, turn: &Turn<'_>) -> f64 {
+        let Some(rule) = self.rules.get(tool).filter(|_| self.enabled) else { return 0.0 };
+        let met: BTreeSet<&String> =
+            rule.prefers.iter().filter(|name| turn.completed.contains(*name)).collect();
+        met.iter().fold(0.0_f64, |sum, _| sum + self.boost_per_dep).min(self.max_total_boost)
+    }
+}
+
+/// The tools that stand on a circle of `requires`.
+fn circles(rules: &BTreeMap<String, ToolDependency>) -> BTreeSet<String> {
+    let reaches_itself = |start: &str| {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&str> = vec![start];
+        while let Some(tool) = open.pop() {
+            for required in rules.get(tool).into_iter().flat_map(|rule| &rule.requires) {
+                if required == start {
+                    return true;
+                }
+                if seen.insert(required.as_str()) {
+                    open.push(required);
+                }
+            }
+        }
+        false
+    };
+    rules.keys().filter(|tool| reaches_itself(tool)).cloned().collect()
+}

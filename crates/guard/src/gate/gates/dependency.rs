@@ -1,0 +1,33 @@
+use crate::admitted::Admitted;
+use crate::gate::dependency::{DependencySettings, Turn};
+use crate::gate::{Gate, GateId, Reason, Verdict};
+use crate::scene::Scene;
+
+pub(super) const ID: GateId = GateId("dependency");
+
+/// Tools that have to succeed first. The same function decides what is offered.
+pub(super) struct Dependency {
+    pub(super) settings: DependencySettings,
+}
+
+impl Gate for Dependency {
+    fn id(&self) -> GateId {
+        ID
+    }
+
+    fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
+        let tool = call.tool().name.as_str();
+        let missing = self.settings.missing(tool, &Turn::of(scene));
+        if missing.is_empty() {
+            return Verdict::Allow { matched: None };
+        }
+        let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        Verdict::Deny(Reason {
+            gate: ID,
+            code: "dependency_unmet",
+            message: format!("`{tool}` can be used once {} succeeded", names.join(" and ")),
+            matched: Some(format!("tools.dependencies.rules.{tool}")),
+            help: Some(format!("call {} first", names.join(", then "))),
+        })
+    }
+}

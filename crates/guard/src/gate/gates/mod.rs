@@ -1,0 +1,310 @@
+//! The gates, one file each, in one declared order.
+
+mod blocklist;
+mod dependency;
+mod permission;
+mod policy;
+mod quota;
+mod trust;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use countersign_model::{Tool, ToolCall};
+use countersign_rules::CallReport;
+
+use super::Gate;
+use super::approvals::Approvals;
+use super::clearance::Clearance;
+use super::dependency::DependencySettings;
+use super::permission::PermissionSettings;
+use super::policy::PolicySettings;
+use super::trust::TrustSettings;
+use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
+use crate::admitted::Admitted;
+use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
+use crate::scene::Scene;
+
+/// The order in which gates judge. It decides the order of what is shown, never the outcome: all
+/// of them judge every call.
+pub const ORDER: [GateId; 6] = [
+    blocklist::ID,  // unconditional: nothing bypasses it
+    quota::ID,      // a count
+    policy::ID,     // what the operator wrote
+    dependency::ID, // what has to come first
+    trust::ID,      // where the turn's content comes from
+    permission::ID, // what a person has to agree to
+];
+
+/// Every gate that judges calls. There is no chain without the declared ones.
+pub struct Gates {
+    gates: Vec<Box<dyn Gate>>,
+}
+
+/// What the declared gates go by. What is not set has its default; no gate can be left out.
+#[derive(Default)]
+pub struct GatesBuilder {
+    shell: ShellPolicyHandle,
+    quota: Option<u64>,
+    policy: PolicySettings,
+    dependencies: DependencySettings,
+    trust: TrustSettings,
+    permissions: PermissionSettings,
+    executor: Option<Arc<dyn ErasedToolExecutor>>,
+    more: Vec<Box<dyn Gate>>,
+}
+
+/// What became of one call before the gates.
+#[derive(Debug)]
+pub enum Decision {
+    /// It may run: allowed, or approved by a person.
+    Cleared(Clearance),
+    /// Nothing denies it, and a person has to agree first.
+    Asked(Vec<Question>),
+    /// It may not run.
+    Denied(Vec<Reason>),
+}
+
+/// A call that cannot be rehearsed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the arguments of `{tool}` are not a JSON object")]
+pub struct RehearseError {
+    /// The tool.
+    pub tool: String,
+}
+
+impl Gates {
+    /// The only way to make gates.
+    #[must_use]
+    pub fn builder() -> GatesBuilder {
+        GatesBuilder::default()
+    }
+
+    /// What all gates together say. Every one of them judges, so that every reason is known.
+    #[must_use]
+    pub fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Judged {
+        combine(self.explain(call, scene))
+    }
+
+    /// The gates, in the order in which they judge.
+    #[must_use]
+    pub fn ids(&self) -> Vec<GateId> {
+        self.gates.iter().map(|gate| gate.id()).collect()
+    }
+
+    /// What each gate says, in the declared order.
+    #[must_use]
+    pub fn explain(&self, call: &Admitted, scene: &Scene<'_>) -> Vec<(GateId, Verdict)> {
+        self.gates.iter().map(|gate| (gate.id(), guarded(gate.as_ref(), call, scene))).collect()
+    }
+
+    /// Judges, and clears the call where the gates allow it, or where they ask and somebody has
+    /// agreed to exactly this call. That approval is used up.
+    #[must_use]
+    pub fn decide(
+        &self,
+        call: &Arc<Admitted>,
+        scene: &Scene<'_>,
+        approvals: &Approvals,
+    ) -> Decision {
+        match self.judge(call, scene) {
+            Judged::Denied(reasons) => Decision::Denied(reasons),
+            Judged::Allowed { matched } => Decision::Cleared(Clearance::by_policy(call, matched)),
+            Judged::Asked(questions) => match approvals.redeem(scene.session, call.digest()) {
+                Some(by) => Decision::Cleared(Clearance::by_approval(call, by)),
+                None => Decision::Asked(questions),
+            },
+        }
+    }
+
+    /// What each gate would say to a call that nobody made. Nothing runs, nothing is used up.
+    ///
+    /// # Errors
+    /// When the arguments are not a JSON object.
+    pub fn rehearse(
+        &self,
+        call: &ToolCall,
+        tool: &Tool,
+        scene: &Scene<'_>,
+    ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
+        let arguments = call.arguments.parse().ok().filter(serde_json::Value::is_object);
+        let report = CallReport {
+            tool: call.tool.clone(),
+            resolved_name: None,
+            issues: Vec::new(),
+            arguments,
+            corrected_arguments: None,
+        };
+        let call = Admitted::new(call.clone(), tool.clone(), report)
+            .map_err(|refused| RehearseError { tool: refused.1.tool })?;
+        Ok(self.explain(&call, scene))
+    }
+}
+
+impl std::fmt::Debug for Gates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.gates.iter().map(|gate| gate.id())).finish()
+    }
+}
+
+/// A gate that fails denies.
+fn guarded(gate: &dyn Gate, call: &Admitted, scene: &Scene<'_>) -> Verdict {
+    catch_unwind(AssertUnwindSafe(|| gate.judge(call, scene))).unwrap_or_else(|_| {
+        Verdict::Deny(Reason {
+            gate: gate.id(),
+            code: "gate_failed",
+            message: format!("the gate `{}` failed, so nothing may pass it", gate.id()),
+            matched: None,
+            help: None,
+        })
+    })
+}
+
+impl GatesBuilder {
+    /// The shell policy: the blocklist in force, which may be swapped while calls are judged.
+    #[must_use]
+    pub fn shell(mut self, policy: ShellPolicyHandle) -> Self {
+        self.shell = policy;
+        self
+    }
+
+    /// How many calls a session may make; `None` is no limit.
+    #[must_use]
+    pub fn quota(mut self, limit: Option<u64>) -> Self {
+        self.quota = limit;
+        self
+    }
+
+    /// The operator's rules.
+    #[must_use]
+    pub fn policy(mut self, settings: PolicySettings) -> Self {
+        self.policy = settings;
+        self
+    }
+
+    /// Which tools have to come first.
+    #[must_use]
+    pub fn dependencies(mut self, settings: DependencySettings) -> Self {
+        self.dependencies = settings;
+        self
+    }
+
+    /// What trust a tool needs.
+    #[must_use]
+    pub fn trust(mut self, settings: TrustSettings) -> Self {
+        self.trust = settings;
+        self
+    }
+
+    /// What a person has to agree to.
+    #[must_use]
+    pub fn permissions(mut self, settings: PermissionSettings) -> Self {
+        self.permissions = settings;
+        self
+    }
+
+    /// The executor that is asked whether a call requires confirmation.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn ErasedToolExecutor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
+    /// One more gate, after the declared ones. It can only narrow.
+    #[must_use]
+    pub fn gate(mut self, gate: impl Gate + 'static) -> Self {
+        self.more.push(Box::new(gate));
+        self
+    }
+
+    /// The gates, in the declared order.
+    #[must_use]
+    pub fn build(self) -> Gates {
+        let permission = permission::Permission {
+            settings: self.permissions,
+            executor: self.executor,
+            shell: self.shell.clone(),
+        };
+        let trust = trust::Trust { settings: self.trust, shell: self.shell.clone() };
+        let mut gates: Vec<Box<dyn Gate>> = vec![
+            Box::new(blocklist::BlocklistGate { shell: self.shell }),
+            Box::new(quota::Quota { limit: self.quota }),
+            Box::new(policy::Policy { settings: self.policy }),
+            Box::new(dependency::Dependency { settings: self.dependencies }),
+            Box::new(trust),
+            Box::new(permission),
+        ];
+        debug_assert!(gates.iter().map(|gate| gate.id()).eq(ORDER));
+        gates.extend(self.more);
+        Gates { gates }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
+
+    use countersign_model::{Arguments, Code};
+    use countersign_rules::{Issue, IssueSeverity};
+    use serde_json::json;
+
+    use super::*;
+    use crate::scene::{Phase, Requested, TrustLevel};
+
+    /// What admission suspects (unknown paths, values from nowhere) travels with the call as
+    /// warnings; the same call is judged the same with and without them.
+    #[test]
+    fn suspicion_never_blocks() {
+        let arguments = json!({ "path": "/no/such/file", "to": "nobody@example.com" });
+        let call = ToolCall {
+            id: "c1".to_owned(),
+            tool: "send".to_owned(),
+            arguments: Arguments::from(&arguments),
+            line: 0,
+        };
+        let suspicion = |code: &'static str| Issue {
+            code: Code(code),
+            severity: IssueSeverity::Warn,
+            message: "nobody has heard of it".to_owned(),
+            tool: "send".to_owned(),
+            parameter: "/path".to_owned(),
+            expected: None,
+            actual: None,
+        };
+        let suspicions = vec![suspicion("UNGROUNDED_PATH"), suspicion("UNGROUNDED_VALUE")];
+        let admitted = |issues: Vec<Issue>| {
+            let report = CallReport {
+                tool: "send".to_owned(),
+                resolved_name: None,
+                issues,
+                arguments: Some(arguments.clone()),
+                corrected_arguments: None,
+            };
+            Admitted::new(call.clone(), Tool::named("send"), report).unwrap()
+        };
+        let (environment, nothing) = (BTreeMap::new(), BTreeSet::new());
+        let scene = Scene {
+            session: "s1",
+            phase: Phase::Executor,
+            trust: TrustLevel::Provisional,
+            caller: None,
+            model: None,
+            requested: Requested::ByModel,
+            workspace: Path::new("/project"),
+            environment: &environment,
+            calls_made: 0,
+            completed: &nothing,
+            tools: &nothing,
+            mentioned: &nothing,
+            claim_source: None,
+            now: 0,
+        };
+        let gates = Gates::builder().build();
+        let suspected = admitted(suspicions);
+        assert_eq!(suspected.report().warnings().count(), 2);
+        let judged = gates.judge(&suspected, &scene);
+        assert_eq!(judged, gates.judge(&admitted(Vec::new()), &scene));
+        assert_eq!(judged, Judged::Allowed { matched: Vec::new() });
+    }
+}

@@ -1,0 +1,85 @@
+use std::sync::Arc;
+
+use countersign_shell::Script;
+use serde_json::Value;
+
+use crate::admitted::Admitted;
+use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
+use crate::gate::permission::{Action, PermissionSettings};
+use crate::gate::{Gate, GateId, Question, Reason, Verdict};
+use crate::scene::{Phase, Scene};
+
+pub(super) const ID: GateId = GateId("permission");
+
+/// What a person has to agree to: by configuration, or because the executor says so.
+pub(super) struct Permission {
+    pub(super) settings: PermissionSettings,
+    pub(super) executor: Option<Arc<dyn ErasedToolExecutor>>,
+    pub(super) shell: ShellPolicyHandle,
+}
+
+impl Gate for Permission {
+    fn id(&self) -> GateId {
+        ID
+    }
+
+    fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
+        let tool = call.tool();
+        let (action, rule) = self.settings.action(&tool.name, &|| self.texts(call));
+        let matched = rule.map(str::to_owned);
+        if action == Action::Deny {
+            return Verdict::Deny(Reason {
+                gate: ID,
+                code: "permission_denied",
+                message: format!("the permissions do not let `{}` do this", tool.name),
+                matched: Some(matched.unwrap_or_else(|| "tools.permissions.default".to_owned())),
+                help: Some("choose another way; the operator's permissions decide".to_owned()),
+            });
+        }
+        if scene.phase == Phase::Autonomous && self.settings.is_internal(tool) {
+            return Verdict::Allow { matched: Some("tools.permissions.internal".to_owned()) };
+        }
+        let confirmation =
+            self.executor.as_ref().and_then(|executor| executor.requires_confirmation(call, scene));
+        match (action, confirmation) {
+            (_, Some(why)) => Verdict::Ask(Question::about(call, ID, why)),
+            (Action::Ask, None) => {
+                let why = match rule {
+                    Some(rule) => format!("the rule `{rule}` asks for a person's agreement"),
+                    None => "the permissions ask for a person's agreement".to_owned(),
+                };
+                Verdict::Ask(Question::about(call, ID, why))
+            }
+            (Action::Allow | Action::Deny, None) => Verdict::Allow { matched },
+        }
+    }
+}
+
+impl Permission {
+    /// What patterns are held against: each command of a shell command line, else each text.
+    fn texts(&self, call: &Admitted) -> Vec<String> {
+        let policy = self.shell.load();
+        let mut texts = Vec::new();
+        match policy.blocklist.command_in(call) {
+            Some(Ok((line, _))) => match Script::parse(&line) {
+                Ok(script) => texts.extend(script.commands().iter().map(|command| {
+                    let words = command.name.iter().chain(&command.args);
+                    words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+                })),
+                // The blocklist denies it anyway.
+                Err(_) => texts.push(line.into_owned()),
+            },
+            _ => each_text(call.arguments(), &mut texts),
+        }
+        texts
+    }
+}
+
+fn each_text(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, texts)),
+        Value::Object(members) => members.values().for_each(|item| each_text(item, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,51 @@
+use crate::admitted::Admitted;
+use crate::executor::{ShellPolicyHandle, only_reads};
+use crate::gate::trust::{Below, TrustSettings};
+use crate::gate::{Gate, GateId, Question, Reason, Verdict};
+use crate::scene::Scene;
+
+pub(super) const ID: GateId = GateId("trust");
+
+/// The least trusted source of the turn against what the tool needs.
+pub(super) struct Trust {
+    pub(super) settings: TrustSettings,
+    pub(super) shell: ShellPolicyHandle,
+}
+
+impl Gate for Trust {
+    fn id(&self) -> GateId {
+        ID
+    }
+
+    fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
+        let tool = call.tool();
+        let (need, declared) = self.settings.need(tool);
+        if scene.trust >= need || (!declared && self.only_reads(call)) {
+            return Verdict::Allow { matched: None };
+        }
+        let (need, trust) = (need.name(), scene.trust.name());
+        let why = format!("`{}` needs a turn that is {need}, and this one is {trust}", tool.name);
+        match self.settings.below {
+            Below::Ask => Verdict::Ask(Question::about(call, ID, why)),
+            Below::Deny => Verdict::Deny(Reason {
+                gate: ID,
+                code: "trust_too_low",
+                message: why,
+                matched: declared.then(|| "tools.trust.needs".to_owned()),
+                help: Some("ask again in a turn without content from strangers".to_owned()),
+            }),
+        }
+    }
+}
+
+impl Trust {
+    /// A shell command of which every part is known to only read.
+    fn only_reads(&self, call: &Admitted) -> bool {
+        let policy = self.shell.load();
+        policy
+            .blocklist
+            .command_in(call)
+            .and_then(Result::ok)
+            .is_some_and(|(command, _)| only_reads(&command, &self.settings.read_only))
+    }
+}

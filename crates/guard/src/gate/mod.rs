@@ -1,0 +1,45 @@
+//! What may happen. One gate a file in `gates/`, one line each in its table, in the order in which
+//! they judge. What they go by stands beside them here.
+
+mod approvals;
+mod clearance;
+mod dependency;
+mod gates;
+mod pattern;
+mod permission;
+mod permit;
+mod policy;
+mod trust;
+mod verdict;
+
+use crate::admitted::Admitted;
+use crate::scene::Scene;
+
+pub use approvals::Approvals;
+pub use clearance::Clearance;
+pub use dependency::{
+    Available, DependencyOptions, DependencyOptionsError, DependencySettings, ToolDependency, Turn,
+    available,
+};
+pub use gates::{Decision, Gates, GatesBuilder, ORDER, RehearseError};
+pub use pattern::PatternError;
+pub use permission::{
+    Action, PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings,
+};
+pub use permit::{AnyPermit, Basis, ByApproval, ByPolicy, Permit, PermitBasis};
+pub use policy::{
+    AuthorizationOptions, Effect, ExampleCall, PolicyError, PolicyOptions, PolicyRule,
+    PolicySettings,
+};
+pub use trust::{Below, TrustOptions, TrustOptionsError, TrustSettings};
+pub use verdict::{GateId, Judged, Question, Reason, Verdict, combine};
+
+/// Judges one admitted call. Synchronous and unable to fail: trouble is a denial.
+///
+/// No default bodies: a wrapper that inherits a permissive default would be a hole.
+pub trait Gate: Send + Sync {
+    /// Its name in reasons, receipts and audit.
+    fn id(&self) -> GateId;
+    /// Whether the call may happen.
+    fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict;
+}

@@ -1,0 +1,195 @@
+use countersign_model::{Origin, Tool};
+use globset::GlobMatcher;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pattern::{Over, PatternError, glob};
+
+/// `[tools.permissions]`: what runs by itself, what a person has to agree to, and what never runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PermissionOptions {
+    /// What happens to calls that no rule is about: `allow` (the default), `ask`, `deny`.
+    pub default: Action,
+    /// The rules. Of those that match, `deny` beats `ask` beats `allow`.
+    pub rules: Vec<PermissionRule>,
+    /// Tools that are internal to the agent, by name or pattern. In the phase `autonomous` they
+    /// ask nobody, if they are built in and declared free of outside effects.
+    pub internal: Vec<String>,
+    /// How long an approval may wait for its call, in seconds.
+    pub approval_secs: u64,
+}
+
+/// What happens to a call.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It runs, as far as permissions go.
+    #[default]
+    Allow,
+    /// A person has to agree.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionRule {
+    /// The tools: a name or a pattern.
+    pub tool: String,
+    /// What the arguments hold: a pattern for a whole text in them, or for one command of a shell
+    /// command line. `*` stands for any characters. An `allow` holds only if every command of the
+    /// line, or every text, matches. Without it the rule is about every call of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// What happens.
+    pub action: Action,
+}
+
+impl Default for PermissionOptions {
+    fn default() -> Self {
+        Self {
+            default: Action::Allow,
+            rules: Vec::new(),
+            internal: ["compress_context", "memory_search", "load_skill"]
+                .map(str::to_owned)
+                .to_vec(),
+            approval_secs: 600,
+        }
+    }
+}
+
+/// Why permissions cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PermissionOptionsError {
+    /// A pattern of a rule.
+    #[error("tools.permissions.rules[{index}]: {error}")]
+    Rule {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong.
+        error: PatternError,
+    },
+    /// A pattern of `internal`.
+    #[error("tools.permissions.internal[{index}]: {error}")]
+    Internal {
+        /// Its place in the list, from 0.
+        index: usize,
+        /// What is wrong.
+        error: PatternError,
+    },
+    /// Approvals that nobody could use.
+    #[error("tools.permissions.approval_secs is 0, so no approval could be used")]
+    NoTime,
+}
+
+impl PermissionOptions {
+    /// The checked permissions.
+    ///
+    /// # Errors
+    /// A pattern that cannot be used, or approvals without a lifetime.
+    pub fn resolve(self) -> Result<PermissionSettings, PermissionOptionsError> {
+        if self.approval_secs == 0 {
+            return Err(PermissionOptionsError::NoTime);
+        }
+        let rules = self.rules.iter().enumerate().map(|(index, rule)| {
+            let wrong = |error| PermissionOptionsError::Rule { index, error };
+            let pattern = rule.pattern.as_deref().map(|pattern| glob(pattern, Over::Text));
+            Ok(Compiled {
+                tool: glob(&rule.tool, Over::Text).map_err(wrong)?,
+                pattern: pattern.transpose().map_err(wrong)?,
+                action: rule.action,
+                name: match &rule.pattern {
+                    Some(pattern) => format!("{}: {pattern}", rule.tool),
+                    None => rule.tool.clone(),
+                },
+            })
+        });
+        let internal = self.internal.iter().enumerate().map(|(index, pattern)| {
+            glob(pattern, Over::Text)
+                .map_err(|error| PermissionOptionsError::Internal { index, error })
+        });
+        Ok(PermissionSettings {
+            default: self.default,
+            rules: rules.collect::<Result<_, PermissionOptionsError>>()?,
+            internal: internal.collect::<Result<_, PermissionOptionsError>>()?,
+            approval_lifetime: std::time::Duration::from_secs(self.approval_secs),
+        })
+    }
+}
+
+/// Checked permissions.
+#[derive(Debug, Clone)]
+pub struct PermissionSettings {
+    pub(super) default: Action,
+    rules: Vec<Compiled>,
+    internal: Vec<GlobMatcher>,
+    /// How long an approval may wait for its call.
+    pub approval_lifetime: std::time::Duration,
+}
+
+#[derive(Debug, Clone)]
+struct Compiled {
+    tool: GlobMatcher,
+    pattern: Option<GlobMatcher>,
+    action: Action,
+    name: String,
+}
+
+impl Default for PermissionSettings {
+    fn default() -> Self {
+        let nothing = Self {
+            default: Action::Ask,
+            rules: Vec::new(),
+            internal: Vec::new(),
+            approval_lifetime: std::time::Duration::from_secs(600),
+        };
+        PermissionOptions::default().resolve().unwrap_or(nothing)
+    }
+}
+
+impl PermissionSettings {
+    /// What happens to a call of this tool with these texts, and the rule that says so.
+    /// `texts` is asked only when a rule needs it.
+    pub(super) fn action<'s>(
+        &'s self,
+        tool: &str,
+        texts: &dyn Fn() -> Vec<String>,
+    ) -> (Action, Option<&'s str>) {
+        let mut found: Option<(Action, &str)> = None;
+        let mut known: Option<Vec<String>> = None;
+        for rule in self.rules.iter().filter(|rule| rule.tool.is_match(tool)) {
+            let matches = match &rule.pattern {
+                None => true,
+                Some(pattern) => {
+                    let texts = known.get_or_insert_with(texts);
+                    if rule.action == Action::Allow {
+                        !texts.is_empty() && texts.iter().all(|text| pattern.is_match(text))
+                    } else {
+                        texts.iter().any(|text| pattern.is_match(text))
+                    }
+                }
+            };
+            if matches && found.is_none_or(|(action, _)| rule.action > action) {
+                found = Some((rule.action, rule.name.as_str()));
+            }
+        }
+        match found {
+            Some((action, rule)) => (action, Some(rule)),
+            None => (self.default, None),
+        }
+    }
+
+    /// Whether the agent may use this tool by itself: declared internal, ours, and free of effects
+    /// on anything outside.
+    pub(super) fn is_internal(&self, tool: &Tool) -> bool {
+        tool.origin == Origin::Builtin
+            && tool.effects.writes == Some(false)
+            && tool.effects.network == Some(false)
+            && self.internal.iter().any(|pattern| pattern.is_match(&tool.name))
+    }
+}

@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::admitted::Admitted;
+
+/// The right to execute one admitted call whose intent stands in the ledger. Spent by using it.
+///
+/// Only this module makes one: its fields are private and it cannot be copied.
+#[derive(Debug)]
+pub struct Permit<B: Basis> {
+    call: Arc<Admitted>,
+    execution_id: String,
+    attempt: u32,
+    basis: B,
+}
+
+/// What a permit stands on.
+pub trait Basis: sealed::Sealed + Send + Sync + 'static {}
+
+/// Every gate allowed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByPolicy {
+    pub(super) matched: Vec<String>,
+}
+
+/// A person agreed to exactly this call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByApproval {
+    pub(super) by: String,
+}
+
+impl Basis for ByPolicy {}
+impl Basis for ByApproval {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ByPolicy {}
+    impl Sealed for super::ByApproval {}
+}
+
+/// The basis as the receipt has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum PermitBasis {
+    /// The gates; the rules that matched.
+    Policy {
+        /// Rules that allowed it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<String>,
+    },
+    /// A person.
+    Approval {
+        /// Who.
+        who: String,
+    },
+    /// A host that executes tools itself: nobody here was asked.
+    Host,
+    /// It was not permitted.
+    Nothing,
+}
+
+/// A permit, whatever it stands on.
+#[derive(Debug)]
+pub enum AnyPermit {
+    /// For `execute_tool_call`.
+    ByPolicy(Permit<ByPolicy>),
+    /// For `execute_tool_call_confirmed`.
+    ByApproval(Permit<ByApproval>),
+}
+
+impl<B: Basis> Permit<B> {
+    /// Only a clearance may call this.
+    pub(super) fn new(call: Arc<Admitted>, execution_id: &str, attempt: u32, basis: B) -> Self {
+        Self { call, execution_id: execution_id.to_owned(), attempt, basis }
+    }
+
+    /// The call that may run.
+    #[must_use]
+    pub fn call(&self) -> &Admitted {
+        &self.call
+    }
+
+    /// The id under which it is recorded.
+    #[must_use]
+    pub fn execution_id(&self) -> &str {
+        &self.execution_id
+    }
+
+    /// 1 for the first attempt.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// What it stands on.
+    #[must_use]
+    pub fn basis(&self) -> &B {
+        &self.basis
+    }
+}
+
+/// Permits without gates, so that executors can test themselves. Never in a build that serves
+/// anybody.
+#[cfg(any(test, feature = "permits-for-tests"))]
+impl Permit<ByPolicy> {
+    /// A permit for a call that nobody judged and no ledger knows.
+    #[must_use]
+    pub fn for_tests(call: Admitted, execution_id: &str) -> Self {
+        let basis = ByPolicy { matched: Vec::new() };
+        Self::new(Arc::new(call), execution_id, 1, basis)
+    }
+}
+
+#[cfg(any(test, feature = "permits-for-tests"))]
+impl Permit<ByApproval> {
+    /// The same, as if somebody had agreed.
+    #[must_use]
+    pub fn for_tests(call: Admitted, execution_id: &str, by: &str) -> Self {
+        let basis = ByApproval { by: by.to_owned() };
+        Self::new(Arc::new(call), execution_id, 1, basis)
+    }
+}

@@ -1,0 +1,86 @@
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::paths::{Named, paths_in};
+use crate::admitted::Admitted;
+use crate::scene::{Phase, Scene, TrustLevel};
+
+/// What a policy looks at: one call in its scene. Texts and paths are looked for when a rule asks.
+#[derive(Debug)]
+pub(in crate::gate) struct Facts<'f> {
+    pub(super) tool: &'f str,
+    pub(super) arguments: &'f Value,
+    pub(super) trust: TrustLevel,
+    /// Empty for the main agent.
+    pub(super) caller: &'f str,
+    pub(super) phase: Phase,
+    pub(super) environment: &'f BTreeMap<String, String>,
+    pub(super) workspace: &'f Path,
+    texts: OnceCell<Vec<&'f str>>,
+    paths: OnceCell<Vec<Named>>,
+}
+
+impl<'f> Facts<'f> {
+    pub(in crate::gate) fn of(call: &'f Admitted, scene: &'f Scene<'_>) -> Self {
+        Self {
+            tool: &call.tool().name,
+            arguments: call.arguments(),
+            trust: scene.trust,
+            caller: scene.caller.unwrap_or_default(),
+            phase: scene.phase,
+            environment: scene.environment,
+            workspace: scene.workspace,
+            texts: OnceCell::new(),
+            paths: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn of_example(
+        tool: &'f str,
+        arguments: &'f Value,
+        example: &'f super::ExampleCall,
+    ) -> Self {
+        Self {
+            tool,
+            arguments,
+            trust: example.trust_level,
+            caller: &example.caller,
+            phase: example.phase,
+            environment: &example.env,
+            workspace: Path::new(EXAMPLE_ROOT),
+            texts: OnceCell::new(),
+            paths: OnceCell::new(),
+        }
+    }
+
+    /// Every text of the arguments, at any depth.
+    pub(super) fn texts(&self) -> &[&'f str] {
+        self.texts.get_or_init(|| {
+            let mut texts = Vec::new();
+            each_text(self.arguments, &mut texts);
+            texts
+        })
+    }
+
+    pub(super) fn paths(&self) -> &[Named] {
+        self.paths.get_or_init(|| {
+            let home = self.environment.get("HOME").map(String::as_str);
+            paths_in(self.texts(), self.workspace, home)
+        })
+    }
+}
+
+/// The project's root in the examples of rules.
+const EXAMPLE_ROOT: &str = "/project";
+
+fn each_text<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, texts)),
+        Value::Object(members) => members.values().for_each(|item| each_text(item, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,305 @@
+//! The operator's rules, and those of an authorization that can only narrow them.
+
+mod facts;
+mod options;
+mod paths;
+mod rule;
+
+use globset::{GlobSet, GlobSetBuilder};
+use regex::{RegexSet, RegexSetBuilder};
+use serde_json::Value;
+
+use super::pattern::{Over, PatternError, glob};
+use rule::Compiled;
+
+pub(super) use facts::Facts;
+pub use options::{AuthorizationOptions, Effect, ExampleCall, PolicyOptions, PolicyRule};
+
+/// The most rules, of policy and authorization together.
+const MOST_RULES: usize = 256;
+
+/// Checked rules. They are fixed: a change needs a new guard.
+#[derive(Debug, Clone, Default)]
+pub struct PolicySettings {
+    /// `None` when the policy is not in force.
+    policy: Option<(Rules, Effect)>,
+    /// `None` when the authorization is not in force.
+    authorization: Option<Rules>,
+}
+
+/// Rules, matched all at once.
+#[derive(Debug, Clone, Default)]
+struct Rules {
+    rules: Vec<Compiled>,
+    /// The tools of all rules, in their order.
+    tools: GlobSet,
+    /// `args_match` of all rules, in their order; what cannot match where a rule has none.
+    expressions: RegexSet,
+}
+
+/// What the rules say about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ruling<'s> {
+    /// No rules are in force.
+    NotInForce,
+    /// This rule allows it, and none denies it.
+    Allowed { rule: &'s str },
+    /// No rule is about it, and that is enough.
+    AllowedByDefault,
+    /// This rule denies it.
+    Denied { rule: &'s str, reason: Option<&'s str> },
+    /// No rule allows it, and that is too little.
+    DeniedByDefault,
+}
+
+/// Why rules cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// More than what is read.
+    #[error("there are {count} rules; policy and authorization together may have {MOST_RULES}")]
+    TooManyRules {
+        /// How many.
+        count: usize,
+    },
+    /// A pattern of a rule.
+    #[error("{rule}: {key}: {error}")]
+    Pattern {
+        /// The rule: its name or its place.
+        rule: String,
+        /// The key in the file: `tools.policy.rules[3].paths[0]`.
+        at: String,
+        /// The key in the rule.
+        key: String,
+        /// What is wrong with it.
+        error: PatternError,
+    },
+    /// An example that the rule must be about, and is not.
+    #[error("{rule}: match[{index}] should match, but the rule is not about `{call}`")]
+    MissesExample {
+        /// The rule: its name or its place.
+        rule: String,
+        /// The key in the file.
+        at: String,
+        /// The place of the example, from 0.
+        index: usize,
+        /// The example in one line.
+        call: String,
+    },
+    /// An example that the rule must not be about, and is.
+    #[error("{rule}: not_match[{index}] should not match, but the rule is about `{call}`")]
+    CatchesExample {
+        /// The rule: its name or its place.
+        rule: String,
+        /// The key in the file.
+        at: String,
+        /// The place of the example, from 0.
+        index: usize,
+        /// The example in one line.
+        call: String,
+    },
+    /// An example without a tool, in a rule whose tool is a pattern.
+    #[error("{rule}: an example does not say which tool is called")]
+    NoTool {
+        /// The rule: its name or its place.
+        rule: String,
+        /// The key in the file.
+        at: String,
+    },
+}
+
+impl PolicyError {
+    /// The key in the file: `tools.policy.rules[3].match[0]`.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::TooManyRules { .. } => "tools.policy.rules",
+            Self::Pattern { at, .. }
+            | Self::MissesExample { at, .. }
+            | Self::CatchesExample { at, .. }
+            | Self::NoTool { at, .. } => at,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::TooManyRules { .. } => "join rules that differ only in their patterns",
+            Self::Pattern { .. } => {
+                "`*` stands for any characters; in paths it stops at `/`, and `**` does not"
+            }
+            Self::MissesExample { .. } => {
+                "widen the rule until it is about this call, or move the call to `not_match`"
+            }
+            Self::CatchesExample { .. } => {
+                "narrow the rule until it is not about this call, or move the call to `match`"
+            }
+            Self::NoTool { .. } => "add `tool = \"…\"` to the example",
+        }
+    }
+}
+
+impl PolicySettings {
+    /// Checks both sets of rules and every example in them. Those of sections that are off are
+    /// checked too.
+    ///
+    /// # Errors
+    /// Too many rules, a pattern that cannot be used, or an example that its rule gets wrong.
+    pub fn resolve(
+        policy: PolicyOptions,
+        authorization: AuthorizationOptions,
+    ) -> Result<Self, PolicyError> {
+        let count = policy.rules.len() + authorization.rules.len();
+        if count > MOST_RULES {
+            return Err(PolicyError::TooManyRules { count });
+        }
+        let rules = Rules::compile(&policy.rules, "policy")?;
+        let narrowing = Rules::compile(&authorization.rules, "authorization")?;
+        Ok(Self {
+            policy: policy.enabled.then_some((rules, policy.default_effect)),
+            authorization: authorization.enabled.then_some(narrowing),
+        })
+    }
+
+    pub(super) fn rule_on(&self, facts: &Facts<'_>) -> Ruling<'_> {
+        let none = (None, None);
+        let policy = self.policy.as_ref().map_or(none, |(rules, _)| rules.about(facts));
+        let narrowing = self.authorization.as_ref().map_or(none, |rules| rules.about(facts));
+        let denied = policy.1.or(narrowing.1);
+        // INVARIANT: what an authorization allows is not looked at.
+        match (denied, policy.0, &self.policy) {
+            (Some(rule), _, _) => {
+                Ruling::Denied { rule: &rule.name, reason: rule.reason.as_deref() }
+            }
+            (None, Some(rule), _) => Ruling::Allowed { rule: &rule.name },
+            (None, None, Some((_, Effect::Deny))) => Ruling::DeniedByDefault,
+            (None, None, Some((_, Effect::Allow))) => Ruling::AllowedByDefault,
+            (None, None, None) if self.authorization.is_some() => Ruling::AllowedByDefault,
+            (None, None, None) => Ruling::NotInForce,
+        }
+    }
+}
+
+impl Rules {
+    fn compile(rules: &[PolicyRule], section: &str) -> Result<Self, PolicyError> {
+        let mut compiled = Vec::with_capacity(rules.len());
+        let mut tools = GlobSetBuilder::new();
+        for (i, rule) in rules.iter().enumerate() {
+            let at = format!("tools.{section}.rules[{i}]");
+            let name = rule.name.clone().unwrap_or_else(|| format!("{section}.rules[{i}]"));
+            let one = compiled_rule(rule, &name, &at)?;
+            check_examples(rule, &one, &at)?;
+            if let Ok(tool) = glob(&rule.tool, Over::Text) {
+                tools.add(tool.glob().clone());
+            }
+            compiled.extend(one.rules);
+        }
+        let whole = |reason: String| PolicyError::Pattern {
+            rule: section.to_owned(),
+            at: format!("tools.{section}.rules"),
+            key: "all patterns together".to_owned(),
+            error: PatternError::Syntax { pattern: "…".to_owned(), reason },
+        };
+        let tools = tools.build().map_err(|error| whole(error.kind().to_string()))?;
+        let expressions = expressions(rules).map_err(whole)?;
+        Ok(Self { rules: compiled, tools, expressions })
+    }
+
+    /// The first rule that allows the call, and the first that denies it.
+    fn about(&self, facts: &Facts<'_>) -> (Option<&Compiled>, Option<&Compiled>) {
+        let mut found = (None, None);
+        let mut expressions: Option<Vec<bool>> = None;
+        for at in self.tools.matches(facts.tool) {
+            let Some(rule) = self.rules.get(at) else { continue };
+            let place = match rule.effect {
+                Effect::Allow => &mut found.0,
+                Effect::Deny => &mut found.1,
+            };
+            if place.is_some() || !rule.is_about(facts) {
+                continue;
+            }
+            let matched = !rule.has_expression
+                || expressions
+                    .get_or_insert_with(|| self.expressions_in(facts))
+                    .get(at)
+                    .copied()
+                    .unwrap_or_default();
+            if matched {
+                *place = Some(rule);
+            }
+        }
+        found
+    }
+
+    /// For each rule, whether its `args_match` is found in any text.
+    fn expressions_in(&self, facts: &Facts<'_>) -> Vec<bool> {
+        let mut found = vec![false; self.rules.len()];
+        for text in facts.texts() {
+            for at in self.expressions.matches(text) {
+                if let Some(place) = found.get_mut(at) {
+                    *place = true;
+                }
+            }
+        }
+        found
+    }
+}
+
+fn compiled_rule(rule: &PolicyRule, name: &str, at: &str) -> Result<Rules, PolicyError> {
+    let compiled = Compiled::new(rule, name.to_owned()).map_err(|wrong| PolicyError::Pattern {
+        rule: name.to_owned(),
+        at: format!("{at}.{}", wrong.key),
+        key: wrong.key,
+        error: wrong.error,
+    })?;
+    let whole = |reason: String| PolicyError::Pattern {
+        rule: name.to_owned(),
+        at: at.to_owned(),
+        key: "tool".to_owned(),
+        error: PatternError::Syntax { pattern: rule.tool.clone(), reason },
+    };
+    let mut tools = GlobSetBuilder::new();
+    if let Ok(tool) = glob(&rule.tool, Over::Text) {
+        tools.add(tool.glob().clone());
+    }
+    let tools = tools.build().map_err(|error| whole(error.kind().to_string()))?;
+    let expressions = expressions(std::slice::from_ref(rule)).map_err(whole)?;
+    Ok(Rules { rules: vec![compiled], tools, expressions })
+}
+
+/// One expression a rule; where a rule has none, one that nothing matches.
+fn expressions(rules: &[PolicyRule]) -> Result<RegexSet, String> {
+    const NOTHING: &str = r"[^\s\S]";
+    const MEMORY: usize = 64 << 20;
+    let all = rules.iter().map(|rule| rule.args_match.as_deref().unwrap_or(NOTHING));
+    let set = RegexSetBuilder::new(all).size_limit(MEMORY).dfa_size_limit(MEMORY).build();
+    set.map_err(|error| error.to_string())
+}
+
+fn check_examples(rule: &PolicyRule, compiled: &Rules, at: &str) -> Result<(), PolicyError> {
+    let name = || rule.name.clone().unwrap_or_else(|| at.trim_start_matches("tools.").to_owned());
+    let lists = [("match", &rule.matches, true), ("not_match", &rule.not_match, false)];
+    for (list, examples, expected) in lists {
+        for (index, example) in examples.iter().enumerate() {
+            let at = format!("{at}.{list}[{index}]");
+            let literal = !rule.tool.contains(['*', '?', '[', '{']);
+            let tool = example.tool.as_deref().or(literal.then_some(rule.tool.as_str()));
+            let Some(tool) = tool else {
+                return Err(PolicyError::NoTool { rule: name(), at });
+            };
+            let arguments = Value::Object(example.args.clone());
+            let found = compiled.about(&Facts::of_example(tool, &arguments, example));
+            let matches = found.0.is_some() || found.1.is_some();
+            if matches != expected {
+                let call = format!("{tool} {arguments}");
+                let rule = name();
+                return Err(if expected {
+                    PolicyError::MissesExample { rule, at, index, call }
+                } else {
+                    PolicyError::CatchesExample { rule, at, index, call }
+                });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
+use regex::Regex;
+
+use super::facts::Facts;
+use super::options::{Effect, PolicyRule};
+use super::paths::Named;
+use crate::gate::pattern::{self, Over, PatternError, glob};
+use crate::scene::{Phase, TrustLevel};
+
+/// A rule whose patterns are compiled; all but its tool and `args_match`, which are matched for
+/// all rules at once.
+#[derive(Debug, Clone)]
+pub(super) struct Compiled {
+    pub(super) name: String,
+    pub(super) effect: Effect,
+    pub(super) reason: Option<String>,
+    pub(super) has_expression: bool,
+    paths: Option<Globs>,
+    env: Vec<(String, Option<GlobMatcher>)>,
+    trust: Option<TrustLevel>,
+    caller: Option<Caller>,
+    phases: Vec<Phase>,
+}
+
+#[derive(Debug, Clone)]
+enum Caller {
+    Main,
+    Named(GlobMatcher),
+}
+
+/// Globs of paths.
+#[derive(Debug, Clone)]
+struct Globs {
+    /// Absolute ones, and those that begin with `**`.
+    anywhere: GlobSet,
+    /// Those that are seen from the project's root.
+    inside: GlobSet,
+}
+
+/// What of a rule cannot be used.
+pub(super) struct Wrong {
+    /// The key, with its place in a list.
+    pub(super) key: String,
+    pub(super) error: PatternError,
+}
+
+impl Wrong {
+    fn at(key: impl Into<String>) -> impl FnOnce(PatternError) -> Self {
+        let key = key.into();
+        move |error| Self { key, error }
+    }
+}
+
+impl Compiled {
+    pub(super) fn new(rule: &PolicyRule, name: String) -> Result<Self, Wrong> {
+        glob(&rule.tool, Over::Text).map_err(Wrong::at("tool"))?;
+        if let Some(expression) = &rule.args_match {
+            regular(expression).map_err(Wrong::at("args_match"))?;
+        }
+        let caller = rule.caller.as_deref().map(|caller| match caller {
+            "" => Ok(Caller::Main),
+            name => glob(name, Over::Text).map(Caller::Named),
+        });
+        let env = rule.env.iter().enumerate().map(|(i, variable)| {
+            let (name, value) = match variable.split_once('=') {
+                None => (variable.as_str(), None),
+                Some((name, value)) => (name, Some(value)),
+            };
+            let value = value.map(|value| glob(value, Over::Text)).transpose();
+            pattern::check(name)
+                .and(value)
+                .map(|value| (name.to_owned(), value))
+                .map_err(Wrong::at(format!("env[{i}]")))
+        });
+        Ok(Self {
+            name,
+            effect: rule.effect,
+            reason: rule.reason.clone(),
+            has_expression: rule.args_match.is_some(),
+            paths: globs(&rule.paths)?,
+            env: env.collect::<Result<_, _>>()?,
+            trust: rule.trust_level,
+            caller: caller.transpose().map_err(Wrong::at("caller"))?,
+            phases: rule.phases.clone(),
+        })
+    }
+
+    /// Whether the rule is about the call, as far as it depends on neither the tool nor
+    /// `args_match`.
+    pub(super) fn is_about(&self, facts: &Facts<'_>) -> bool {
+        (self.phases.is_empty() || self.phases.contains(&facts.phase))
+            && self.trust.is_none_or(|level| match self.effect {
+                Effect::Allow => facts.trust >= level,
+                Effect::Deny => facts.trust <= level,
+            })
+            && self.caller.as_ref().is_none_or(|caller| match caller {
+                Caller::Main => facts.caller.is_empty(),
+                Caller::Named(pattern) => pattern.is_match(facts.caller),
+            })
+            && self.env.iter().all(|(name, value)| {
+                facts
+                    .environment
+                    .get(name)
+                    .is_some_and(|found| value.as_ref().is_none_or(|value| value.is_match(found)))
+            })
+            && self.paths.as_ref().is_none_or(|globs| self.paths_match(globs, facts.paths()))
+    }
+
+    /// A denial is about any path that may be meant; an allowance needs to know all of them.
+    fn paths_match(&self, globs: &Globs, paths: &[Named]) -> bool {
+        match self.effect {
+            Effect::Deny => paths.iter().any(|path| globs.holds(path)),
+            Effect::Allow => {
+                let mut certain = paths.iter().filter(|path| path.certain).peekable();
+                certain.peek().is_some() && certain.all(|path| !path.open && globs.holds(path))
+            }
+        }
+    }
+}
+
+impl Globs {
+    fn holds(&self, path: &Named) -> bool {
+        self.anywhere.is_match(&path.absolute)
+            || path.inside.as_ref().is_some_and(|inside| self.inside.is_match(inside))
+    }
+}
+
+/// A regular expression; it takes linear time.
+pub(super) fn regular(expression: &str) -> Result<(), PatternError> {
+    pattern::check(expression)?;
+    Regex::new(expression).map(drop).map_err(|error| PatternError::Syntax {
+        pattern: expression.to_owned(),
+        reason: error.to_string().lines().last().unwrap_or_default().trim().to_owned(),
+    })
+}
+
+fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut anywhere = GlobSetBuilder::new();
+    let mut inside = GlobSetBuilder::new();
+    for (i, path) in paths.iter().enumerate() {
+        let at = || Wrong::at(format!("paths[{i}]"));
+        let plain = path.strip_prefix("./").unwrap_or(path);
+        let compiled: Glob = glob(plain, Over::Paths).map_err(at())?.glob().clone();
+        if plain.starts_with(['/', '~']) || plain.starts_with("**") {
+            anywhere.add(compiled);
+        } else {
+            inside.add(compiled);
+        }
+    }
+    let built = |set: GlobSetBuilder| {
+        set.build().map_err(|error| PatternError::Syntax {
+            pattern: paths.join(", "),
+            reason: error.kind().to_string(),
+        })
+    };
+    let anywhere = built(anywhere).map_err(Wrong::at("paths"))?;
+    let inside = built(inside).map_err(Wrong::at("paths"))?;
+    Ok(Some(Globs { anywhere, inside }))
+}

@@ -1,0 +1,141 @@
+use std::collections::BTreeMap;
+
+use countersign_model::{Origin, Tool};
+use globset::GlobMatcher;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pattern::{Over, PatternError, glob};
+use crate::scene::TrustLevel;
+
+/// `[tools.trust]`: how far a turn has to be trusted for a tool to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustOptions {
+    /// The trust that tools need, by name or pattern. Of several patterns the strictest holds.
+    /// A tool that none names needs `untrusted` when it is built in and only reads, and
+    /// `provisional` otherwise. What an MCP server says of its own tools lowers nothing.
+    pub needs: BTreeMap<String, TrustLevel>,
+    /// What happens to a call in a turn that is trusted too little: `ask` (the default) or `deny`.
+    pub below: Below,
+    /// Shell commands that may run in an untrusted turn: a program, or a program with its first
+    /// words.
+    pub read_only_commands: Vec<String>,
+}
+
+/// What happens to a call in a turn that is trusted too little.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Below {
+    /// A person is asked.
+    #[default]
+    Ask,
+    /// The call is denied.
+    Deny,
+}
+
+impl Default for TrustOptions {
+    fn default() -> Self {
+        let read_only_commands = [
+            "basename",
+            "cat",
+            "cmp",
+            "cut",
+            "date",
+            "df",
+            "diff",
+            "dirname",
+            "du",
+            "echo",
+            "file",
+            "find",
+            "git diff",
+            "git log",
+            "git show",
+            "git status",
+            "grep",
+            "head",
+            "id",
+            "ls",
+            "nl",
+            "pwd",
+            "readlink",
+            "realpath",
+            "rg",
+            "sort",
+            "stat",
+            "tail",
+            "tr",
+            "tree",
+            "true",
+            "uname",
+            "uniq",
+            "wc",
+            "which",
+            "whoami",
+        ];
+        Self {
+            needs: BTreeMap::new(),
+            below: Below::default(),
+            read_only_commands: read_only_commands.map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// Why the trust that tools need cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustOptionsError {
+    /// The name of a tool is no pattern.
+    #[error("tools.trust.needs: {0}")]
+    Pattern(#[from] PatternError),
+}
+
+impl TrustOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A pattern that cannot be used.
+    pub fn resolve(self) -> Result<TrustSettings, TrustOptionsError> {
+        let needs =
+            self.needs.iter().map(|(pattern, level)| Ok((glob(pattern, Over::Text)?, *level)));
+        let words = |command: &String| command.split_whitespace().map(str::to_owned).collect();
+        Ok(TrustSettings {
+            needs: needs.collect::<Result<_, PatternError>>()?,
+            below: self.below,
+            read_only: self.read_only_commands.iter().map(words).collect(),
+        })
+    }
+}
+
+/// Checked: how far a turn has to be trusted for a tool to run.
+#[derive(Debug, Clone)]
+pub struct TrustSettings {
+    needs: Vec<(GlobMatcher, TrustLevel)>,
+    pub(super) below: Below,
+    /// Each a program and its first words.
+    pub(super) read_only: Vec<Vec<String>>,
+}
+
+impl Default for TrustSettings {
+    fn default() -> Self {
+        let nothing = Self { needs: Vec::new(), below: Below::Ask, read_only: Vec::new() };
+        TrustOptions::default().resolve().unwrap_or(nothing)
+    }
+}
+
+impl TrustSettings {
+    /// The trust that this tool needs, and whether the operator said so.
+    pub(super) fn need(&self, tool: &Tool) -> (TrustLevel, bool) {
+        let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(&tool.name));
+        if let Some(level) = named.map(|(_, level)| *level).max() {
+            return (level, true);
+        }
+        // INVARIANT: only what we declare ourselves lowers the need. Effects of other tools are
+        // hints of whoever wrote them.
+        let effects = tool.effects;
+        let only_reads = tool.origin == Origin::Builtin
+            && effects.writes == Some(false)
+            && effects.network == Some(false);
+        (if only_reads { TrustLevel::Untrusted } else { TrustLevel::Provisional }, false)
+    }
+}

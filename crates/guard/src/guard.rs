@@ -1,0 +1,229 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_model::{Catalog, Tool};
+use countersign_rules::{Admission, CatalogIssue, Settings as RuleSettings};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::audit::AuditLog;
+use crate::executor::CompositeExecutor;
+use crate::gate::{Approvals, Gates};
+use crate::ledger::{AppendError, Draft, Ledger, Opened};
+use crate::ports::{Approver, Clock, Randomness};
+use crate::redact::Redactor;
+use crate::retry::RetrySettings;
+use crate::session::{Session, SessionStart};
+use crate::settings::GuardSettings;
+use crate::shown_id::ShowId;
+
+/// The one door. Cheap to clone; every clone is the same guard.
+///
+/// Made by [`Guard::builder`] and by nothing else, so no surface can have a shorter chain.
+#[derive(Clone)]
+pub struct Guard {
+    parts: Arc<Parts>,
+}
+
+/// What a guard is made of.
+pub(crate) struct Parts {
+    pub(crate) catalog: Catalog,
+    pub(crate) catalog_issues: Vec<CatalogIssue>,
+    pub(crate) admission: Admission,
+    pub(crate) gates: Gates,
+    pub(crate) approvals: Approvals,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) executor: Arc<CompositeExecutor>,
+    pub(crate) ledger: Ledger,
+    pub(crate) audit: Option<AuditLog>,
+    pub(crate) redactor: Redactor,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) randomness: Arc<dyn Randomness>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) settings: GuardSettings,
+    pub(crate) notices: Vec<String>,
+}
+
+/// A session could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginSessionError {
+    /// Its record could not be read.
+    #[error("the record of the session cannot be read: {0}")]
+    Unreadable(#[from] crate::ledger::ReadLedgerError),
+    /// Its beginning could not be recorded.
+    #[error("the beginning of the session cannot be recorded: {0}")]
+    NotRecorded(#[from] AppendError),
+    /// No id could be made.
+    #[error(transparent)]
+    NoRandomness(#[from] crate::ports::RandomnessError),
+    /// The id cannot be one.
+    #[error("`{0}` cannot be the id of a session")]
+    BadId(String),
+}
+
+impl Guard {
+    /// Begins a session, or goes on with an earlier one.
+    ///
+    /// # Errors
+    /// When what the ledger knows of the session cannot be read.
+    pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
+        let id = match &start.id {
+            None => self.new_session_id()?,
+            Some(id) if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) => {
+                return Err(BeginSessionError::BadId(id.clone()));
+            }
+            Some(id) => id.clone(),
+        };
+        let (fixation, now) = (self.settings().fixation.clone(), self.clock().wall());
+        Session::begin(id, start, self.catalog(), fixation, self.ledger(), now)
+    }
+
+    /// Ends a session: its record is signed to here.
+    ///
+    /// # Errors
+    /// When that cannot be recorded.
+    pub async fn end(&self, session: &Session) -> Result<(), AppendError> {
+        self.ledger().append(session.id(), Draft::Ended, Vec::new()).await.map(drop)
+    }
+
+    /// Every tool there is, whatever a session may use.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.parts.catalog
+    }
+
+    /// What is wrong with the definitions of the tools.
+    #[must_use]
+    pub fn catalog_issues(&self) -> &[CatalogIssue] {
+        &self.parts.catalog_issues
+    }
+
+    /// What the operator should know about the start: a torn tail that was cut, a clock that went
+    /// back.
+    #[must_use]
+    pub fn notices(&self) -> &[String] {
+        &self.parts.notices
+    }
+
+    /// The record of what happened.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.parts.ledger
+    }
+
+    /// Approvals that were given ahead of a call.
+    #[must_use]
+    pub fn approvals(&self) -> &Approvals {
+        &self.parts.approvals
+    }
+
+    /// The gates, to explain a verdict with.
+    #[must_use]
+    pub fn gates(&self) -> &Gates {
+        &self.parts.gates
+    }
+
+    /// A session as a transcript: what [`crate::export`] writes and `countersign check` reads.
+    ///
+    /// # Errors
+    /// When its record cannot be read.
+    pub fn transcript(
+        &self,
+        session: &Session,
+    ) -> Result<countersign_model::Transcript, crate::ledger::ReadLedgerError> {
+        session.transcript(self.ledger())
+    }
+
+    pub(crate) fn from_parts(parts: Parts) -> Self {
+        Self { parts: Arc::new(parts) }
+    }
+
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.parts.admission
+    }
+
+    pub(crate) fn approver(&self) -> Option<&dyn Approver> {
+        self.parts.approver.as_deref()
+    }
+
+    pub(crate) fn executor(&self) -> &CompositeExecutor {
+        &self.parts.executor
+    }
+
+    pub(crate) fn audit(&self) -> Option<&AuditLog> {
+        self.parts.audit.as_ref()
+    }
+
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.parts.redactor
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.parts.clock
+    }
+
+    pub(crate) fn randomness(&self) -> &dyn Randomness {
+        &*self.parts.randomness
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.parts.workspace
+    }
+
+    pub(crate) fn settings(&self) -> &GuardSettings {
+        &self.parts.settings
+    }
+
+    pub(crate) fn rules(&self) -> &RuleSettings {
+        &self.settings().rules
+    }
+
+    pub(crate) fn retry(&self) -> &RetrySettings {
+        &self.settings().retry
+    }
+
+    pub(crate) fn quota(&self) -> Option<u64> {
+        self.settings().quota
+    }
+
+    pub(crate) fn longest_call(&self) -> Duration {
+        self.settings().longest_call
+    }
+
+    /// Whether a tool takes shell commands, so that a missing exit code needs a reason.
+    pub(crate) fn runs_commands(&self, tool: &str) -> bool {
+        self.settings().shell.load().blocklist.takes_commands(tool)
+    }
+
+    /// The text with the id of its execution in it, where the settings want that.
+    pub(crate) fn with_id(
+        &self,
+        text: &str,
+        structured: Option<&Value>,
+        opened: &Opened,
+    ) -> String {
+        let way = self.settings().show_id;
+        if way == ShowId::Metadata {
+            return text.to_owned();
+        }
+        let started = Timestamp::from_millisecond(opened.started_at);
+        let started = started.map(|time| format!("{time:.3}")).unwrap_or_default();
+        way.show(text, structured, &opened.execution_id, &opened.tool, &started)
+    }
+
+    fn new_session_id(&self) -> Result<String, crate::ports::RandomnessError> {
+        let mut unique = [0; 8];
+        self.randomness().fill(&mut unique)?;
+        let millis = self.clock().wall();
+        Ok(format!("session-{millis:013}-{:016x}", u64::from_be_bytes(unique)))
+    }
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tools: Vec<&str> =
+            self.catalog().iter().map(|tool: &Tool| tool.name.as_str()).collect();
+        f.debug_struct("Guard").field("tools", &tools).finish_non_exhaustive()
+    }
+}

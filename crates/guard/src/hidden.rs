@@ -1,0 +1,52 @@
+use countersign_model::{Arguments, ToolCall};
+use serde_json::Value;
+
+/// Members of arguments whose name begins so are the model's thinking: nobody but the model may
+/// see them, so they end here, before anything is recorded.
+const HIDDEN: &str = "_tafc_think";
+
+/// The call without hidden thinking. The bytes are those of the model where there was none.
+pub(crate) fn without_hidden(call: ToolCall) -> ToolCall {
+    if !call.arguments.as_str().contains(HIDDEN) && !call.arguments.as_str().contains('\\') {
+        return call;
+    }
+    // What cannot be read is refused by admission; that refusal must not quote it either.
+    let Ok(Value::Object(mut members)) = call.arguments.parse() else {
+        if call.arguments.as_str().contains(HIDDEN) {
+            return ToolCall { arguments: Arguments::raw(""), ..call };
+        }
+        return call;
+    };
+    let before = members.len();
+    members.retain(|name, _| !name.starts_with(HIDDEN));
+    if members.len() == before {
+        return call;
+    }
+    ToolCall { arguments: Arguments::from(&Value::Object(members)), ..call }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinking_is_gone_and_the_rest_is_as_written() {
+        for (raw, kept) in [
+            ("{\"a\": 1.0}", "{\"a\": 1.0}"),
+            ("{\"_tafc_think\": \"secret\", \"a\": 1}", "{\"a\":1}"),
+            ("{\"_tafc_think_2\": {\"x\": 1}}", "{}"),
+            ("{\"\\u005ftafc_think\": \"secret\", \"a\": 1}", "{\"a\":1}"),
+            ("{\"a\": \"about _tafc_think\"}", "{\"a\": \"about _tafc_think\"}"),
+            ("{\"_tafc_think\": \"secret\"", ""),
+            ("not json", "not json"),
+        ] {
+            let call = ToolCall {
+                id: String::new(),
+                tool: "t".to_owned(),
+                arguments: Arguments::raw(raw),
+                line: 0,
+            };
+            assert_eq!(without_hidden(call).arguments.as_str(), kept, "{raw}");
+        }
+    }
+}

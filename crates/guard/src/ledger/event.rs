@@ -1,0 +1,270 @@
+use countersign_model::{Digest, Origin, Role, Status, ToolErrorCategory};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::executor::{Confinement, SideEffect};
+use crate::gate::PermitBasis;
+use crate::scene::{Phase, Requested, TrustLevel};
+
+/// One event as it stands in the ledger.
+///
+/// What is hashed is its canonical JSON without `digest`: the members `at`, `draft`, `previous`,
+/// `seq`, `session`, `session_seq`, `version`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Of the form of events: 1.
+    pub version: u32,
+    /// Its place in the ledger, from 0: also its leaf in the tree.
+    pub seq: u64,
+    /// The session.
+    pub session: String,
+    /// Its place in the session, from 1, without gaps.
+    pub session_seq: u64,
+    /// When it was written: milliseconds since the Unix epoch, by a clock that may jump.
+    pub at: i64,
+    /// What happened.
+    pub draft: Draft,
+    /// Digest of the event before it; of the ledger's name for the first one.
+    pub previous: Digest,
+    /// SHA-256 of its canonical bytes.
+    pub digest: Digest,
+}
+
+/// What is to be written into the ledger. The ledger adds its version, the session's sequence
+/// number, the previous digest and the digest of the whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Draft {
+    /// A session began, or went on with other tools.
+    Began {
+        /// Digest of the tools the agent has, as JSON; it stands in the result store.
+        tools: Digest,
+        /// The model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// Milliseconds since the Unix epoch.
+        at: i64,
+    },
+    /// The intent of an execution, before any effect.
+    Opened(Opened),
+    /// How it ended.
+    Closed(Closed),
+    /// A call that was not executed: refused by admission or denied by a gate.
+    Rejected(Rejected),
+    /// Something said in the session.
+    Said(Said),
+    /// An answer of the agent was held against the receipts.
+    Judged {
+        /// Digest of the answer's (redacted) text, which stands in the result store.
+        answer: Digest,
+        /// Milliseconds since the Unix epoch, as used for the judgement.
+        at: i64,
+        /// How old an execution might be, in seconds; 0 is the whole session.
+        window_secs: u64,
+        /// What was found: code, verdict, span, message.
+        findings: Value,
+    },
+    /// What the agent saw of a result differs from what was recorded.
+    Shown {
+        /// The execution.
+        execution_id: String,
+        /// Digest of what was shown.
+        digest: Digest,
+        /// The filters that changed it.
+        filters: Vec<String>,
+    },
+    /// The session ended.
+    Ended,
+}
+
+impl Draft {
+    /// The name of what happened.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Began { .. } => "began",
+            Self::Opened(_) => "opened",
+            Self::Closed(_) => "closed",
+            Self::Rejected(_) => "rejected",
+            Self::Said(_) => "said",
+            Self::Judged { .. } => "judged",
+            Self::Shown { .. } => "shown",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// The execution id that it brings into the ledger.
+    pub(super) fn opens(&self) -> Option<&str> {
+        match self {
+            Self::Opened(opened) => Some(&opened.execution_id),
+            Self::Rejected(rejected) => Some(&rejected.call.execution_id),
+            _ => None,
+        }
+    }
+
+    /// The execution that it says more about.
+    pub(super) fn follows(&self) -> Option<&str> {
+        match self {
+            Self::Closed(closed) => Some(&closed.execution_id),
+            Self::Shown { execution_id, .. } => Some(execution_id),
+            _ => None,
+        }
+    }
+
+    /// What must stand in the result store beside it.
+    pub(super) fn needs(&self) -> Option<Digest> {
+        match self {
+            Self::Closed(closed) => Some(closed.recorded_digest),
+            Self::Said(said) => Some(said.text),
+            Self::Judged { answer, .. } => Some(*answer),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a first attempt: what quotas count.
+    pub(super) fn is_first_attempt(&self) -> bool {
+        matches!(self, Self::Opened(opened) if opened.links.retry_of.is_none())
+    }
+}
+
+/// The intent of an execution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Its id.
+    pub execution_id: String,
+    /// The tool that runs.
+    pub tool: String,
+    /// Where that tool comes from.
+    pub origin: Origin,
+    /// The name as the model wrote it, where it was repaired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emitted_tool: Option<String>,
+    /// The model's id of the call; empty when it gave none.
+    pub call_id: String,
+    /// The sub-agent that called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_id: Option<String>,
+    /// When in the agent's cycle.
+    pub phase: Phase,
+    /// Who asked for it.
+    pub requested: Requested,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Digest of the argument bytes as the model wrote them.
+    pub emitted_digest: Digest,
+    /// Digest of `{tool, arguments}` as they run.
+    pub arguments_digest: Digest,
+    /// The arguments as they run, redacted.
+    pub arguments: Value,
+    /// What permitted it.
+    pub permit: PermitBasis,
+    /// How far the turn was trusted.
+    pub trust: TrustLevel,
+    /// Milliseconds since the Unix epoch.
+    pub started_at: i64,
+    /// Other executions that it stands on.
+    #[serde(default, skip_serializing_if = "Links::is_empty")]
+    pub links: Links,
+}
+
+/// How an execution ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Closed {
+    /// The execution.
+    pub execution_id: String,
+    /// How.
+    pub status: Status,
+    /// Why it failed; set exactly when it did not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<ToolErrorCategory>,
+    /// The exit code, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The result was cut.
+    pub truncated: bool,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// Milliseconds since the Unix epoch.
+    pub ended_at: i64,
+    /// How long it took, in microseconds, by a clock that never goes back.
+    pub duration_us: u64,
+    /// Digest of the result as the tool gave it.
+    pub raw_digest: Digest,
+    /// Digest of the recorded result (after redaction), which stands in the result store.
+    pub recorded_digest: Digest,
+    /// What it did to the world.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_effects: Vec<SideEffect>,
+    /// How it was confined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
+}
+
+impl Closed {
+    /// How it ended, in words that follow "the call".
+    #[must_use]
+    pub fn status_word(&self) -> &'static str {
+        match self.status {
+            Status::Open => "has not ended",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Denied => "was denied",
+            Status::Refused => "was refused",
+            Status::Cancelled => "was given up",
+            Status::Timeout => "took too long",
+            Status::RolledBack => "was undone",
+        }
+    }
+}
+
+/// A call that was not executed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// The call, with what is known about it. `permit` says nothing here.
+    pub call: Opened,
+    /// `refused` or `denied`.
+    pub status: Status,
+    /// Why.
+    pub category: ToolErrorCategory,
+    /// Codes of the issues or reasons, in their order.
+    pub codes: Vec<String>,
+    /// What the model was told; redacted.
+    pub answer: String,
+}
+
+/// Something said in the session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// By whom.
+    pub role: Role,
+    /// Digest of the (redacted) text, which stands in the result store.
+    pub text: Digest,
+    /// Milliseconds since the Unix epoch.
+    pub at: i64,
+}
+
+/// Other executions that one stands on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Links {
+    /// The result was taken from this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_from: Option<String>,
+    /// The same call again, after this one failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<String>,
+    /// It undoes this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback_of: Option<String>,
+    /// It ran before it was known to be needed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub speculative: bool,
+}
+
+impl Links {
+    /// Whether it stands on nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

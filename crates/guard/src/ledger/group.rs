@@ -1,0 +1,98 @@
+//! Many events, one sync.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::append::{AppendError, Item};
+use super::event::Event;
+use super::pending::{Pending, Promise};
+use super::settings::Durability;
+use super::writer::Writer;
+
+/// The thread that writes what is handed to it, group by group.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// `None` once it is to stop.
+    queue: Option<Sender<Waiting>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Waiting = (Item, Promise<Event>);
+
+/// A group is not larger: whoever came first is not kept waiting for ever.
+const LARGEST: usize = 2048;
+
+impl Group {
+    pub(super) fn start(
+        writer: Arc<Mutex<Writer>>,
+        durability: Durability,
+        interval: Duration,
+    ) -> std::io::Result<Self> {
+        let (queue, waiting) = channel();
+        let largest = if durability == Durability::Full { 1 } else { LARGEST };
+        let thread = std::thread::Builder::new()
+            .name("ledger".to_owned())
+            .spawn(move || write_groups(&writer, &waiting, largest, interval))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    pub(super) fn append(&self, item: Item) -> Pending<Event> {
+        let (pending, promise) = Pending::under_way();
+        // A queue that nobody reads gives the promise back, which answers that the ledger is
+        // closed when it is dropped.
+        if let Some(queue) = &self.queue {
+            let _ = queue.send((item, promise));
+        }
+        pending
+    }
+}
+
+impl Drop for Group {
+    /// Waits until everything that was handed over is written.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write_groups(
+    writer: &Mutex<Writer>,
+    waiting: &Receiver<Waiting>,
+    largest: usize,
+    interval: Duration,
+) {
+    while let Ok(first) = waiting.recv() {
+        let (items, promises) = gather(first, waiting, largest, interval);
+        let outcomes = writer.lock().unwrap_or_else(PoisonError::into_inner).write(items);
+        let missing = std::iter::repeat_with(|| Err(AppendError::Closed));
+        for (promise, outcome) in promises.into_iter().zip(outcomes.into_iter().chain(missing)) {
+            promise.fill(outcome);
+        }
+    }
+}
+
+/// Everything that waits, and what comes while it is gathered. Whoever is alone does not wait:
+/// others gather while a sync goes on.
+fn gather(
+    first: Waiting,
+    waiting: &Receiver<Waiting>,
+    largest: usize,
+    interval: Duration,
+) -> (Vec<Item>, Vec<Promise<Event>>) {
+    let deadline = Instant::now() + interval;
+    let (mut items, mut promises) = (vec![first.0], vec![first.1]);
+    while items.len() < largest && Instant::now() < deadline {
+        match waiting.try_recv() {
+            Ok((item, promise)) => {
+                items.push(item);
+                promises.push(promise);
+            }
+            Err(_) => break,
+        }
+    }
+    (items, promises)
+}

@@ -1,0 +1,46 @@
+//! What did happen: a sequence of events that nobody can change unseen.
+//!
+//! A receipt is what the events of one execution add up to; nothing is ever updated. Every event
+//! names the digest of the one before it, and stands as a leaf in one Merkle tree, whose heads are
+//! signed.
+
+mod append;
+mod body;
+mod event;
+mod export;
+mod group;
+mod handle;
+mod head;
+mod key;
+mod note;
+mod open;
+mod options;
+mod pending;
+mod read;
+mod receipt;
+mod recent;
+mod results;
+mod retention;
+mod rotation;
+mod schema;
+mod settings;
+mod tombstone;
+mod tree;
+mod verify;
+mod wal;
+mod writer;
+
+pub use append::AppendError;
+pub use event::{Closed, Draft, Event, Links, Opened, Rejected, Said};
+pub use export::{ExportError, ExportedEvent, ExportedReceipt};
+pub use handle::Ledger;
+pub use key::{KeyFileError, PublicKey, PublicKeyError};
+pub use note::{Checkpoint, CheckpointError};
+pub use open::OpenLedgerError;
+pub use options::{LedgerOptions, LedgerOptionsError};
+pub use pending::Pending;
+pub use read::ReadLedgerError;
+pub use receipt::Receipt;
+pub use settings::{Durability, LedgerSettings, Retention};
+pub use tree::{ConsistencyProof, InclusionProof};
+pub use verify::{Broken, Expected, HeldAgainst, Verification};

@@ -1,0 +1,125 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::settings::{Durability, LedgerSettings, Retention};
+
+/// `[ledger]`: how the ledger is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LedgerOptions {
+    /// When an event counts as written: `full` after a sync of its own, `batch` after a sync that
+    /// it shares with others, `os` after the write (it survives the process, not the machine).
+    pub durability: Durability,
+    /// How long events are gathered for a sync that they share, in milliseconds.
+    pub group_ms: u64,
+    /// The file of the signing key; not set is beside the ledger. Relative to the file that says
+    /// so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
+    /// Days after which events are dropped, whole segments at a time; not set is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_events_days: Option<u32>,
+    /// Days after which recorded results are dropped; not set is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_results_days: Option<u32>,
+    /// Megabytes that recorded results may take, compressed; the oldest go first. Not set is
+    /// unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_results_mb: Option<u32>,
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerOptionsError {
+    /// Nobody waits so long for one call.
+    #[error("`group_ms` is {0}, at most 1000 are allowed")]
+    GroupTooLong(u64),
+    /// Nothing would be kept at all.
+    #[error("`{0}` is 0, so nothing would be kept; leave it out to keep everything")]
+    KeepsNothing(&'static str),
+}
+
+impl Default for LedgerOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            group_ms: 5,
+            key: None,
+            keep_events_days: None,
+            keep_results_days: None,
+            keep_results_mb: None,
+        }
+    }
+}
+
+impl LedgerOptions {
+    const DAY_SECS: u64 = 24 * 60 * 60;
+    const MB: u64 = 1024 * 1024;
+
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A wait that is too long, or a retention that keeps nothing.
+    pub fn resolve(self) -> Result<LedgerSettings, LedgerOptionsError> {
+        let Self {
+            durability,
+            group_ms,
+            key,
+            keep_events_days,
+            keep_results_days,
+            keep_results_mb,
+        } = self;
+        if group_ms > 1_000 {
+            return Err(LedgerOptionsError::GroupTooLong(group_ms));
+        }
+        for (name, kept) in [
+            ("keep_events_days", keep_events_days),
+            ("keep_results_days", keep_results_days),
+            ("keep_results_mb", keep_results_mb),
+        ] {
+            if kept == Some(0) {
+                return Err(LedgerOptionsError::KeepsNothing(name));
+            }
+        }
+        let days = |days: u32| Duration::from_secs(u64::from(days) * Self::DAY_SECS);
+        Ok(LedgerSettings {
+            durability,
+            group_interval: Duration::from_millis(group_ms),
+            key,
+            retention: Retention {
+                events_for: keep_events_days.map(days),
+                results_for: keep_results_days.map(days),
+                results_bytes: keep_results_mb.map(|mb| u64::from(mb) * Self::MB),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_ledger() {
+        assert_eq!(LedgerOptions::default().resolve(), Ok(LedgerSettings::default()));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (options, expected) in [
+            (
+                LedgerOptions { group_ms: 1_001, ..LedgerOptions::default() },
+                LedgerOptionsError::GroupTooLong(1_001),
+            ),
+            (
+                LedgerOptions { keep_results_mb: Some(0), ..LedgerOptions::default() },
+                LedgerOptionsError::KeepsNothing("keep_results_mb"),
+            ),
+        ] {
+            assert_eq!(options.resolve(), Err(expected));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is asked of the tables.
+
+use countersign_model::Digest;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::body;
+use super::event::Event;
+use super::key::PublicKey;
+use super::tree::Subtrees;
+
+/// Why the ledger could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadLedgerError {
+    /// The file could not be read.
+    #[error("the ledger could not be read: {0}")]
+    Storage(String),
+    /// What was read is not what was written.
+    #[error("the ledger is broken: {what}")]
+    Broken {
+        /// Where, and in what way.
+        what: String,
+    },
+    /// It is no longer there.
+    #[error("retention dropped the events below {cut}")]
+    Dropped {
+        /// The first event that is still there.
+        cut: u64,
+    },
+    /// A checkpoint was needed and could not be signed.
+    #[error("no checkpoint could be signed: {0}")]
+    Unsigned(String),
+}
+
+impl From<rusqlite::Error> for ReadLedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+/// The digest in a column.
+pub(super) fn digest_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
+    row.get::<_, [u8; 32]>(column).map(Digest::from_bytes)
+}
+
+/// The digest of one event.
+pub(super) fn digest(connection: &Connection, seq: u64) -> Result<Digest, ReadLedgerError> {
+    connection
+        .prepare_cached("SELECT digest FROM written WHERE seq = ?1")?
+        .query_row([seq], |row| digest_at(row, 0))
+        .optional()?
+        .ok_or_else(|| ReadLedgerError::Broken { what: format!("event {seq} is missing") })
+}
+
+/// A stored node of the tree.
+pub(super) fn node(
+    connection: &Connection,
+    level: u8,
+    number: u64,
+) -> Result<Digest, ReadLedgerError> {
+    connection
+        .prepare_cached("SELECT hash FROM nodes WHERE level = ?1 AND number = ?2")?
+        .query_row((level, number), |row| digest_at(row, 0))
+        .optional()?
+        .ok_or_else(|| ReadLedgerError::Broken {
+            what: format!("node {number} of level {level} is missing"),
+        })
+}
+
+/// The first event that is still there.
+pub(super) fn cut(connection: &Connection) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT coalesce(max(cut), 0) FROM tombstones")?
+        .query_row([], |row| row.get(0))
+}
+
+/// The public keys, in their order.
+pub(super) fn keys(connection: &Connection) -> rusqlite::Result<Vec<PublicKey>> {
+    connection
+        .prepare_cached("SELECT public FROM keys ORDER BY number")?
+        .query_map([], |row| row.get(0).map(PublicKey::from_bytes))?
+        .collect()
+}
+
+/// The name of the ledger.
+pub(super) fn origin(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("SELECT origin FROM ledger", [], |row| row.get(0))
+}
+
+/// The seq of the event that brought an execution id.
+pub(super) fn opening(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached("SELECT seq FROM written WHERE execution_id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()
+}
+
+/// The events of an execution with their bytes: the one that brought it, then the others.
+pub(super) fn execution(
+    connection: &Connection,
+    id: &str,
+) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
+    let Some(seq) = opening(connection, id)? else { return Ok(Vec::new()) };
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM written WHERE seq = ?1
+         UNION ALL SELECT seq, digest, body FROM written WHERE opening = ?1 ORDER BY seq",
+    )?;
+    let mut rows = statement.query([seq])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let bytes: Vec<u8> = row.get(2)?;
+        events.push((event(row.get(0)?, &digest_at(row, 1)?, &bytes)?, bytes));
+    }
+    Ok(events)
+}
+
+/// The event with this number.
+pub(super) fn at(connection: &Connection, seq: u64) -> Result<Option<Event>, ReadLedgerError> {
+    let mut statement =
+        connection.prepare_cached("SELECT seq, digest, body FROM written WHERE seq = ?1")?;
+    let mut rows = statement.query([seq])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    event(row.get(0)?, &digest_at(row, 1)?, bytes).map(Some)
+}
+
+/// Every event of a session that is still there and comes after one of it, in order.
+pub(super) fn session(
+    connection: &Connection,
+    name: &str,
+    after: u64,
+) -> Result<Vec<Event>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM written
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
+         ORDER BY session_seq",
+    )?;
+    let mut rows = statement.query((name, after))?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        events.push(event(row.get(0)?, &digest_at(row, 1)?, bytes)?);
+    }
+    Ok(events)
+}
+
+/// The names of the sessions, in the order in which they began.
+pub(super) fn sessions(connection: &Connection) -> Result<Vec<String>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached("SELECT name FROM sessions ORDER BY id")?;
+    let names = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(names)
+}
+
+/// The latest events that brought an execution, the newest first: of one session, or of all.
+pub(super) fn recent(
+    connection: &Connection,
+    session: Option<&str>,
+    limit: usize,
+) -> Result<Vec<String>, ReadLedgerError> {
+    let mut statement = match session {
+        Some(_) => connection.prepare_cached(
+            "SELECT execution_id FROM written
+             WHERE session = (SELECT id FROM sessions WHERE name = ?1)
+               AND execution_id IS NOT NULL
+             ORDER BY session_seq DESC LIMIT ?2",
+        )?,
+        None => connection.prepare_cached(
+            "SELECT execution_id FROM written WHERE ?1 IS NULL AND execution_id IS NOT NULL
+             ORDER BY seq DESC LIMIT ?2",
+        )?,
+    };
+    let ids = statement.query_map((session, limit), |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(ids)
+}
+
+/// An event of these bytes, if they are what they were.
+fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerError> {
+    let broken = |what: &str| ReadLedgerError::Broken { what: format!("event {seq} {what}") };
+    let event = body::read(bytes).map_err(|error| broken(&format!("cannot be read: {error}")))?;
+    if event.digest != *digest {
+        return Err(broken("does not have its digest"));
+    }
+    if event.seq == seq { Ok(event) } else { Err(broken("stands in the wrong place")) }
+}
+
+/// The tree as the tables have it.
+pub(super) struct StoredTree<'c>(pub(super) &'c Connection);
+
+impl Subtrees for StoredTree<'_> {
+    type Error = ReadLedgerError;
+
+    fn subtree(&mut self, height: u8, number: u64) -> Result<Digest, ReadLedgerError> {
+        if height > 0 && height.is_multiple_of(8) {
+            return node(self.0, height / 8, number);
+        }
+        if height > 8 {
+            let left = self.subtree(height - 1, 2 * number)?;
+            let right = self.subtree(height - 1, 2 * number + 1)?;
+            return Ok(super::tree::node(&left, &right));
+        }
+        let (start, end) = (number << height, (number + 1) << height);
+        let cut = cut(self.0)?;
+        if start < cut {
+            return Err(ReadLedgerError::Dropped { cut });
+        }
+        let mut statement = self.0.prepare_cached(
+            "SELECT digest FROM written WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+        )?;
+        let mut rows = statement.query([start, end])?;
+        let mut leaves = super::tree::Frontier::default();
+        while let Some(row) = rows.next()? {
+            leaves.push(&digest_at(row, 0)?, |_| {});
+        }
+        if leaves.size() == end - start {
+            Ok(leaves.root())
+        } else {
+            let what = format!("events between {start} and {end} are missing");
+            Err(ReadLedgerError::Broken { what })
+        }
+    }
+}

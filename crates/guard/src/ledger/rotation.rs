@@ -1,0 +1,59 @@
+//! The keys of a ledger, each vouched for by the one before.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rusqlite::{Connection, params};
+
+use super::append::AppendError;
+use super::key::{self, PublicKey, SigningKey};
+use super::note::Note;
+use super::writer::{Trouble, Writer};
+use crate::ports::Randomness;
+
+/// What is signed about a key: of which ledger it is the `number`th, and from which size on it
+/// signs.
+pub(super) fn key_text(origin: &str, number: u64, since: u64, public: &PublicKey) -> String {
+    let public = STANDARD.encode(public.as_bytes());
+    format!("{origin}\nkey\n{number}\n{since}\n{public}\n")
+}
+
+/// Adds a key, vouched for by `by`: the key before it, or itself when it is the first.
+pub(super) fn insert_key(
+    connection: &Connection,
+    origin: &str,
+    number: u64,
+    since: u64,
+    public: &PublicKey,
+    by: &SigningKey,
+) -> rusqlite::Result<()> {
+    let note = Note::sign(key_text(origin, number, since, public), origin, by);
+    connection
+        .execute(
+            "INSERT INTO keys (number, public, note) VALUES (?1, ?2, ?3)",
+            params![number, public.as_bytes(), note.to_string()],
+        )
+        .map(|_| ())
+}
+
+impl Writer {
+    /// Replaces the signing key. The old one vouches for the new one; its public part stays.
+    pub(super) fn rotate(&mut self, randomness: &dyn Randomness) -> Result<PublicKey, AppendError> {
+        let path = self.key_path.clone();
+        let path = path.ok_or_else(|| {
+            AppendError::KeyReplaced("a ledger in memory keeps its key".to_owned())
+        })?;
+        let trouble =
+            |error: key::KeyFileError| Trouble(AppendError::KeyReplaced(error.to_string()));
+        self.transaction(|writer, head| {
+            writer.follow_rotation()?;
+            let next = key::prepare_rotation(&path, randomness).map_err(trouble)?;
+            let (number, since) = (writer.key_number + 1, head.frontier.size());
+            let public = next.public();
+            insert_key(&writer.connection, &writer.origin, number, since, &public, &writer.key)?;
+            Ok(())
+        })?;
+        // Takes up the new key, puts its file in place, and signs what is there with it.
+        self.transaction(|writer, head| writer.sign(head))?;
+        Ok(self.key.public())
+    }
+}

@@ -1,0 +1,212 @@
+//! Recomputing a ledger: what was changed, cut or put in is named.
+
+mod chain;
+mod signed;
+mod stored;
+
+use rusqlite::Connection;
+
+use super::key::PublicKey;
+use super::note::Checkpoint;
+use super::read::{self, ReadLedgerError};
+use super::schema;
+use chain::Chain;
+use signed::Signed;
+
+/// What a ledger is held against, kept elsewhere: whoever holds the file and its key can write
+/// another history, but not one that fits these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// A checkpoint of this ledger: what it covers can be neither changed nor cut.
+    pub checkpoint: Option<Checkpoint>,
+    /// A key of this ledger: it, or a key that it vouched for, must have signed what is there.
+    pub public_keys: Vec<PublicKey>,
+}
+
+/// What verification found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verification {
+    /// The first event that is there: retention dropped those before.
+    pub first: u64,
+    /// Events that were verified.
+    pub events: u64,
+    /// Sessions that they belong to.
+    pub sessions: u64,
+    /// Signed checkpoints that were verified.
+    pub checkpoints: u64,
+    /// How many of the ledger's events the last of them covers. A change to events after it would
+    /// not be found.
+    pub signed: u64,
+    /// Stored results that were verified.
+    pub results: u64,
+    /// Results that retention dropped, of events that are still there.
+    pub results_dropped: u64,
+    /// How often an event was written at an earlier time than the one before it.
+    pub clock_went_back: u64,
+    /// What a checkpoint from elsewhere showed.
+    pub checkpoint: HeldAgainst,
+    /// What a public key from elsewhere showed.
+    pub public_key: HeldAgainst,
+    /// The first thing that is wrong.
+    pub broken: Option<Broken>,
+}
+
+impl Verification {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.broken.is_none()
+    }
+}
+
+/// What holding a ledger against something from elsewhere showed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HeldAgainst {
+    /// Nothing was given.
+    #[default]
+    Nothing,
+    /// It fits.
+    Fits,
+    /// It does not fit; `broken` says why, or something else is wrong before that.
+    DoesNotFit,
+    /// It cannot be said: retention dropped what would be needed.
+    NotCheckable,
+}
+
+/// Something in a ledger that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{what}", Self::place(*seq, session.as_deref()))]
+pub struct Broken {
+    /// The event.
+    pub seq: Option<u64>,
+    /// Its session.
+    pub session: Option<String>,
+    /// In what way.
+    pub what: String,
+}
+
+impl Broken {
+    fn new(what: impl Into<String>) -> Self {
+        Self { seq: None, session: None, what: what.into() }
+    }
+
+    fn event(seq: u64, what: impl Into<String>) -> Self {
+        Self { seq: Some(seq), session: None, what: what.into() }
+    }
+
+    fn place(seq: Option<u64>, session: Option<&str>) -> String {
+        match (seq, session) {
+            (Some(seq), Some(session)) => format!("event {seq} (session `{session}`): "),
+            (Some(seq), None) => format!("event {seq}: "),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+/// Why a part of the verification ended early.
+enum Stop {
+    Broken(Broken),
+    Unread(ReadLedgerError),
+}
+
+impl From<Broken> for Stop {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
+        };
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let code = error.sqlite_error_code();
+        match error {
+            // A column that holds something else was changed.
+            FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) => {
+                Self::Broken(Broken::new(format!("a column: {error}")))
+            }
+            error if matches!(code, Some(DatabaseCorrupt | NotADatabase)) => {
+                Self::Broken(Broken::new(format!("the file: {error}")))
+            }
+            error => Self::Unread(error.into()),
+        }
+    }
+}
+
+impl From<ReadLedgerError> for Stop {
+    fn from(error: ReadLedgerError) -> Self {
+        match error {
+            ReadLedgerError::Broken { what } => Self::Broken(Broken::new(what)),
+            error => Self::Unread(error),
+        }
+    }
+}
+
+/// Verifies the whole ledger, as it is at one moment.
+pub(super) fn verify(
+    connection: &Connection,
+    expected: &Expected,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Verification, ReadLedgerError> {
+    let moment = connection.unchecked_transaction()?;
+    let mut found = Verification::default();
+    match run(&moment, expected, progress, &mut found) {
+        Ok(()) => Ok(found),
+        Err(Stop::Broken(broken)) => Ok(Verification { broken: Some(broken), ..found }),
+        Err(Stop::Unread(error)) => Err(error),
+    }
+}
+
+fn run(
+    connection: &Connection,
+    expected: &Expected,
+    progress: &mut dyn FnMut(u64),
+    found: &mut Verification,
+) -> Result<(), Stop> {
+    if expected.checkpoint.is_some() {
+        found.checkpoint = HeldAgainst::DoesNotFit;
+    }
+    if !expected.public_keys.is_empty() {
+        found.public_key = HeldAgainst::DoesNotFit;
+    }
+    tables_are_ours(connection)?;
+    let names: u64 = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
+    if names != 1 {
+        return Err(Broken::new("the ledger does not have one name").into());
+    }
+    let origin = read::origin(connection)?;
+    let signed = Signed::read(connection, &origin)?;
+    signed.hold_against(&origin, expected, found)?;
+    let mut chain =
+        Chain::begin(connection, &origin, &signed, expected.checkpoint.as_ref(), found)?;
+    chain.verify_events(progress)?;
+    chain.end()
+}
+
+/// The tables, indexes and triggers are those of a ledger: an index that lies hides a row, a
+/// trigger that is gone lets one be changed.
+fn tables_are_ours(connection: &Connection) -> Result<(), Stop> {
+    let list = |connection: &Connection| -> rusqlite::Result<Vec<(String, Option<String>)>> {
+        connection
+            .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+    };
+    let ours = Connection::open_in_memory()?;
+    ours.execute_batch(schema::TABLES)?;
+    let (ours, theirs) = (list(&ours)?, list(connection)?);
+    let changed = ours.iter().find(|entry| !theirs.contains(entry));
+    if let Some((name, _)) = changed.or(theirs.iter().find(|entry| !ours.contains(entry))) {
+        return Err(Broken::new(format!("the definition of `{name}` was changed")).into());
+    }
+    let version: (i32, i32) = (
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?,
+        connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+    );
+    if version != (schema::APPLICATION_ID, schema::USER_VERSION) {
+        return Err(Broken::new("the version in the file was changed").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,302 @@
+use std::collections::HashMap;
+
+use countersign_model::Digest;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::signed::Signed;
+use super::stored::{QUERY, StoredResults};
+use super::{Broken, HeldAgainst, Stop, Verification};
+use crate::ledger::body::{Outline, VERSION};
+use crate::ledger::head::genesis;
+use crate::ledger::note::Checkpoint;
+use crate::ledger::read::{self, digest_at};
+use crate::ledger::tree::{BLOCK, Frontier, StoredNode};
+
+/// Goes through the events in their order and recomputes what each stands on.
+pub(super) struct Chain<'v> {
+    connection: &'v Connection,
+    signed: &'v Signed,
+    expected: Option<&'v Checkpoint>,
+    found: &'v mut Verification,
+    frontier: Frontier,
+    /// Digest of the event before.
+    last: Digest,
+    /// When the event before was written.
+    at: i64,
+    /// How many of the stored nodes were recomputed.
+    nodes: u64,
+    /// By their number in the table.
+    sessions: HashMap<i64, Session>,
+    /// The last event that ended a session: it must be signed.
+    ended: Option<u64>,
+}
+
+struct Session {
+    name: String,
+    seq: u64,
+    calls: u64,
+}
+
+impl<'v> Chain<'v> {
+    /// Begins where retention left off.
+    pub(super) fn begin(
+        connection: &'v Connection,
+        origin: &str,
+        signed: &'v Signed,
+        expected: Option<&'v Checkpoint>,
+        found: &'v mut Verification,
+    ) -> Result<Self, Stop> {
+        let mut chain = Self {
+            connection,
+            signed,
+            expected,
+            found,
+            frontier: Frontier::default(),
+            last: genesis(origin),
+            at: i64::MIN,
+            nodes: 0,
+            sessions: HashMap::new(),
+            ended: None,
+        };
+        chain.hold_against_here()?;
+        if let Some(tombstone) = &signed.tombstone {
+            chain.found.first = tombstone.cut;
+            for number in 0..tombstone.cut / BLOCK {
+                let hash = read::node(connection, 1, number)?;
+                chain.nodes += 1;
+                let mut completed = Vec::new();
+                chain.frontier.push_node(1, hash, |node| completed.push(node));
+                chain.compare_nodes(&completed)?;
+                chain.hold_against_here()?;
+            }
+            if chain.frontier.size() != tombstone.cut || chain.frontier.root() != tombstone.root {
+                let what = "the nodes of the events that were dropped do not fit the tombstone";
+                return Err(Broken::new(what).into());
+            }
+            chain.last = tombstone.last;
+        }
+        Ok(chain)
+    }
+
+    pub(super) fn verify_events(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+        let mut results = self.connection.prepare(QUERY)?;
+        let mut results = StoredResults::begin(&mut results)?;
+        let mut statement = self.connection.prepare(
+            "SELECT seq, session, session_seq, calls, kind, execution_id, opening, digest, body
+             FROM written ORDER BY seq",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let seq = self.frontier.size();
+            if results.event().is_some_and(|event| event < seq) {
+                return Err(Broken::new("a stored result belongs to no event").into());
+            }
+            self.event(seq, row, &mut results)?;
+            self.found.events += 1;
+            if seq.is_multiple_of(1024) {
+                progress(self.found.events);
+            }
+        }
+        progress(self.found.events);
+        match results.event() {
+            None => Ok(()),
+            Some(_) => Err(Broken::new("a stored result belongs to no event").into()),
+        }
+    }
+
+    fn event(
+        &mut self,
+        seq: u64,
+        row: &Row<'_>,
+        results: &mut StoredResults<'_>,
+    ) -> Result<(), Stop> {
+        let at: u64 = row.get(0)?;
+        if at != seq {
+            return Err(Broken::event(seq, "it is missing").into());
+        }
+        let bytes = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
+        let digest = Digest::of_bytes(bytes);
+        if digest != digest_at(row, 7)? {
+            return Err(Broken::event(seq, "its bytes do not have its digest").into());
+        }
+        let outline = Outline::read(bytes)
+            .map_err(|error| Broken::event(seq, format!("it cannot be read: {error}")))?;
+        let broken = |what: String| Broken {
+            session: Some(outline.session.to_string()),
+            ..Broken::event(seq, what)
+        };
+        let unlike = |column: &str| {
+            broken(format!("the column `{column}` says something else than the event"))
+        };
+        if outline.previous != self.last {
+            return Err(broken("it does not follow the event before it".to_owned()).into());
+        }
+        if outline.version != VERSION {
+            return Err(broken(format!("it has version {}", outline.version)).into());
+        }
+        if outline.seq != seq {
+            return Err(unlike("seq").into());
+        }
+        let draft = &outline.draft;
+        let session = self.session(row.get(1)?, &outline)?.ok_or_else(|| unlike("session"))?;
+        session.seq += 1;
+        session.calls += u64::from(draft.is_first_attempt());
+        if outline.session_seq != session.seq {
+            let what = format!("its place in the session is not {}", session.seq);
+            return Err(broken(what).into());
+        }
+        let columns = [
+            ("session_seq", row.get::<_, u64>(2)? == session.seq),
+            ("calls", row.get::<_, u64>(3)? == session.calls),
+            ("kind", row.get_ref(4)?.as_str().ok() == Some(&draft.event)),
+            ("execution_id", row.get_ref(5)?.as_str_or_null().ok() == Some(draft.opens())),
+        ];
+        if let Some((column, _)) = columns.iter().find(|(_, same)| !same) {
+            return Err(unlike(column).into());
+        }
+        let opening: Option<u64> = row.get(6)?;
+        if !self.opens(opening, seq, draft.follows())? {
+            return Err(unlike("opening").into());
+        }
+        let needed = draft.needs().filter(|needed| *needed != Digest::of_bytes(b""));
+        let (count, had) = results.of_event(seq, bytes, needed.as_ref())?;
+        self.found.results += count;
+        if let Some(needed) = needed.filter(|_| !had)
+            && !self.is_stored(&needed)?
+        {
+            if seq >= self.signed.results_cut {
+                return Err(broken(format!("its stored result {needed} is missing")).into());
+            }
+            self.found.results_dropped += 1;
+        }
+        if outline.at < self.at {
+            self.found.clock_went_back += 1;
+        }
+        if draft.event == "ended" {
+            self.ended = Some(seq);
+        }
+        (self.at, self.last) = (outline.at, digest);
+        let mut completed = Vec::new();
+        self.frontier.push(&digest, |node| completed.push(node));
+        self.compare_nodes(&completed)?;
+        self.hold_against_here()
+    }
+
+    /// The session with a number, if it has the name that the event has.
+    fn session(
+        &mut self,
+        number: i64,
+        outline: &Outline<'_>,
+    ) -> Result<Option<&mut Session>, Stop> {
+        if !self.sessions.contains_key(&number) {
+            let name: Option<String> = self
+                .connection
+                .prepare_cached("SELECT name FROM sessions WHERE id = ?1")?
+                .query_row([number], |row| row.get(0))
+                .optional()?;
+            let Some(name) = name else { return Ok(None) };
+            let tombstone = self.signed.tombstone.as_ref();
+            let before = tombstone.and_then(|tombstone| tombstone.sessions.get(&name));
+            let (seq, calls) = before.copied().unwrap_or_default();
+            self.sessions.insert(number, Session { name, seq, calls });
+        }
+        Ok(self.sessions.get_mut(&number).filter(|session| session.name == outline.session))
+    }
+
+    /// Whether the column `opening` names the event that brought this execution.
+    fn opens(&self, opening: Option<u64>, seq: u64, execution: Option<&str>) -> Result<bool, Stop> {
+        let (Some(opening), Some(execution)) = (opening, execution) else {
+            return Ok(opening.is_none() && execution.is_none());
+        };
+        if opening < self.found.first || opening >= seq {
+            // What was dropped cannot be asked any more.
+            return Ok(opening < self.found.first);
+        }
+        let id: Option<Option<String>> = self
+            .connection
+            .prepare_cached("SELECT execution_id FROM written WHERE seq = ?1")?
+            .query_row([opening], |row| row.get(0))
+            .optional()?;
+        Ok(id.flatten().as_deref() == Some(execution))
+    }
+
+    fn is_stored(&self, digest: &Digest) -> Result<bool, Stop> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT 1 FROM stored WHERE digest = ?1")?;
+        Ok(statement.exists([digest.as_bytes()])?)
+    }
+
+    fn compare_nodes(&mut self, completed: &[StoredNode]) -> Result<(), Stop> {
+        for StoredNode { level, number, hash } in completed {
+            if read::node(self.connection, *level, *number)? != *hash {
+                let what = format!("node {number} of level {level} of the tree was changed");
+                return Err(Broken::new(what).into());
+            }
+            self.nodes += 1;
+        }
+        Ok(())
+    }
+
+    /// Compares the tree with the checkpoints of its present size.
+    fn hold_against_here(&mut self) -> Result<(), Stop> {
+        let size = self.frontier.size();
+        if let Some(checkpoint) = self.signed.checkpoints.get(&size) {
+            if checkpoint.root() != self.frontier.root() {
+                let what = format!("the checkpoint of size {size} is of other events");
+                return Err(Broken::new(what).into());
+            }
+            self.found.checkpoints += 1;
+            self.found.signed = size;
+        }
+        if let Some(expected) = self.expected.filter(|expected| expected.size() == size) {
+            if expected.root() != self.frontier.root() {
+                let what = "the checkpoint from elsewhere is of other events";
+                return Err(Broken::new(what).into());
+            }
+            self.found.checkpoint = HeldAgainst::Fits;
+        }
+        Ok(())
+    }
+
+    /// Verifies that nothing is there beside what was looked at, and that the end is signed.
+    pub(super) fn end(self) -> Result<(), Stop> {
+        let Self { connection, signed, found, frontier, nodes, sessions, .. } = self;
+        let size = frontier.size();
+        found.sessions = u64::try_from(sessions.len()).unwrap_or(u64::MAX);
+        let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, u64>(0));
+        if count("SELECT count(*) FROM nodes")? != nodes {
+            return Err(Broken::new("the tree has nodes of no events").into());
+        }
+        if count("SELECT count(*) FROM sessions")? != found.sessions {
+            return Err(Broken::new("a session has no events").into());
+        }
+        let last = signed.checkpoints.last_key_value().map_or(0, |(size, _)| *size);
+        if last > size {
+            let what = format!("there are {size} events, and a checkpoint of {last}");
+            return Err(Broken::event(size, what).into());
+        }
+        let indexed = count("SELECT count(*) FROM events INDEXED BY events_of_session")?;
+        if count("SELECT count(*) FROM events NOT INDEXED")? != indexed {
+            return Err(Broken::new("an index does not list every event").into());
+        }
+        if let Some(seq) = self.ended.filter(|seq| *seq >= found.signed) {
+            return Err(Broken::event(seq, "no checkpoint covers the end of the session").into());
+        }
+        if size.saturating_sub(found.signed) >= BLOCK {
+            let what = format!("no checkpoint covers the events from {} on", found.signed);
+            return Err(Broken::event(found.signed, what).into());
+        }
+        let Some(expected) = self.expected.filter(|_| found.checkpoint != HeldAgainst::Fits) else {
+            return Ok(());
+        };
+        if expected.size() > size {
+            let what = format!(
+                "there are {size} events; the checkpoint from elsewhere has {}",
+                expected.size()
+            );
+            return Err(Broken::event(size, what).into());
+        }
+        found.checkpoint = HeldAgainst::NotCheckable;
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! What may happen, and what did: one door for every tool call, with receipts nobody can forge.
+//!
+//! Three verbs: [`Guard::offer`] says which tools the model may see, [`Guard::call`] takes one
+//! call through `admit → judge → open → execute → close → filter → answer`, [`Guard::verify`]
+//! holds what the agent says against the receipts.
+//!
+//! ```
+//! # use countersign_guard::{Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, ToolError};
+//! # use countersign_model::{Arguments, Tool, ToolCall};
+//! # let call = ToolCall {
+//! #     id: "call_1".to_owned(),
+//! #     tool: "ping".to_owned(),
+//! #     arguments: Arguments::raw("{}"),
+//! #     line: 0,
+//! # };
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+//! let ping = FunctionExecutor::new(Tool::named("ping"), |_| Ok::<_, ToolError>("pong"));
+//! let guard = Guard::builder().executor(ping).build()?;
+//! let session = guard.session(SessionStart::default())?;
+//!
+//! let answer = guard.call(&session, call, Surroundings::default()).await?;
+//! assert_eq!(answer.text, "pong");
+//! let verified = guard.verify(&session, "I have cancelled your order.").await?;
+//! assert_eq!(verified.disposition, Disposition::Block);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Deliberately not here: an HTTP server, a command line, the message shapes of any vendor.
+//!
+//! Start with [`Guard::builder`], the only constructor of the chain.
+
+mod admitted;
+mod audit;
+mod auditing;
+mod builder;
+mod call;
+mod call_stats;
+mod cited;
+mod executor;
+mod export;
+mod gate;
+mod guard;
+mod heard;
+mod hidden;
+mod ledger;
+mod offer;
+mod options;
+mod ports;
+mod recording;
+mod redact;
+mod retry;
+mod scene;
+mod session;
+mod settings;
+mod shown_id;
+mod state;
+mod timeline;
+mod track;
+mod verify;
+
+pub use admitted::Admitted;
+pub use audit::{
+    AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,
+    AuditOptions, AuditProblem, AuditResult, AuditSettings, AuditStats, AuditVerification,
+    Compared, ExitCode, LineError, OnFailure, OpenAuditError, ReadAuditError, Reading, tail_audit,
+    verify_audit,
+};
+pub use builder::{BuildGuardError, GuardBuilder};
+pub use call::{Answer, CallError};
+pub use call_stats::CallStats;
+pub use cited::{CitationFault, CitedExecution, NotStanding};
+pub use executor::{
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, CompositeExecutor,
+    Confinement, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
+    ExecutorOrderError, ExitCause, FunctionExecutor, ShellExecutor, ShellOptions,
+    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings,
+    SideEffect, Substitution, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor,
+    ToolOutput, TwoOwners, classify_http_status, classify_io, classify_issue, classify_judged,
+    classify_report, find_blocked_command,
+};
+pub use export::export;
+pub use gate::{
+    Action, AnyPermit, Approvals, AuthorizationOptions, Available, Basis, Below, ByApproval,
+    ByPolicy, Clearance, Decision, DependencyOptions, DependencyOptionsError, DependencySettings,
+    Effect, ExampleCall, Gate, GateId, Gates, GatesBuilder, Judged, ORDER, PatternError,
+    PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings, Permit,
+    PermitBasis, PolicyError, PolicyOptions, PolicyRule, PolicySettings, Question, Reason,
+    RehearseError, ToolDependency, TrustOptions, TrustOptionsError, TrustSettings, Turn, Verdict,
+    available, combine,
+};
+pub use guard::{BeginSessionError, Guard};
+pub use ledger::{
+    AppendError, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
+    Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,
+    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links,
+    OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
+    Rejected, Retention, Said, Verification,
+};
+pub use offer::{Excluded, Offer};
+pub use options::{
+    AdmissionOptions, FixationOptions, FixationOptionsError, GuardOptions, GuardOptionsError,
+    ToolsOptions,
+};
+pub use ports::{
+    Approval, Approver, BoxFuture, Clock, Judge, JudgeError, Randomness, RandomnessError,
+    SystemClock, SystemRandomness,
+};
+pub use redact::{Redactor, SecretCategory};
+pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
+pub use scene::{Phase, Requested, Scene, TrustLevel};
+pub use session::{Session, SessionStart, Surroundings};
+pub use settings::GuardSettings;
+pub use shown_id::ShowId;
+pub use state::StateFolder;
+pub use timeline::recorded_transcript;
+pub use track::{Tracked, TrackedResult};
+pub use verify::{Disposition, Verified, VerifyError};

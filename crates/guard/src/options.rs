@@ -1,0 +1,161 @@
+//! What a configuration says about the guard. Each component owns its section and checks it;
+//! here they are put together.
+
+mod admission;
+mod fixation;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::audit::AuditOptions;
+use crate::executor::{
+    BlocklistOptions, BlocklistOptionsError, ShellOptions, ShellOptionsError, ShellPolicy,
+    ShellPolicyHandle,
+};
+use crate::gate::{
+    AuthorizationOptions, DependencyOptions, DependencyOptionsError, PermissionOptions,
+    PermissionOptionsError, PolicyError, PolicyOptions, PolicySettings, TrustOptions,
+    TrustOptionsError,
+};
+use crate::ledger::{LedgerOptions, LedgerOptionsError};
+use crate::retry::{RetryOptions, RetryOptionsError};
+use crate::settings::GuardSettings;
+
+pub use admission::AdmissionOptions;
+pub use fixation::{FixationOptions, FixationOptionsError};
+
+/// Everything that a configuration says about the guard.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GuardOptions {
+    /// What tools may do, and how they run.
+    pub tools: ToolsOptions,
+    /// How the ledger is kept.
+    pub ledger: LedgerOptions,
+    /// How the audit log is kept.
+    pub audit: AuditOptions,
+}
+
+/// `[tools]`: what tools may do, and how they run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolsOptions {
+    /// How many calls one session may make; not set is unlimited. Retries are free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tool_calls_per_session: Option<u32>,
+    /// How strictly a call is held against its tool before anything else.
+    pub admission: AdmissionOptions,
+    /// When repetition without progress counts.
+    pub fixation: FixationOptions,
+    /// Commands that never run, beyond those that no configuration lets through.
+    pub blocklist: BlocklistOptions,
+    /// Rules about which calls may run.
+    pub policy: PolicyOptions,
+    /// Rules from somebody else, who can only narrow what the policy allows.
+    pub authorization: AuthorizationOptions,
+    /// Which tools have to succeed before others can be used.
+    pub dependencies: DependencyOptions,
+    /// How far a turn has to be trusted for a tool to run.
+    pub trust: TrustOptions,
+    /// What runs by itself, what a person has to agree to, and what never runs.
+    pub permissions: PermissionOptions,
+    /// When a failed call is tried again.
+    pub retry: RetryOptions,
+    /// How shell commands run.
+    pub shell: ShellOptions,
+}
+
+/// How long an executor may take to end what took too long.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Why a configuration cannot be used. Each names the section or the key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GuardOptionsError {
+    /// `[tools.fixation]`
+    #[error("[tools.fixation]: {0}")]
+    Fixation(#[from] FixationOptionsError),
+    /// `[tools.blocklist]`
+    #[error("[tools.blocklist]: {0}")]
+    Blocklist(#[from] BlocklistOptionsError),
+    /// `[tools.policy]` or `[tools.authorization]`
+    #[error("[tools.policy]: {0}")]
+    Policy(#[from] PolicyError),
+    /// `[tools.dependencies]`
+    #[error(transparent)]
+    Dependencies(#[from] DependencyOptionsError),
+    /// `[tools.trust]`
+    #[error(transparent)]
+    Trust(#[from] TrustOptionsError),
+    /// `[tools.permissions]`
+    #[error(transparent)]
+    Permissions(#[from] PermissionOptionsError),
+    /// `[tools.retry]`
+    #[error("[tools.retry]: {0}")]
+    Retry(#[from] RetryOptionsError),
+    /// `[tools.shell]`
+    #[error("[tools.shell]: {0}")]
+    Shell(#[from] ShellOptionsError),
+    /// `[ledger]`
+    #[error("[ledger]: {0}")]
+    Ledger(#[from] LedgerOptionsError),
+    /// A key that nothing here acts on.
+    #[error("`{0}` has no effect in this build: leave it empty")]
+    WithoutEffect(&'static str),
+}
+
+impl GuardOptionsError {
+    /// The key or the section in the file.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Fixation(_) => "tools.fixation",
+            Self::Blocklist(_) => "tools.blocklist",
+            Self::Policy(rule) => rule.key(),
+            Self::Dependencies(_) => "tools.dependencies",
+            Self::Trust(_) => "tools.trust",
+            Self::Permissions(_) => "tools.permissions",
+            Self::Retry(_) => "tools.retry",
+            Self::Shell(_) => "tools.shell",
+            Self::Ledger(_) => "ledger",
+            Self::WithoutEffect(key) => key,
+        }
+    }
+}
+
+impl GuardOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// The first section that cannot be used.
+    pub fn resolve(self) -> Result<GuardSettings, GuardOptionsError> {
+        let Self { tools, ledger, audit } = self;
+        if !tools.retry.parameter_reformat_provider.is_empty() {
+            return Err(GuardOptionsError::WithoutEffect(
+                "tools.retry.parameter_reformat_provider",
+            ));
+        }
+        let permissions = tools.permissions.resolve()?;
+        // A command may take as long as its section says, and is then ended by its executor.
+        let command = Duration::from_secs(tools.shell.max_timeout_secs) + ENDING;
+        let shell =
+            ShellPolicy { blocklist: tools.blocklist.resolve()?, settings: tools.shell.resolve()? };
+        Ok(GuardSettings {
+            admission: tools.admission.resolve(),
+            fixation: tools.fixation.resolve()?,
+            shell: ShellPolicyHandle::new(shell),
+            policy: PolicySettings::resolve(tools.policy, tools.authorization)?,
+            dependencies: tools.dependencies.resolve()?,
+            trust: tools.trust.resolve()?,
+            approval_lifetime: permissions.approval_lifetime,
+            permissions,
+            quota: tools.max_tool_calls_per_session.map(u64::from),
+            retry: tools.retry.resolve()?,
+            ledger: ledger.resolve()?,
+            audit: audit.resolve(),
+            longest_call: command.max(GuardSettings::LONGEST_CALL),
+            ..GuardSettings::default()
+        })
+    }
+}

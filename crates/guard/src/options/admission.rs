@@ -1,0 +1,32 @@
+use countersign_rules::AdmissionSettings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[tools.admission]`: how strictly a call is held against its tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdmissionOptions {
+    /// Apply corrections of arguments that lose nothing (`"42"` for 42), and record them.
+    pub coerce: bool,
+    /// Apply corrections of tool names that lose nothing, and record them.
+    pub resolve_names: bool,
+    /// A text argument that is longer, in characters, earns a warning.
+    pub longest_text: usize,
+}
+
+impl Default for AdmissionOptions {
+    fn default() -> Self {
+        let AdmissionSettings { coerce, resolve_names, longest_text, .. } =
+            AdmissionSettings::default();
+        Self { coerce, resolve_names, longest_text }
+    }
+}
+
+impl AdmissionOptions {
+    /// The settings that are meant. Every combination is one.
+    #[must_use]
+    pub fn resolve(self) -> AdmissionSettings {
+        let Self { coerce, resolve_names, longest_text } = self;
+        AdmissionSettings { coerce, resolve_names, longest_text, ..AdmissionSettings::default() }
+    }
+}

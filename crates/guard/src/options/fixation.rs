@@ -1,0 +1,70 @@
+use countersign_rules::FixationSettings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[tools.fixation]`: when repetition without progress counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FixationOptions {
+    /// Identical calls without progress that earn a word to the model.
+    pub nudge: usize,
+    /// Identical calls without progress that are refused.
+    pub refuse: usize,
+    /// Calls of one name in a row that earn a word; not set counts no names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streak: Option<usize>,
+    /// How many of the latest calls are looked at for calls of one name.
+    pub window: usize,
+    /// Tools that are called again on purpose, by name.
+    pub pollers: Vec<String>,
+}
+
+/// Why the thresholds cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FixationOptionsError {
+    /// A threshold that a first call would reach.
+    #[error("`{key}` is {given}, it must be at least 2")]
+    TooSmall {
+        /// Which one.
+        key: &'static str,
+        /// What was given.
+        given: usize,
+    },
+    /// A streak that never fits into the window.
+    #[error("`streak` ({streak}) is more than `window` ({window}), so it is never reached")]
+    StreakAboveWindow {
+        /// The streak.
+        streak: usize,
+        /// The window.
+        window: usize,
+    },
+}
+
+impl Default for FixationOptions {
+    fn default() -> Self {
+        let FixationSettings { nudge, refuse, streak, window, pollers } =
+            FixationSettings::default();
+        Self { nudge, refuse, streak, window, pollers: pollers.into_iter().collect() }
+    }
+}
+
+impl FixationOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A threshold that is reached at once, or never.
+    pub fn resolve(self) -> Result<FixationSettings, FixationOptionsError> {
+        let Self { nudge, refuse, streak, window, pollers } = self;
+        for (key, given) in [("nudge", nudge), ("refuse", refuse), ("streak", streak.unwrap_or(2))]
+        {
+            if given < 2 {
+                return Err(FixationOptionsError::TooSmall { key, given });
+            }
+        }
+        if let Some(streak) = streak.filter(|streak| *streak > window) {
+            return Err(FixationOptionsError::StreakAboveWindow { streak, window });
+        }
+        let pollers = pollers.into_iter().collect();
+        Ok(FixationSettings { nudge, refuse, streak, window, pollers })
+    }
+}

@@ -1,0 +1,150 @@
+use std::time::Duration;
+
+use countersign_model::{Digest, Status, ToolErrorCategory, canonical_bytes};
+use serde_json::Value;
+
+use crate::executor::{Confinement, SideEffect};
+use crate::guard::Guard;
+use crate::ledger::{AppendError, Closed, Draft, Event, Opened};
+use crate::session::Session;
+
+/// An execution whose intent stands in the ledger and whose end does not yet.
+///
+/// INVARIANT: it is closed exactly once. Whoever drops it gave the execution up, and then it is
+/// closed as cancelled.
+pub(crate) struct Recording {
+    guard: Guard,
+    session: Session,
+    opened: Opened,
+    /// By the clock that never goes back.
+    since: Duration,
+    closed: bool,
+}
+
+/// How an execution ended, with what came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    pub(crate) status: Option<Status>,
+    pub(crate) category: Option<ToolErrorCategory>,
+    pub(crate) text: String,
+    pub(crate) structured: Option<Value>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) truncated: bool,
+    pub(crate) attempts: u32,
+    pub(crate) side_effects: Vec<SideEffect>,
+    pub(crate) confinement: Option<Confinement>,
+}
+
+/// What stands in the ledger about it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) opened: Opened,
+    pub(crate) closed: Closed,
+    /// Redacted.
+    pub(crate) text: String,
+    /// Redacted.
+    pub(crate) structured: Option<Value>,
+}
+
+impl Recording {
+    /// Writes down the intent, in one step with the quota. Nothing may happen before.
+    pub(crate) async fn open(
+        guard: &Guard,
+        session: &Session,
+        mut opened: Opened,
+        quota: Option<u64>,
+    ) -> Result<Self, AppendError> {
+        // Two calls in one millisecond may draw one number, once in four thousand million times.
+        for _ in 0..8 {
+            match guard.ledger().open_execution(session.id(), opened.clone(), quota).await {
+                Err(AppendError::RepeatedExecutionId { .. }) => {
+                    let Ok(id) = guard.execution_id(&opened.tool, opened.started_at) else { break };
+                    opened.execution_id = id;
+                }
+                Err(error) => return Err(error),
+                Ok(event) => return Ok(Self::of(guard, session, opened, event)),
+            }
+        }
+        let event = guard.ledger().open_execution(session.id(), opened.clone(), quota).await?;
+        Ok(Self::of(guard, session, opened, event))
+    }
+
+    fn of(guard: &Guard, session: &Session, opened: Opened, event: Event) -> Self {
+        let since = guard.clock().monotonic();
+        session.began(&opened.execution_id, since);
+        session.note(event, Vec::new());
+        Self { guard: guard.clone(), session: session.clone(), opened, since, closed: false }
+    }
+
+    pub(crate) fn execution_id(&self) -> &str {
+        &self.opened.execution_id
+    }
+
+    /// How long it has been running.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.guard.clock().monotonic().saturating_sub(self.since)
+    }
+
+    /// Redacts the result and writes down how it ended.
+    pub(crate) async fn close(mut self, ending: Ending) -> Result<Recorded, AppendError> {
+        // From here on it was not given up: whatever it did has happened.
+        self.closed = true;
+        let redactor = self.guard.redactor();
+        let raw_digest = match &ending.structured {
+            Some(value) => Digest::of_json(value),
+            None => Digest::of_bytes(ending.text.as_bytes()),
+        };
+        let structured = ending.structured.as_ref().map(|value| redactor.redact_value(value));
+        let text = redactor.redact(&ending.text).into_owned();
+        let recorded = match &structured {
+            Some(value) => canonical_bytes(value),
+            None => text.clone().into_bytes(),
+        };
+        let recorded_digest = Digest::of_bytes(&recorded);
+        let closed = self.closed_with(ending, raw_digest, recorded_digest);
+        let stored = vec![recorded];
+        let draft = Draft::Closed(closed.clone());
+        let session = self.session.clone();
+        let event = self.guard.ledger().append(session.id(), draft, stored.clone()).await?;
+        session.note(event, stored);
+        Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
+    }
+
+    fn closed_with(&self, ending: Ending, raw_digest: Digest, recorded_digest: Digest) -> Closed {
+        Closed {
+            execution_id: self.opened.execution_id.clone(),
+            status: ending.status.unwrap_or(Status::Completed),
+            category: ending.category,
+            exit_code: ending.exit_code,
+            truncated: ending.truncated,
+            attempts: ending.attempts.max(1),
+            ended_at: self.guard.clock().wall(),
+            duration_us: u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX),
+            raw_digest,
+            recorded_digest,
+            side_effects: ending.side_effects,
+            confinement: ending.confinement,
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if self.closed {
+            return;
+        }
+        let text = "given up before it ended";
+        let digest = Digest::of_bytes(text.as_bytes());
+        let ending = Ending {
+            status: Some(Status::Cancelled),
+            category: Some(ToolErrorCategory::Cancelled),
+            ..Ending::default()
+        };
+        let closed = self.closed_with(ending, digest, digest);
+        let stored = vec![text.as_bytes().to_vec()];
+        // Nobody is left to wait for it: the write is under way once `append` returns, and the
+        // session reads it back from the ledger.
+        drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
+        self.guard.audit_given_up(&self.session, &self.opened, &closed);
+    }
+}

@@ -1,0 +1,293 @@
+//! What must hold beside a pattern's expression, so that ordinary text stays as it is.
+//!
+//! Each check answers how many bytes, from the first of the secret on, are secret.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::pattern::Hit;
+
+/// The form alone is nearly proof: only fillers such as `xxxx` are left.
+pub(super) fn named(hit: &Hit<'_>) -> Option<usize> {
+    let secret = hit.secret;
+    (entropy(secret) >= 2.8 && !is_filler(secret)).then_some(secret.len())
+}
+
+/// As [`named`], and it mixes letters and digits.
+pub(super) fn random(hit: &Hit<'_>) -> Option<usize> {
+    is_random(hit.secret).then_some(hit.secret.len())
+}
+
+/// The value of an authorization header; behind a lone `bearer` only what looks random.
+pub(super) fn header(hit: &Hit<'_>) -> Option<usize> {
+    let secret = hit.secret.trim_end_matches(['.', '-']);
+    let sure = starts_with_ignoring_case(hit.lead, "authorization");
+    let accepted =
+        if sure { !is_template(secret) && !is_filler(secret) } else { is_random(secret) };
+    accepted.then_some(secret.len())
+}
+
+/// The first part decodes to a JSON object that names an algorithm.
+pub(super) fn jwt(hit: &Hit<'_>) -> Option<usize> {
+    let (first, _) = hit.secret.split_once('.')?;
+    let decoded = URL_SAFE_NO_PAD.decode(first).ok()?;
+    let object: serde_json::Value = serde_json::from_slice(&decoded).ok()?;
+    object.get("alg").is_some().then_some(hit.secret.len())
+}
+
+/// A signature in an address, or a key in a connection string.
+pub(super) fn signature(hit: &Hit<'_>) -> Option<usize> {
+    let parameter = hit.before.ends_with(['?', '&', ';', '"', '\'', ' ']) || hit.before.is_empty();
+    let fits = !starts_with_ignoring_case(hit.lead, "sig=") || parameter;
+    (fits && is_random(hit.secret)).then_some(hit.secret.len())
+}
+
+/// The password in `scheme://user:password@host`.
+pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
+    let secret = hit.secret;
+    (!is_template(secret) && !is_repeated(secret)).then_some(secret.len())
+}
+
+/// A key from its first line to its last; where the last is missing, to the end of the key.
+pub(super) fn key_block(hit: &Hit<'_>) -> Option<usize> {
+    /// Longer than any key.
+    const LONGEST: usize = 64 * 1024;
+    if !hit.secret.starts_with('-') {
+        return Some(hit.secret.len());
+    }
+    let body = hit.rest.get(hit.secret.len()..)?;
+    let body = body.get(..body.floor_char_boundary(LONGEST))?;
+    let body = body.split("---- BEGIN").next()?.split("-----BEGIN").next()?;
+    let end = body.find("-----END ").or_else(|| body.find("---- END "));
+    let Some(end) = end else {
+        let length = key_lines(body)?;
+        return Some(hit.secret.len() + length);
+    };
+    let (key, last) = body.split_at_checked(end)?;
+    if longest_base64(key) < 32 {
+        return None;
+    }
+    let dashes = last.get(9..)?.find("----").map_or(9, |at| at + 9);
+    let closing = last.get(dashes..)?;
+    let closing = closing.len() - closing.trim_start_matches('-').len();
+    Some(hit.secret.len() + end + dashes + closing)
+}
+
+/// A value that is assigned to a name like `password` or `api_key`.
+pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
+    let quoted = hit.lead.ends_with(['"', '\'']);
+    let secret = if quoted {
+        hit.secret
+    } else {
+        hit.secret.trim_end_matches([',', ')', ']', '}', '.', ':'])
+    };
+    let gap = hit.lead.trim_start_matches(|c: char| c.is_ascii_alphabetic() || "_-".contains(c));
+    let flag = gap.trim_matches(['"', '\'']).trim().is_empty();
+    let fits = if flag {
+        is_flag(hit.before)
+    } else if gap == ">" {
+        hit.before.ends_with(['<', ':']) && hit.rest.get(secret.len()..)?.starts_with("</")
+    } else {
+        true
+    };
+    let password = starts_with_ignoring_case(hit.lead, "pass") || is_pwd(hit);
+    let accepted = fits
+        && !is_template(secret)
+        && !is_repeated(secret)
+        && if password {
+            is_password(hit, secret, quoted)
+        } else {
+            !is_cursor(hit.before) && is_key(secret, quoted)
+        };
+    accepted.then_some(secret.len())
+}
+
+/// Whether a value behind the name of a token or key is one: a long mix without the look of a
+/// name, an address or a piece of code.
+pub(super) fn is_key(value: &str, quoted: bool) -> bool {
+    let shortest = if quoted { 8 } else { 16 };
+    value.len() >= shortest
+        && is_random(value)
+        && !value.contains(char::is_whitespace)
+        && !value.contains("://")
+        && !is_path(value)
+        && !is_words(value)
+        && (quoted || !is_code(value))
+}
+
+fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
+    /// What stands there where no password does: types, labels, rules of a form.
+    const NOT: [&str; 13] = [
+        "string",
+        "text",
+        "hidden",
+        "required",
+        "optional",
+        "nullable",
+        "undefined",
+        "none",
+        "null",
+        "true",
+        "false",
+        "redacted",
+        "your_password",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let letters = value.chars().all(|c| c.is_ascii_alphabetic() || "_-!?".contains(c));
+    let about_itself = letters && ["pass", "pwd"].iter().any(|name| lower.contains(name));
+    if NOT.contains(&lower.as_str()) || about_itself || is_path(value) {
+        return false;
+    }
+    let phrase = starts_with_ignoring_case(hit.lead, "passphrase");
+    if quoted {
+        let code = value.starts_with([')', ',', '+', ']', ':', '|']);
+        return value.len() >= 4 && !code && (phrase || !value.contains(char::is_whitespace));
+    }
+    if value.len() < 6 || is_code(value) {
+        return false;
+    }
+    // `PASSWORD=letters` stands in files of settings; `password: letters` is a type or a variable.
+    let setting = hit.lead.ends_with('=')
+        && hit.lead.chars().all(|c| !c.is_lowercase() && !c.is_whitespace());
+    !letters || setting
+}
+
+/// `pwd` is a password where it holds no path.
+fn is_pwd(hit: &Hit<'_>) -> bool {
+    starts_with_ignoring_case(hit.lead, "pwd") && !is_path(hit.secret)
+}
+
+/// `--db-password value`: the name before the keyword begins with two dashes.
+fn is_flag(before: &str) -> bool {
+    let name = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let name = name.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
+    let flag = before.get(name.len()..).unwrap_or_default();
+    flag.starts_with("--")
+}
+
+/// `next_page_token` and the like say where a list goes on.
+pub(super) fn is_cursor(before: &str) -> bool {
+    let before = before.trim_end_matches(['_', '-']);
+    let from = before.floor_char_boundary(before.len().saturating_sub(16));
+    let name = before.get(from..).unwrap_or_default().to_ascii_lowercase();
+    ["next", "page", "continuation", "sync", "pagination", "resume"]
+        .iter()
+        .any(|word| name.ends_with(word))
+}
+
+/// A mix of letters and digits with enough different ones.
+pub(super) fn is_random(value: &str) -> bool {
+    value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_alphabetic())
+        && entropy(value) >= 2.5
+        && !is_filler(value)
+        && !is_template(value)
+}
+
+/// A place for a value: `$NAME`, `${name}`, `{{ name }}`, `<name>`, `%s`.
+pub(super) fn is_template(value: &str) -> bool {
+    let printf = ["%s", "%d", "%v", "%(", "%{", "%q"];
+    value.starts_with(['$', '{', '<', '|', '('])
+        || printf.iter().any(|place| value.starts_with(place))
+        || value.contains("${")
+        || value.contains("{{")
+        || value.contains("$(")
+}
+
+/// What people write where a secret would stand.
+fn is_filler(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    ["xxxx", "****", "....", "your-", "your_", "yourtoken", "placeholder", "1234567890abcdef"]
+        .iter()
+        .any(|filler| lower.contains(filler))
+}
+
+/// One character again and again: `****`, `xxx`, `...`.
+fn is_repeated(value: &str) -> bool {
+    let mut chars = value.chars();
+    let first = chars.next();
+    chars.all(|c| Some(c) == first) && value.len() != 1
+}
+
+fn is_path(value: &str) -> bool {
+    let drive = matches!(value.as_bytes(), [b'A'..=b'Z' | b'a'..=b'z', b':', b'\\' | b'/', ..]);
+    drive || ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start))
+}
+
+/// Words and small numbers joined by dashes, dots or underscores: a name.
+fn is_words(value: &str) -> bool {
+    value.split(['-', '_', '.', '/', ':']).all(|part| {
+        part.bytes().all(|b| b.is_ascii_alphabetic())
+            || part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit())
+            || part.len() <= 3
+    })
+}
+
+/// A call, an index, a path of names, a type: `os.environ["X"]`, `args.password`, `Vec<u8>`.
+fn is_code(value: &str) -> bool {
+    if value.starts_with(['&', '*', '[', '{', '(', '<', '|', '!', '@']) {
+        return true;
+    }
+    let name = value.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_.:".contains(c));
+    let head = value.get(..value.len() - name.len()).unwrap_or_default();
+    let begins = head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let dotted = |text: &str| {
+        text.contains('.')
+            && text.split('.').all(|part| {
+                part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && !part.contains(':')
+            })
+    };
+    begins && (name.starts_with(['(', '[', '<', '{']) || head.contains("::") || dotted(value))
+        || value.contains("->")
+        || value.contains("()")
+}
+
+/// The length of the lines of a key whose end is missing. `None`: there are none.
+fn key_lines(body: &str) -> Option<usize> {
+    let (mut length, mut at, mut lines) = (0, 0, 0);
+    for line in body.split_inclusive('\n').flat_map(|line| line.split_inclusive("\\n")) {
+        let text = line.strip_suffix('\n').unwrap_or(line);
+        let text = text.strip_suffix("\\n").unwrap_or(text);
+        let text = text.trim_matches(|c: char| c.is_whitespace() || "\"'+,|>\\".contains(c));
+        let base64 = text.bytes().all(is_base64);
+        let heading = lines == 0 && text.len() < 80 && text.contains(": ");
+        at += line.len();
+        match text.len() {
+            16.. if base64 => lines += 1,
+            1.. if base64 && lines > 0 => {}
+            0 => continue,
+            _ if heading => continue,
+            _ => break,
+        }
+        length = at;
+    }
+    (lines > 0).then_some(length)
+}
+
+fn longest_base64(text: &str) -> usize {
+    text.as_bytes().split(|b| !is_base64(*b)).map(<[u8]>::len).max().unwrap_or_default()
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+fn starts_with_ignoring_case(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+/// Bits a byte, over the first bytes.
+fn entropy(text: &str) -> f64 {
+    const MOST: usize = 256;
+    let mut counts = [0_u32; 256];
+    let mut total = 0_u32;
+    for byte in text.bytes().take(MOST) {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+        total += 1;
+    }
+    let share = |count: &u32| f64::from(*count) / f64::from(total.max(1));
+    -counts.iter().filter(|count| **count > 0).map(|c| share(c) * share(c).log2()).sum::<f64>()
+}

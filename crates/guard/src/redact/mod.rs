@@ -1,0 +1,118 @@
+//! No secret stays in what is recorded, logged or shown: `[REDACTED:category]` stands there.
+//!
+//! [`Redactor`] finds the words with which secrets begin in one pass, tries the pattern that
+//! belongs to a word only where the word stands, and lets a check decide. The patterns are a
+//! table: `table.rs`.
+
+mod accept;
+mod home;
+mod pattern;
+mod table;
+mod value;
+mod worth;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::Value;
+
+pub use pattern::SecretCategory;
+
+use home::Home;
+use pattern::{Found, find};
+use table::PATTERNS;
+
+/// Replaces secrets. Redacting twice is redacting once; what is no secret stays byte for byte.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    home: Option<Home>,
+}
+
+impl Redactor {
+    /// 17 patterns in 6 categories.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self::default()
+    }
+
+    /// The patterns by name, each with its category, in the order in which they decide.
+    pub fn patterns() -> impl Iterator<Item = (&'static str, SecretCategory)> {
+        PATTERNS.iter().map(|pattern| (pattern.name, pattern.category))
+    }
+
+    /// Shows this folder as `~`, so that a user's name stays out of what is shown. A path is no
+    /// secret: what is recorded keeps it.
+    #[must_use]
+    pub fn hiding_home(mut self, folder: &Path) -> Self {
+        self.home = Home::new(folder);
+        self
+    }
+
+    /// The text without secrets. Borrowed when there was none.
+    #[must_use]
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        // What stood beside a secret may show only now where it begins or ends.
+        loop {
+            let found = find(&text);
+            if found.is_empty() {
+                break;
+            }
+            let bytes = replaced(text.as_bytes(), &found);
+            text = Cow::Owned(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        match (&self.home, text) {
+            (None, text) => text,
+            (Some(home), Cow::Borrowed(text)) => home.shortened(text),
+            (Some(home), Cow::Owned(text)) => Cow::Owned(home.shortened(&text).into_owned()),
+        }
+    }
+
+    /// The same for bytes, which need not be UTF-8 throughout: other bytes stay as they are.
+    #[must_use]
+    pub fn redact_bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => match self.redact(text) {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
+            Err(_) => redact_mixed(bytes),
+        }
+    }
+
+    /// The value without secrets: in strings, in names, and behind names such as `password`.
+    #[must_use]
+    pub fn redact_value(&self, value: &Value) -> Value {
+        value::redacted(self, value)
+    }
+}
+
+/// Bytes that are no text are searched as control characters, so that every place is the same.
+fn redact_mixed(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut bytes = Cow::Borrowed(bytes);
+    loop {
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(std::iter::repeat_n('\u{1a}', chunk.invalid().len()));
+        }
+        let found = find(&text);
+        if found.is_empty() {
+            return bytes;
+        }
+        bytes = Cow::Owned(replaced(&bytes, &found));
+    }
+}
+
+fn replaced(bytes: &[u8], found: &[Found]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut copied = 0;
+    for secret in found {
+        out.extend_from_slice(bytes.get(copied..secret.start).unwrap_or_default());
+        let category = PATTERNS.get(secret.row).map(|pattern| pattern.category);
+        out.extend_from_slice(category.unwrap_or(SecretCategory::Password).marker().as_bytes());
+        copied = secret.end;
+    }
+    out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    out
+}

@@ -1,0 +1,242 @@
+use std::fmt;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Captures, Match, Regex, RegexBuilder};
+
+use super::table::PATTERNS;
+
+/// What kind of secret was there. Its name stands in the marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SecretCategory {
+    /// Keys of services: AWS access key ids, Google, model providers, Stripe.
+    ApiKey,
+    /// GitHub, GitLab, Slack, registries, authorization headers, JSON web tokens.
+    AuthToken,
+    /// Private keys in PEM, OpenSSH and PuTTY form.
+    PrivateKey,
+    /// Passwords and what is assigned to names like them; passwords in addresses.
+    Password,
+    /// Addresses of databases with a password; Azure keys and signatures.
+    ConnectionString,
+    /// Secret keys and sessions of cloud accounts; answers of instance metadata.
+    CloudMetadata,
+}
+
+impl SecretCategory {
+    /// Every category, in the order of the table.
+    pub const ALL: [Self; 6] = [
+        Self::ApiKey,
+        Self::AuthToken,
+        Self::PrivateKey,
+        Self::Password,
+        Self::ConnectionString,
+        Self::CloudMetadata,
+    ];
+
+    /// The name inside the marker.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApiKey => "api_key",
+            Self::AuthToken => "auth_token",
+            Self::PrivateKey => "private_key",
+            Self::Password => "password",
+            Self::ConnectionString => "connection_string",
+            Self::CloudMetadata => "cloud_metadata",
+        }
+    }
+
+    /// What stands in place of a secret: `[REDACTED:password]`.
+    #[must_use]
+    pub fn marker(self) -> &'static str {
+        match self {
+            Self::ApiKey => "[REDACTED:api_key]",
+            Self::AuthToken => "[REDACTED:auth_token]",
+            Self::PrivateKey => "[REDACTED:private_key]",
+            Self::Password => "[REDACTED:password]",
+            Self::ConnectionString => "[REDACTED:connection_string]",
+            Self::CloudMetadata => "[REDACTED:cloud_metadata]",
+        }
+    }
+}
+
+impl fmt::Display for SecretCategory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What every marker begins with.
+pub(super) const MARKER: &str = "[REDACTED:";
+
+/// One kind of secret.
+pub(super) struct Pattern {
+    pub(super) name: &'static str,
+    pub(super) category: SecretCategory,
+    /// In any letter case. A match begins with one of them.
+    pub(super) keywords: &'static [&'static str],
+    /// Tried where a keyword stands, and only there. What is replaced is the group that takes part,
+    /// or the whole match where there is no group.
+    pub(super) regex: &'static str,
+    /// A cheap look at what stands before the keyword and behind it: whether the expression is
+    /// worth trying. Ordinary text is full of keywords.
+    pub(super) worth: fn(&str, &[u8]) -> bool,
+    /// Whether the keyword must not stand in the middle of a word.
+    pub(super) left: Left,
+    /// What more must hold: how many bytes, from the first of the secret on, are secret.
+    pub(super) check: fn(&Hit<'_>) -> Option<usize>,
+}
+
+/// What may stand before a keyword.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Anything,
+    /// No letter, digit or underscore, unless they are the end of an escape such as `\n` or `%3D`.
+    Edge,
+}
+
+/// A match whose check is still to come.
+pub(super) struct Hit<'t> {
+    /// All text before the keyword.
+    pub(super) before: &'t str,
+    /// The keyword and what follows it, up to the secret.
+    pub(super) lead: &'t str,
+    pub(super) secret: &'t str,
+    /// All text from the secret's first byte on.
+    pub(super) rest: &'t str,
+}
+
+/// A secret in a text: bytes, and the row of the table that found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Found {
+    pub(super) start: usize,
+    pub(super) row: usize,
+    pub(super) end: usize,
+}
+
+/// How much text is looked at before a secret is known to be one; beyond, only secrets are read
+/// on. This keeps the whole search linear.
+const WINDOW: usize = 4096;
+
+struct Search {
+    keywords: AhoCorasick,
+    /// The row of the table behind each keyword.
+    rows: Vec<usize>,
+    regexes: Vec<Regex>,
+}
+
+static SEARCH: LazyLock<Search> = LazyLock::new(search);
+
+#[expect(clippy::expect_used, reason = "built from the constant table alone; every test builds it")]
+fn search() -> Search {
+    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+    let rows = PATTERNS.iter().enumerate().flat_map(|(row, p)| p.keywords.iter().map(move |_| row));
+    Search {
+        keywords: AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(keywords)
+            .expect("the keywords fit an automaton"),
+        rows: rows.collect(),
+        regexes: PATTERNS.iter().map(|p| byte_regex(p.regex).expect("a pattern")).collect(),
+    }
+}
+
+/// Classes of bytes: a tenth of the states that classes of characters have. Secrets begin and end
+/// at ASCII, so that no match divides a character.
+fn byte_regex(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).unicode(false).build()
+}
+
+/// Every secret in the text, in order, overlapping ones joined.
+pub(super) fn find(text: &str) -> Vec<Found> {
+    let search = &*SEARCH;
+    let mut found = Vec::new();
+    let mut done = [0; PATTERNS.len()];
+    for hit in search.keywords.find_overlapping_iter(text) {
+        let row = search.rows.get(hit.pattern().as_usize()).copied().unwrap_or_default();
+        let (Some(pattern), Some(regex), Some(done)) =
+            (PATTERNS.get(row), search.regexes.get(row), done.get_mut(row))
+        else {
+            continue;
+        };
+        if hit.start() < *done {
+            continue;
+        }
+        let (before, behind) = (text.get(..hit.start()), text.as_bytes().get(hit.end()..));
+        if !before.zip(behind).is_some_and(|(before, behind)| (pattern.worth)(before, behind)) {
+            continue;
+        }
+        if let Some((start, end)) = pattern.find_at(regex, text, hit.start()) {
+            *done = end;
+            found.push(Found { start, row, end });
+        }
+    }
+    joined(found)
+}
+
+impl Pattern {
+    fn find_at(&self, regex: &Regex, text: &str, at: usize) -> Option<(usize, usize)> {
+        let (before, here) = text.split_at_checked(at)?;
+        let window = here.get(..here.floor_char_boundary(WINDOW))?;
+        if self.left == Left::Edge && !is_edge(before) {
+            return None;
+        }
+        if !regex.is_match(window.as_bytes()) || in_marker(before) {
+            return None;
+        }
+        let secret = secret_of(&regex.captures(window.as_bytes())?)?;
+        let (lead, rest) = here.split_at_checked(secret.start())?;
+        let (found, _) = rest.split_at_checked(secret.len())?;
+        if found.starts_with(MARKER) {
+            return None;
+        }
+        let hit = Hit { before, lead, secret: found, rest };
+        let mut length = (self.check)(&hit)?;
+        if secret.end() == window.len() && window.len() < here.len() {
+            // The secret goes on behind the window: it is taken to its end.
+            length = length.max(secret_of(&regex.captures(here.as_bytes())?)?.len());
+        }
+        let start = at + secret.start();
+        Some((start, start + length))
+    }
+}
+
+/// What is replaced of a match.
+fn secret_of<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
+    captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))
+}
+
+/// Whether the text ends inside a marker.
+fn in_marker(before: &str) -> bool {
+    let near = before.get(before.floor_char_boundary(before.len().saturating_sub(32))..);
+    let inside = near.and_then(|near| near.rsplit_once(MARKER));
+    inside.is_some_and(|(_, since)| !since.contains(']'))
+}
+
+/// Whether a word may begin behind this text.
+fn is_edge(before: &str) -> bool {
+    let bytes = before.as_bytes();
+    match bytes {
+        [.., b'\\', b'n' | b'r' | b't' | b'f' | b'b' | b'v' | b'0']
+        | [.., b'%', _, _]
+        | [.., b'\\', b'u', _, _, _, _]
+        | [.., b'\\', b'x', _, _]
+        | [] => true,
+        [.., last] => !last.is_ascii_alphanumeric() && *last != b'_',
+    }
+}
+
+/// In order; overlapping ones become one, named after the first.
+fn joined(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_unstable();
+    found.dedup_by(|next, kept| {
+        let overlaps = next.start < kept.end;
+        if overlaps {
+            kept.end = kept.end.max(next.end);
+        }
+        overlaps
+    });
+    found
+}

@@ -1,0 +1,110 @@
+use serde_json::{Map, Value};
+
+use super::Redactor;
+use super::accept::{is_cursor, is_key};
+use super::pattern::{MARKER, SecretCategory};
+
+/// What a member's name says about its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// Nothing.
+    Ordinary,
+    /// A secret where it looks like one: `token`.
+    Maybe,
+    /// A secret, whatever it looks like: `password`, `client_secret`.
+    Secret,
+}
+
+/// The same value without secrets: in its strings, its names, and behind names that say so.
+pub(super) fn redacted(redactor: &Redactor, value: &Value) -> Value {
+    walk(redactor, value, Named::Ordinary)
+}
+
+fn walk(redactor: &Redactor, value: &Value, named: Named) -> Value {
+    match value {
+        Value::String(text) => Value::String(string(redactor, text, named)),
+        Value::Number(number) if named == Named::Secret && number.to_string().len() >= 4 => {
+            Value::String(SecretCategory::Password.marker().to_owned())
+        }
+        Value::Array(items) => Value::Array(array(redactor, items, named)),
+        Value::Object(members) => Value::Object(object(redactor, members)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn string(redactor: &Redactor, text: &str, named: Named) -> String {
+    let path = text.starts_with('/') && named != Named::Ordinary && !text.contains([' ', '=']);
+    let secret = match named {
+        Named::Ordinary => false,
+        Named::Maybe => is_key(text, true),
+        Named::Secret => !text.trim().is_empty() && !path,
+    };
+    if secret && !text.starts_with(MARKER) {
+        SecretCategory::Password.marker().to_owned()
+    } else {
+        redactor.redact(text).into_owned()
+    }
+}
+
+/// Items inherit what the array's name says; behind `--password` stands a password.
+fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
+    let mut before = Named::Ordinary;
+    let one = |item: &Value| {
+        let inherited = if before == Named::Ordinary { named } else { before };
+        let flag = item.as_str().filter(|text| text.starts_with("--") && !text.contains('='));
+        before = flag.map_or(Named::Ordinary, of_name);
+        walk(redactor, item, if flag.is_some() { named } else { inherited })
+    };
+    items.iter().map(one).collect()
+}
+
+fn object(redactor: &Redactor, members: &Map<String, Value>) -> Map<String, Value> {
+    // `{"name": "DB_PASSWORD", "value": …}`: a list of variables, headers, fields of a form.
+    let name = ["name", "key"].iter().find_map(|key| members.get(*key)?.as_str());
+    let pair = name.map_or(Named::Ordinary, of_name);
+    let mut out = Map::new();
+    for (key, value) in members {
+        let named = match key.as_str() {
+            "value" => pair,
+            key => of_name(key),
+        };
+        let mut key = redactor.redact(key).into_owned();
+        while out.contains_key(&key) {
+            // Two names that were both secrets: neither member is lost.
+            key.push('\'');
+        }
+        out.insert(key, walk(redactor, value, named));
+    }
+    out
+}
+
+fn of_name(name: &str) -> Named {
+    const SECRET: [&str; 17] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "passcode",
+        "pwd",
+        "secret",
+        "apikey",
+        "secretkey",
+        "accesskey",
+        "privatekey",
+        "accesstoken",
+        "authtoken",
+        "refreshtoken",
+        "sessiontoken",
+        "bearertoken",
+        "authorization",
+        "credentials",
+    ];
+    let letters: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    if SECRET.iter().any(|word| letters.ends_with(word)) {
+        return Named::Secret;
+    }
+    match letters.strip_suffix("token") {
+        Some(before) if !is_cursor(before) => Named::Maybe,
+        _ => Named::Ordinary,
+    }
+}

@@ -1,0 +1,60 @@
+//! Cheap looks that come before an expression. Each lets pass whatever the expression could match.
+
+/// The keyword alone is rare enough.
+pub(super) fn anything(_: &str, _: &[u8]) -> bool {
+    true
+}
+
+/// Behind the name of a secret: the rest of a longer name, or the way to a value that is no name
+/// in a program.
+pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
+    match behind {
+        [b':' | b'=', ..] => !is_name(behind),
+        [b'_' | b'-' | b'k' | b'K' | b't' | b'T' | b'>' | b'"' | b'\'' | b'\\' | b']', ..] => true,
+        [first, ..] if is_blank(*first) => {
+            let next = behind.iter().position(|byte| !is_blank(*byte));
+            let rest = next.and_then(|at| behind.get(at..));
+            // `--db-password value` and its like.
+            let flag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            rest.is_some_and(|rest| matches!(rest, [b':' | b'=', ..]) && !is_name(rest))
+                || before.ends_with(flag)
+        }
+        // White space that is not ASCII.
+        [first, ..] => !first.is_ascii(),
+        [] => false,
+    }
+}
+
+/// Whether a colon or equals sign, and a blank, lead to a name of letters alone, or to a path of
+/// such names, and nothing that could be part of a secret follows: `= os.environ[`, `: string,`.
+fn is_name(behind: &[u8]) -> bool {
+    let [b':' | b'=', b' ', value @ ..] = behind else { return false };
+    let letters =
+        |text: &[u8]| text.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'_').count();
+    let mut rest = value;
+    loop {
+        let count = letters(rest);
+        let after = rest.get(count..).unwrap_or_default();
+        match (count, after) {
+            (0, _) => return false,
+            (_, [b'.', more @ ..]) => rest = more,
+            (_, [b'(' | b'[' | b' ' | b'\n', ..] | [b',' | b')', b' ' | b'\n', ..] | []) => {
+                return true;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Behind `bearer` or `authorization`: a blank, or what leads to a value.
+pub(super) fn has_value(_: &str, behind: &[u8]) -> bool {
+    match behind {
+        [b' ' | b'%' | b'+' | b':' | b'=' | b'"' | b'\'' | b'\\', ..] => true,
+        [first, ..] => is_blank(*first) || !first.is_ascii(),
+        [] => false,
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || (b'\t'..=b'\r').contains(&byte)
+}

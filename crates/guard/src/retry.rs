@@ -1,0 +1,171 @@
+//! When a failed call is tried again, and after what time.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::executor::{ToolError, ToolErrorKind};
+use crate::ports::Randomness;
+
+/// `[tools.retry]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetryOptions {
+    /// How often a call is tried, the first time included. 0 and 1: never again.
+    pub max_attempts: u32,
+    /// The longest pause before the second attempt, in milliseconds; it doubles with each one.
+    pub base_ms: u64,
+    /// The longest pause of all, in milliseconds.
+    pub max_ms: u64,
+    /// How long after the call began a further attempt may begin, in seconds.
+    pub budget_secs: u64,
+    /// The provider that is asked to rewrite arguments which did not fit; empty: none, the model
+    /// that made the call gets them back.
+    pub parameter_reformat_provider: String,
+}
+
+impl Default for RetryOptions {
+    fn default() -> Self {
+        Self {
+            max_attempts: 2,
+            base_ms: 500,
+            max_ms: 5_000,
+            budget_secs: 30,
+            parameter_reformat_provider: String::new(),
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RetryOptionsError {
+    /// So many that something else is wrong.
+    #[error("`max_attempts` is {given}, at most {most} are allowed")]
+    TooManyAttempts {
+        /// What was given.
+        given: u32,
+        /// The most.
+        most: u32,
+    },
+    /// The first pause is longer than the longest.
+    #[error("`base_ms` ({base_ms}) is more than `max_ms` ({max_ms})")]
+    BaseAboveMax {
+        /// The first.
+        base_ms: u64,
+        /// The longest.
+        max_ms: u64,
+    },
+    /// Longer than anybody waits.
+    #[error("`{key}` is longer than a day")]
+    TooLong {
+        /// Which one.
+        key: &'static str,
+    },
+}
+
+const MOST_ATTEMPTS: u32 = 20;
+const DAY_SECS: u64 = 24 * 60 * 60;
+
+impl RetryOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// Values that contradict each other or make no sense.
+    pub fn resolve(self) -> Result<RetrySettings, RetryOptionsError> {
+        let Self { max_attempts, base_ms, max_ms, budget_secs, parameter_reformat_provider } = self;
+        if max_attempts > MOST_ATTEMPTS {
+            let (given, most) = (max_attempts, MOST_ATTEMPTS);
+            return Err(RetryOptionsError::TooManyAttempts { given, most });
+        }
+        if base_ms > max_ms {
+            return Err(RetryOptionsError::BaseAboveMax { base_ms, max_ms });
+        }
+        if max_ms > DAY_SECS * 1_000 {
+            return Err(RetryOptionsError::TooLong { key: "max_ms" });
+        }
+        if budget_secs > DAY_SECS {
+            return Err(RetryOptionsError::TooLong { key: "budget_secs" });
+        }
+        Ok(RetrySettings {
+            max_attempts: max_attempts.max(1),
+            base: Duration::from_millis(base_ms),
+            max: Duration::from_millis(max_ms),
+            budget: Duration::from_secs(budget_secs),
+            parameter_reformat_provider: Some(parameter_reformat_provider)
+                .filter(|provider| !provider.is_empty()),
+        })
+    }
+}
+
+/// When a failed call is tried again, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetrySettings {
+    /// How often a call is tried, the first time included; at least 1.
+    pub max_attempts: u32,
+    /// The longest pause before the second attempt.
+    pub base: Duration,
+    /// The longest pause of all.
+    pub max: Duration,
+    /// How long after the call began a further attempt may begin.
+    pub budget: Duration,
+    /// The provider that rewrites arguments.
+    pub parameter_reformat_provider: Option<String>,
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        Self {
+            max_attempts: 2,
+            base: Duration::from_millis(500),
+            max: Duration::from_secs(5),
+            budget: Duration::from_secs(30),
+            parameter_reformat_provider: None,
+        }
+    }
+}
+
+impl RetrySettings {
+    /// The pause before the next attempt, after `attempts` of them and `elapsed` since the first
+    /// began; `None` when there is to be none. Without randomness there is none: callers that all
+    /// wait the same time would come back together.
+    pub fn next_delay(
+        &self,
+        attempts: u32,
+        elapsed: Duration,
+        randomness: &dyn Randomness,
+    ) -> Option<Duration> {
+        let longest = self.longest_delay(attempts, elapsed)?;
+        let mut bytes = [0; 8];
+        randomness.fill(&mut bytes).ok()?;
+        Some(share(longest, u64::from_le_bytes(bytes)))
+    }
+
+    /// The longest pause that may come before the next attempt; `None` when there is to be none.
+    ///
+    /// Doubles from `base` with every attempt up to `max`, and always ends within the budget.
+    #[must_use]
+    pub fn longest_delay(&self, attempts: u32, elapsed: Duration) -> Option<Duration> {
+        if attempts >= self.max_attempts {
+            return None;
+        }
+        let left = self.budget.checked_sub(elapsed).filter(|left| !left.is_zero())?;
+        let doublings = attempts.saturating_sub(1);
+        let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
+        Some(self.base.saturating_mul(factor).min(self.max).min(left))
+    }
+}
+
+/// A part of `longest`, from nothing to all of it, evenly ("full jitter").
+fn share(longest: Duration, random: u64) -> Duration {
+    let nanos = longest.as_nanos() * u128::from(random) / u128::from(u64::MAX);
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(longest)
+}
+
+/// Whether a call that failed may be tried again at all: trying can help, and doing it twice does
+/// no harm (`retryable`: what the owner says of the tool). Every failure may have had its effect,
+/// so a tool that is not retryable is never tried again.
+#[must_use]
+pub fn may_retry(error: &ToolError, retryable: bool) -> bool {
+    retryable && error.kind() == ToolErrorKind::Transient
+}

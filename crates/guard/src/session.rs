@@ -1,0 +1,314 @@
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use countersign_model::{Arguments, Catalog, Digest, Role, Transcript};
+use countersign_rules::{Ending, Fixation, FixationSettings, RejectionLog, Step};
+
+use crate::export::tool_list;
+use crate::guard::BeginSessionError;
+use crate::heard::Heard;
+use crate::ledger::{Draft, Event, Ledger, ReadLedgerError};
+use crate::scene::{Phase, Requested, Scene, TrustLevel};
+use crate::timeline::Timeline;
+
+/// How many executions a session remembers by the clock of this process.
+const RECENT: usize = 100;
+
+/// One conversation of one agent. Cheap to clone; every clone is the same session.
+///
+/// All state of a session lives here or in the ledger: nothing is global.
+#[derive(Clone)]
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone, Default)]
+pub struct SessionStart {
+    /// Its id; `None` makes one. The id of an earlier session goes on with that one.
+    pub id: Option<String>,
+    /// The model, where known.
+    pub model: Option<String>,
+    /// How far its sources are trusted.
+    pub trust: TrustLevel,
+    /// Variables that the host passes on.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// What is particular to one call.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// When in the agent's cycle it is made.
+    pub phase: Phase,
+    /// Who asked for it.
+    pub requested: Requested,
+    /// The trust of this turn, where it is less than the session's. More is not possible.
+    pub trust: Option<TrustLevel>,
+    /// The sub-agent that makes it.
+    pub caller: Option<String>,
+    /// Where the content that led to it came from.
+    pub claim_source: Option<String>,
+    /// The execution that this one repeats.
+    pub retry_of: Option<String>,
+}
+
+struct Shared {
+    id: String,
+    start: SessionStart,
+    environment: Arc<BTreeMap<String, String>>,
+    /// Every available tool.
+    tools: Arc<BTreeSet<String>>,
+    state: Mutex<State>,
+}
+
+pub(crate) struct State {
+    pub(crate) fixation: Fixation,
+    pub(crate) heard: Heard,
+    pub(crate) rejections: RejectionLog,
+    /// Executions that are open, with their tools.
+    running: BTreeMap<String, String>,
+    completed: Arc<BTreeSet<String>>,
+    /// Tools that the latest message of the user names.
+    mentioned: Arc<BTreeSet<String>>,
+    calls_made: u64,
+    /// When executions of this process began, by the clock that never goes back; the latest.
+    begun: VecDeque<(String, Duration)>,
+    timeline: Timeline,
+    /// The session's sequence number up to which events are in the timeline.
+    applied: u64,
+    /// Events that came before one that is still missing, with what they stored.
+    waiting: BTreeMap<u64, (Event, Vec<Vec<u8>>)>,
+}
+
+impl Session {
+    pub(crate) fn begin(
+        id: String,
+        start: SessionStart,
+        catalog: &Catalog,
+        fixation: FixationSettings,
+        ledger: &Ledger,
+        now: i64,
+    ) -> Result<Self, BeginSessionError> {
+        let available = catalog.iter().filter(|tool| tool.available);
+        let tools: BTreeSet<String> = available.map(|tool| tool.name.clone()).collect();
+        let mut state = State {
+            fixation: Fixation::new(fixation),
+            heard: Heard::default(),
+            rejections: RejectionLog::default(),
+            running: BTreeMap::new(),
+            completed: Arc::default(),
+            mentioned: Arc::default(),
+            calls_made: 0,
+            begun: VecDeque::new(),
+            timeline: Timeline::new(&id),
+            applied: 0,
+            waiting: BTreeMap::new(),
+        };
+        state.catch_up(&id, ledger)?;
+        state.calls_made = ledger.calls_made(&id)?;
+        let list = tool_list(catalog).to_string().into_bytes();
+        let digest = Digest::of_bytes(&list);
+        if state.timeline.tools() != Some(digest) {
+            let draft = Draft::Began { tools: digest, model: start.model.clone(), at: now };
+            let event = ledger.append(&id, draft, vec![list.clone()]).wait()?;
+            state.waiting.insert(event.session_seq, (event, vec![list]));
+            state.apply_waiting();
+        }
+        let environment = Arc::new(start.environment.clone());
+        Ok(Self {
+            shared: Arc::new(Shared {
+                id,
+                start,
+                environment,
+                tools: Arc::new(tools),
+                state: Mutex::new(state),
+            }),
+        })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.shared.id
+    }
+
+    /// The model, where known.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.shared.start.model.as_deref()
+    }
+
+    /// What was rejected in this session since this process joined it.
+    #[must_use]
+    pub fn rejections(&self) -> countersign_rules::RejectionCounts {
+        self.state().rejections.counts().clone()
+    }
+
+    /// A poisoned lock is taken all the same: every change under it is made in one step.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a call is judged in; `with` sees it.
+    pub(crate) fn scene<'s>(
+        &'s self,
+        held: &'s Held,
+        around: &'s Surroundings,
+        workspace: &'s Path,
+        now: i64,
+    ) -> Scene<'s> {
+        let own = self.shared.start.trust;
+        Scene {
+            session: &self.shared.id,
+            phase: around.phase,
+            trust: around.trust.map_or(own, |trust| trust.min(own)),
+            caller: around.caller.as_deref(),
+            model: self.model(),
+            requested: around.requested,
+            workspace,
+            environment: &self.shared.environment,
+            calls_made: held.calls_made,
+            completed: &held.completed,
+            tools: &held.tools,
+            mentioned: &held.mentioned,
+            claim_source: around.claim_source.as_deref(),
+            now,
+        }
+    }
+
+    /// What a scene borrows from the session, as it is now.
+    pub(crate) fn hold(&self, ledger: &Ledger) -> Held {
+        let mut state = self.state();
+        // Something is missing that this process did not note: another one wrote it, or it was
+        // written for a call that was given up. What cannot be read now is asked for again.
+        if !state.waiting.is_empty() {
+            drop(state.catch_up(&self.shared.id, ledger));
+        }
+        Held {
+            tools: Arc::clone(&self.shared.tools),
+            completed: Arc::clone(&state.completed),
+            mentioned: Arc::clone(&state.mentioned),
+            calls_made: state.calls_made,
+        }
+    }
+
+    /// Takes note of when an execution began.
+    pub(crate) fn began(&self, execution_id: &str, monotonic: Duration) {
+        let mut state = self.state();
+        state.begun.push_back((execution_id.to_owned(), monotonic));
+        if state.begun.len() > RECENT {
+            state.begun.pop_front();
+        }
+    }
+
+    /// When an execution began, if it is a recent one of this process.
+    pub(crate) fn begun(&self, execution_id: &str) -> Option<Duration> {
+        let state = self.state();
+        let found = state.begun.iter().rev().find(|(id, _)| id == execution_id);
+        found.map(|(_, monotonic)| *monotonic)
+    }
+
+    /// Takes note of an event that this process wrote.
+    pub(crate) fn note(&self, event: Event, stored: Vec<Vec<u8>>) {
+        let mut state = self.state();
+        if matches!(event.draft, Draft::Opened(_)) {
+            state.calls_made += 1;
+        }
+        state.waiting.insert(event.session_seq, (event, stored));
+        state.apply_waiting();
+    }
+
+    /// The whole session as a transcript, with what other processes wrote meanwhile.
+    pub(crate) fn transcript(&self, ledger: &Ledger) -> Result<Transcript, ReadLedgerError> {
+        let mut state = self.state();
+        state.catch_up(&self.shared.id, ledger)?;
+        Ok(state.timeline.transcript().clone())
+    }
+
+    /// Takes note of how a call went.
+    pub(crate) fn went(
+        &self,
+        tool: &str,
+        arguments: &Arguments,
+        result: &str,
+        ending: Ending,
+        writes: Option<bool>,
+    ) -> Option<String> {
+        let mut state = self.state();
+        if ending == Ending::Succeeded {
+            Arc::make_mut(&mut state.completed).insert(tool.to_owned());
+        }
+        state.fixation.record(Step { tool, arguments, result, ending, writes })
+    }
+
+    /// Forgets what the session learned about its calls: completed tools and repetitions. What is
+    /// recorded stays.
+    pub fn clear(&self) {
+        let mut state = self.state();
+        state.completed = Arc::default();
+        state.fixation.reset();
+    }
+}
+
+/// What a scene borrows.
+pub(crate) struct Held {
+    pub(crate) tools: Arc<BTreeSet<String>>,
+    pub(crate) completed: Arc<BTreeSet<String>>,
+    pub(crate) mentioned: Arc<BTreeSet<String>>,
+    calls_made: u64,
+}
+
+impl State {
+    fn apply_waiting(&mut self) {
+        while let Some((event, stored)) = self.waiting.remove(&(self.applied + 1)) {
+            let find = |digest: &Digest| {
+                stored.iter().find(|bytes| Digest::of_bytes(bytes) == *digest).cloned()
+            };
+            self.apply(&event, &find);
+        }
+    }
+
+    fn apply(&mut self, event: &Event, stored: &dyn Fn(&Digest) -> Option<Vec<u8>>) {
+        let before = self.timeline.transcript().messages.len();
+        self.timeline.apply(event, stored);
+        self.applied = event.session_seq;
+        match &event.draft {
+            Draft::Opened(opened) => {
+                self.running.insert(opened.execution_id.clone(), opened.tool.clone());
+            }
+            Draft::Closed(closed) => {
+                let tool = self.running.remove(&closed.execution_id);
+                if let Some(tool) = tool.filter(|_| closed.status.succeeded()) {
+                    Arc::make_mut(&mut self.completed).insert(tool);
+                }
+            }
+            _ => {}
+        }
+        for message in self.timeline.transcript().messages.get(before..).unwrap_or_default() {
+            self.heard.message(message);
+            if message.role == Role::User {
+                let catalog = &self.timeline.transcript().catalog;
+                let named = catalog.iter().filter(|tool| message.text.contains(&tool.name));
+                self.mentioned = Arc::new(named.map(|tool| tool.name.clone()).collect());
+            }
+        }
+    }
+
+    /// Reads what is in the ledger and not yet here.
+    fn catch_up(&mut self, session: &str, ledger: &Ledger) -> Result<(), ReadLedgerError> {
+        for event in ledger.events_after(session, self.applied)? {
+            let find = |digest: &Digest| ledger.result(digest).ok().flatten();
+            self.apply(&event, &find);
+            self.waiting.remove(&event.session_seq);
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("id", &self.shared.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,38 @@
+use std::path::{Path, PathBuf};
+
+/// Where everything that outlives the process is kept: one folder. Only names; whoever makes the
+/// folder sees to it that nobody else may write there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateFolder(PathBuf);
+
+impl StateFolder {
+    /// This folder.
+    #[must_use]
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The ledger: events, receipts, results.
+    #[must_use]
+    pub fn ledger(&self) -> PathBuf {
+        self.0.join("ledger.db")
+    }
+
+    /// The audit log.
+    #[must_use]
+    pub fn audit(&self) -> PathBuf {
+        self.0.join("audit.jsonl")
+    }
+
+    /// The folder of the signing key and of every public key there ever was.
+    #[must_use]
+    pub fn keys(&self) -> PathBuf {
+        self.0.join("keys")
+    }
+}

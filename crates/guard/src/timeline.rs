@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use countersign_formats::read_tools;
+use countersign_model::{
+    Arguments, Catalog, Digest, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status,
+    ToolCall, Transcript,
+};
+use serde_json::Value;
+
+use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
+
+/// A session's events as the transcript that rules understand.
+///
+/// INVARIANT: the only way from events to a transcript. The live session applies each event as it
+/// is written, a replay applies them as they are read; so both judge the same thing.
+#[derive(Debug, Clone)]
+pub(crate) struct Timeline {
+    transcript: Transcript,
+    /// Where the receipt of an execution stands.
+    receipts: BTreeMap<String, usize>,
+    tools: Option<Digest>,
+}
+
+/// A recorded session as a transcript, read from the ledger alone; `None` when the ledger has no
+/// event of it. [`crate::export`] writes it, `countersign check` reads that.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn recorded_transcript(
+    ledger: &Ledger,
+    session: &str,
+) -> Result<Option<Transcript>, ReadLedgerError> {
+    let events = ledger.events(session)?;
+    if events.is_empty() {
+        return Ok(None);
+    }
+    let mut timeline = Timeline::new(session);
+    for event in &events {
+        timeline.apply(event, &|digest| ledger.result(digest).ok().flatten());
+    }
+    // Retention has dropped the beginning.
+    if events.first().is_some_and(|event| event.session_seq > 1) {
+        timeline.transcript.completeness.add(Gap::CutStart, 0);
+    }
+    Ok(Some(timeline.transcript))
+}
+
+impl Timeline {
+    pub(crate) fn new(session: &str) -> Self {
+        let mut transcript = Transcript::new(session, Format::OpenaiChat);
+        transcript.receipts = Some(Vec::new());
+        Self { transcript, receipts: BTreeMap::new(), tools: None }
+    }
+
+    /// The tools with which the session began, or went on.
+    pub(crate) fn tools(&self) -> Option<Digest> {
+        self.tools
+    }
+
+    pub(crate) fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Adds what one event says. `stored` gives the bytes behind a digest; where they are gone
+    /// (retention), the text is empty and marked as cut.
+    pub(crate) fn apply(&mut self, event: &Event, stored: &dyn Fn(&Digest) -> Option<Vec<u8>>) {
+        match &event.draft {
+            Draft::Said(said) => {
+                let text = stored(&said.text).map(text_of).unwrap_or_default();
+                self.push(Message { time: Some(said.at), ..Message::text(said.role, text) });
+            }
+            Draft::Opened(opened) => {
+                self.call(opened);
+                self.receipts.insert(opened.execution_id.clone(), self.receipt_count());
+                self.add_receipt(RecordedReceipt {
+                    id: opened.execution_id.clone(),
+                    tool: opened.tool.clone(),
+                    call_id: Some(call_id(opened)),
+                    status: Status::Open,
+                    started: Some(opened.started_at),
+                    ended: None,
+                    result: None,
+                });
+            }
+            Draft::Closed(closed) => {
+                let place = self.receipts.get(&closed.execution_id).copied();
+                let bytes = stored(&closed.recorded_digest);
+                let gone = bytes.is_none();
+                let text = bytes.map(text_of).unwrap_or_default();
+                let receipts = self.transcript.receipts.as_mut();
+                let Some(receipt) =
+                    receipts.and_then(|all| place.and_then(|place| all.get_mut(place)))
+                else {
+                    return;
+                };
+                receipt.status = closed.status;
+                receipt.ended = Some(closed.ended_at);
+                receipt.result = (!gone).then(|| recorded_value(&text));
+                let call_id = receipt.call_id.clone().unwrap_or_default();
+                self.result(Outcome {
+                    call_id,
+                    text,
+                    is_error: Some(!closed.status.succeeded()),
+                    exit_code: closed.exit_code,
+                    truncated: closed.truncated || gone,
+                    ..Outcome::default()
+                });
+            }
+            Draft::Rejected(rejected) => {
+                self.call(&rejected.call);
+                self.add_receipt(RecordedReceipt {
+                    id: rejected.call.execution_id.clone(),
+                    tool: rejected.call.tool.clone(),
+                    call_id: Some(call_id(&rejected.call)),
+                    status: rejected.status,
+                    started: Some(rejected.call.started_at),
+                    ended: Some(rejected.call.started_at),
+                    result: None,
+                });
+                self.result(Outcome {
+                    call_id: call_id(&rejected.call),
+                    text: rejected.answer.clone(),
+                    is_error: Some(true),
+                    refused: true,
+                    ..Outcome::default()
+                });
+            }
+            Draft::Began { tools, .. } => {
+                self.tools = Some(*tools);
+                let bytes = stored(tools);
+                let list = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+                // Tools that retention dropped are unknown tools, not missing ones.
+                self.transcript.catalog = match list.and_then(|list| read_tools(&list).ok()) {
+                    Some(tools) => Catalog::known(tools).0,
+                    None => Catalog::unknown(),
+                };
+            }
+            Draft::Judged { .. } | Draft::Shown { .. } | Draft::Ended => {}
+        }
+    }
+
+    fn call(&mut self, opened: &Opened) {
+        let tool = opened.emitted_tool.as_ref().unwrap_or(&opened.tool).clone();
+        let call = ToolCall {
+            id: call_id(opened),
+            tool,
+            arguments: Arguments::from(&opened.arguments),
+            line: 0,
+        };
+        self.push(Message {
+            calls: vec![call],
+            agent: opened.caller_id.clone(),
+            time: Some(opened.started_at),
+            ..Message::text(Role::Assistant, "")
+        });
+    }
+
+    fn result(&mut self, outcome: Outcome) {
+        self.push(Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") });
+    }
+
+    fn push(&mut self, message: Message) {
+        self.transcript.messages.push(message);
+    }
+
+    fn receipt_count(&self) -> usize {
+        self.transcript.receipts.as_ref().map_or(0, Vec::len)
+    }
+
+    fn add_receipt(&mut self, receipt: RecordedReceipt) {
+        self.transcript.receipts.get_or_insert_default().push(receipt);
+    }
+}
+
+/// The model's id of a call. Where it gave none, the execution's: results need something to
+/// answer.
+fn call_id(opened: &Opened) -> String {
+    if opened.call_id.is_empty() { opened.execution_id.clone() } else { opened.call_id.clone() }
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// A recorded result as JSON: objects and lists as what they are, all else as text.
+pub(crate) fn recorded_value(text: &str) -> Value {
+    let looks = text.trim_start().starts_with(['{', '[']);
+    let parsed = looks.then(|| serde_json::from_str(text).ok()).flatten();
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+}

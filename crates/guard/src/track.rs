@@ -1,0 +1,114 @@
+use countersign_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use serde_json::{Value, json};
+
+use crate::call::CallError;
+use crate::gate::PermitBasis;
+use crate::guard::Guard;
+use crate::recording::{Ending, Recorded, Recording};
+use crate::session::{Session, Surroundings};
+
+/// An execution that a host performs itself and that is recorded here.
+///
+/// Dropping it records `cancelled`.
+pub struct Tracked {
+    guard: Guard,
+    session: Session,
+    recording: Recording,
+}
+
+/// An execution that a host performed, recorded to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackedResult {
+    /// The id of its receipt.
+    pub execution_id: String,
+    /// The recorded result as the agent should see it: redacted, with the id where the guard's
+    /// settings want it in the text.
+    pub text: String,
+}
+
+impl Guard {
+    /// Opens a receipt for a call that the host executes itself, with its own permission.
+    ///
+    /// # Errors
+    /// When the intent cannot be recorded; then the host must not execute the call.
+    pub async fn track(
+        &self,
+        session: &Session,
+        tool: &str,
+        arguments: &Value,
+        around: Surroundings,
+    ) -> Result<Tracked, CallError> {
+        let held = session.hold(self.ledger());
+        let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
+        let call = ToolCall {
+            id: String::new(),
+            tool: tool.to_owned(),
+            arguments: Arguments::from(arguments),
+            line: 0,
+        };
+        let mut opened =
+            self.intent(&call, tool, arguments, &scene).map_err(CallError::NoRandomness)?;
+        opened.permit = PermitBasis::Host;
+        if let Some(known) = self.catalog().get(tool) {
+            opened.origin = known.origin.clone();
+        }
+        let recording =
+            Recording::open(self, session, opened, None).await.map_err(CallError::NotRecorded)?;
+        Ok(Tracked { guard: self.clone(), session: session.clone(), recording })
+    }
+}
+
+impl Tracked {
+    /// The id of the receipt.
+    #[must_use]
+    pub fn execution_id(&self) -> &str {
+        self.recording.execution_id()
+    }
+
+    /// The execution succeeded with this result.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn complete(self, result: Value) -> Result<TrackedResult, CallError> {
+        let (text, structured) = match result {
+            Value::String(text) => (text, None),
+            value => (value.to_string(), Some(value)),
+        };
+        self.close(Ending { text, structured, ..Ending::default() }).await
+    }
+
+    /// The execution failed with this message.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn fail(
+        self,
+        category: ToolErrorCategory,
+        message: &str,
+    ) -> Result<TrackedResult, CallError> {
+        let status = match category {
+            ToolErrorCategory::Timeout => Status::Timeout,
+            ToolErrorCategory::Cancelled => Status::Cancelled,
+            _ => Status::Failed,
+        };
+        let text = message.to_owned();
+        let (status, category) = (Some(status), Some(category));
+        self.close(Ending { status, category, text, ..Ending::default() }).await
+    }
+
+    async fn close(self, ending: Ending) -> Result<TrackedResult, CallError> {
+        let Self { guard, session, recording } = self;
+        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        let Recorded { opened, closed, text, structured } = recorded;
+        guard.audit_closed(&session, &opened, &closed, None).map_err(CallError::NotAudited)?;
+        let text = guard.with_id(&text, structured.as_ref(), &opened);
+        Ok(TrackedResult { execution_id: opened.execution_id, text })
+    }
+}
+
+impl std::fmt::Debug for Tracked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let id = self.execution_id();
+        f.debug_struct("Tracked").field("execution_id", &json!(id)).finish_non_exhaustive()
+    }
+}

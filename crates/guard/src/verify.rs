@@ -1,0 +1,118 @@
+use countersign_model::{Digest, Finding, Role, Severity};
+use countersign_rules::{Counts, Settings, check};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::guard::Guard;
+use crate::ledger::{AppendError, Draft, ReadLedgerError, Said};
+use crate::session::Session;
+
+/// What an answer of the agent is worth.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    /// What should happen to it.
+    pub disposition: Disposition,
+    /// What is wrong with it, by place.
+    pub findings: Vec<Finding>,
+    /// The text that was judged: the answer after redaction. Spans index it.
+    pub text: String,
+    /// Claims of the whole session by verdict.
+    pub counts: Counts,
+    /// What to tell the model when the answer may not pass; empty when it may.
+    pub feedback: String,
+}
+
+/// What should happen to an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Disposition {
+    /// It may pass.
+    Pass,
+    /// It may pass with its warnings shown.
+    Annotate,
+    /// It may not pass: the record contradicts it, or lacks what it claims.
+    Block,
+}
+
+/// An answer could not be judged, or the judgement could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// What was said, or the judgement, could not be written down.
+    #[error("the judgement cannot be recorded: {0}")]
+    NotRecorded(#[from] AppendError),
+    /// The record of the session could not be read.
+    #[error("the record of the session cannot be read: {0}")]
+    Unreadable(#[from] ReadLedgerError),
+}
+
+impl Guard {
+    /// Takes note of what a person or a policy said. It may ground values, never actions.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn hear(&self, session: &Session, role: Role, text: &str) -> Result<(), AppendError> {
+        let text = self.redactor().redact(text).into_owned();
+        let at = self.clock().wall();
+        let said = Said { role, text: Digest::of_bytes(text.as_bytes()), at };
+        let stored = vec![text.into_bytes()];
+        let event = self.ledger().append(session.id(), Draft::Said(said), stored.clone()).await?;
+        session.note(event, stored);
+        Ok(())
+    }
+
+    /// Holds an answer of the agent against the session's receipts. The judgement is recorded with
+    /// the time and window it used, so that a replay judges alike.
+    ///
+    /// # Errors
+    /// When the record cannot be read or written.
+    pub async fn verify(&self, session: &Session, answer: &str) -> Result<Verified, VerifyError> {
+        self.hear(session, Role::Assistant, answer).await?;
+        let transcript = session.transcript(self.ledger())?;
+        let turn = transcript.messages.len().saturating_sub(1);
+        let text = transcript.messages.last().map(|last| last.text.clone()).unwrap_or_default();
+        let settings: &Settings = self.rules();
+        let report = check(&transcript, settings);
+        let findings: Vec<Finding> =
+            report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
+        let draft = Draft::Judged {
+            answer: Digest::of_bytes(text.as_bytes()),
+            at: self.clock().wall(),
+            window_secs: settings.execution_window_secs,
+            findings: Value::Array(findings.iter().map(recorded).collect()),
+        };
+        let event = self.ledger().append(session.id(), draft, Vec::new()).await?;
+        session.note(event, Vec::new());
+        let disposition = disposition(&findings);
+        let feedback =
+            if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
+        Ok(Verified { disposition, findings, text, counts: report.counts, feedback })
+    }
+}
+
+fn disposition(findings: &[Finding]) -> Disposition {
+    let worst = findings.iter().map(|finding| finding.severity).max();
+    match worst {
+        Some(Severity::Error) => Disposition::Block,
+        Some(Severity::Warning) => Disposition::Annotate,
+        Some(Severity::Note) | None => Disposition::Pass,
+    }
+}
+
+fn recorded(finding: &Finding) -> Value {
+    json!({
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.message,
+    })
+}
+
+/// What the model reads: that its answer was held back, why, and what would settle it.
+fn feedback(findings: &[Finding]) -> String {
+    let mut text = "I apologize: my answer said things that the record of this session does not \
+                    show. I will do it again, properly, and say only what was done.\n\nDetails:"
+        .to_owned();
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        text.push_str(&format!("\n- [{}] {}", finding.code, finding.message));
+    }
+    text
+}

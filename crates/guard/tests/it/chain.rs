@@ -1,0 +1,338 @@
+//! `admit → judge → open → execute → close → filter → answer`, and what is left of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use countersign_guard::{
+    Approval, Approver, BoxFuture, CitationFault, Draft, FunctionExecutor, Guard, GuardSettings,
+    PermitBasis, Question, SessionStart, ShowId, Surroundings, ToolError, TrustLevel,
+};
+use countersign_model::{Status, ToolErrorCategory};
+use serde_json::{Value, json};
+
+use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};
+
+/// Status, category and codes of one call.
+#[track_caller]
+fn check(tool: &str, arguments: &str, status: Status, category: Option<ToolErrorCategory>) {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    let answer = wait(run(&guard, &session, tool, arguments));
+    assert_eq!((answer.status, answer.category), (status, category), "{}", answer.text);
+    let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+    assert_eq!((receipt.status, receipt.category), (status, category));
+    assert_eq!(receipt.session_id, "s");
+}
+
+#[test]
+fn every_call_has_a_receipt() {
+    use Status::{Completed, Failed, Refused};
+    use ToolErrorCategory::{InvalidParameters, PermanentFailure, ToolNotFound, TypeMismatch};
+    check("get_order", r##"{"order_id":"#W1"}"##, Completed, None);
+    check("get_order", r##"{"order_id":"#W9"}"##, Failed, Some(PermanentFailure));
+    check("get_orders_of", "{}", Refused, Some(ToolNotFound));
+    check("get_order", "{}", Refused, Some(InvalidParameters));
+    check("get_order", r#"{"order_id":7}"#, Refused, Some(TypeMismatch));
+    check("get_order", "{", Refused, Some(InvalidParameters));
+    check("break_off", "{}", Failed, Some(PermanentFailure));
+}
+
+#[test]
+fn a_tool_that_breaks_off_takes_nothing_with_it() {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    let answer = wait(run(&guard, &session, "break_off", "{}"));
+    assert!(answer.text.contains("the tool broke off: oh no"), "{}", answer.text);
+    let again = wait(run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##));
+    assert_eq!(again.status, Status::Completed);
+}
+
+#[test]
+fn a_call_that_is_given_up_leaves_a_cancelled_receipt() {
+    let endless = FunctionExecutor::waiting(tool("wait", json!({}), None), |_: Value| async {
+        std::future::pending::<Result<String, ToolError>>().await
+    });
+    let guard = shop().executor(endless).build().unwrap();
+    let session = session(&guard, "s");
+    wait(async {
+        let running = guard.call(&session, call("wait", "{}"), Surroundings::default());
+        let given_up = tokio::time::timeout(Duration::from_millis(20), running).await;
+        assert!(given_up.is_err());
+    });
+    let events = guard.ledger().events("s").unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| &event.draft).collect();
+    let [Draft::Began { .. }, Draft::Opened(opened), Draft::Closed(closed)] = kinds.as_slice()
+    else {
+        panic!("{kinds:?}")
+    };
+    assert_eq!(closed.execution_id, opened.execution_id);
+    assert_eq!(closed.status, Status::Cancelled);
+    let receipt = guard.ledger().receipt(&opened.execution_id).unwrap().unwrap();
+    assert_eq!(receipt.status, Status::Cancelled);
+}
+
+#[test]
+fn a_tool_that_never_returns_is_given_up() {
+    let endless = FunctionExecutor::waiting(tool("wait", json!({}), None), |_: Value| async {
+        std::future::pending::<Result<String, ToolError>>().await
+    });
+    let settings =
+        GuardSettings { longest_call: Duration::from_millis(20), ..GuardSettings::default() };
+    let guard = shop().executor(endless).settings(settings).build().unwrap();
+    let session = session(&guard, "s");
+    let answer = wait(run(&guard, &session, "wait", "{}"));
+    assert_eq!(answer.status, Status::Timeout);
+    assert_eq!(answer.category, Some(ToolErrorCategory::Timeout));
+}
+
+/// A tool that counts how often it really ran, and fails so that it would be tried again.
+fn flaky(runs: &Arc<AtomicUsize>, failures: usize, idempotent: bool) -> FunctionExecutor {
+    let mut definition = tool("flaky", json!({}), Some(false));
+    definition.effects.idempotent = Some(idempotent);
+    let runs = Arc::clone(runs);
+    FunctionExecutor::new(definition, move |_: &Value| {
+        if runs.fetch_add(1, Ordering::SeqCst) < failures {
+            return Err(ToolError::of(ToolErrorCategory::ServerError, "try again"));
+        }
+        Ok("fine")
+    })
+}
+
+#[test]
+fn what_may_help_is_tried_again_and_counted_in_the_receipt() {
+    for (failures, idempotent, runs, status) in [
+        (0, true, 1, Status::Completed),
+        (1, true, 2, Status::Completed),
+        (1, false, 1, Status::Failed),
+    ] {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let mut settings = GuardSettings { quota: Some(1), ..GuardSettings::default() };
+        settings.retry.base = Duration::ZERO;
+        let guard =
+            shop().executor(flaky(&ran, failures, idempotent)).settings(settings).build().unwrap();
+        let session = session(&guard, "s");
+        let answer = wait(run(&guard, &session, "flaky", "{}"));
+        assert_eq!((answer.status, ran.load(Ordering::SeqCst)), (status, runs));
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!(receipt.attempts, u32::try_from(runs).unwrap());
+    }
+}
+
+#[test]
+fn a_batch_cannot_overshoot_the_quota() {
+    let settings = GuardSettings { quota: Some(5), ..GuardSettings::default() };
+    let guard = shop().settings(settings).build().unwrap();
+    let session = session(&guard, "s");
+    let answers = wait(async {
+        let calls = (0..20).map(|n| {
+            let (guard, session) = (guard.clone(), session.clone());
+            tokio::spawn(async move {
+                run(&guard, &session, "get_order", &format!("{{\"order_id\":\"#W{}\"}}", 100 + n))
+                    .await
+            })
+        });
+        let mut answers = Vec::new();
+        for call in calls.collect::<Vec<_>>() {
+            answers.push(call.await.unwrap());
+        }
+        answers
+    });
+    let ran = answers.iter().filter(|answer| answer.status == Status::Completed).count();
+    let blocked: Vec<_> =
+        answers.iter().filter(|answer| answer.codes == ["quota_blocked"]).collect();
+    assert_eq!((ran, blocked.len()), (5, 15));
+    assert!(
+        blocked.iter().all(|answer| answer.text.contains("quota") || answer.text.contains('5'))
+    );
+    assert_eq!(guard.ledger().calls_made("s").unwrap(), 5);
+}
+
+struct Somebody(bool);
+
+impl Approver for Somebody {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Option<Approval>> {
+        Box::pin(async { self.0.then(|| Approval { by: "maria".to_owned() }) })
+    }
+}
+
+#[test]
+fn who_agreed_stands_in_the_receipt() {
+    let asking = || cancel().asking("it cannot be undone");
+    for (approver, status, permit) in [
+        (None, Status::Denied, None),
+        (Some(false), Status::Denied, None),
+        (Some(true), Status::Completed, Some(PermitBasis::Approval { who: "maria".to_owned() })),
+    ] {
+        let mut builder = Guard::builder().clock(StillClock::at(NOW)).executor(asking());
+        if let Some(agrees) = approver {
+            builder = builder.approver(Arc::new(Somebody(agrees)));
+        }
+        let guard = builder.build().unwrap();
+        let session = session(&guard, "s");
+        let answer = wait(run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##));
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!((answer.status, receipt.permit), (status, permit));
+        if status == Status::Denied {
+            assert_eq!(answer.category, Some(ToolErrorCategory::ConfirmationRequired));
+            assert!(answer.questions[0].why.contains("it cannot be undone"));
+        }
+    }
+}
+
+#[test]
+fn an_approval_holds_for_one_call_with_these_arguments_once() {
+    let guard = Guard::builder()
+        .clock(StillClock::at(NOW))
+        .executor(cancel().asking("it cannot be undone"))
+        .build()
+        .unwrap();
+    let session = session(&guard, "s");
+    let ask = |id: &str| {
+        wait(run(&guard, &session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
+    };
+    let question = ask("#W1").questions.remove(0);
+    guard.approvals().grant("s", &question, "maria");
+    assert_eq!(ask("#W2").status, Status::Denied, "other arguments");
+    assert_eq!(ask("#W1").status, Status::Completed);
+    assert_eq!(ask("#W1").status, Status::Denied, "used up");
+}
+
+#[test]
+fn hidden_thinking_is_stripped_at_admission_and_recorded_nowhere() {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    let arguments = r##"{"_tafc_think":"the boss is wrong","order_id":"#W1"}"##;
+    let answer = wait(run(&guard, &session, "get_order", arguments));
+    assert_eq!(answer.status, Status::Completed);
+    let refused = r##"{"_tafc_think":"the boss is wrong","order":"#W1"}"##;
+    assert_eq!(wait(run(&guard, &session, "get_order", refused)).status, Status::Refused);
+    let events = guard.ledger().events("s").unwrap();
+    let all = serde_json::to_string(&events).unwrap();
+    assert!(!all.contains("boss") && !all.contains("_tafc_think"), "{all}");
+    assert!(all.contains("#W1"));
+}
+
+#[test]
+fn secrets_are_redacted_before_anything_is_stored() {
+    let secret = ["sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"].concat();
+    let told = secret.clone();
+    let leaky = FunctionExecutor::new(
+        tool("leak", json!({ "token": { "type": "string" } }), Some(false)),
+        move |_: &Value| Ok(json!({ "key": told, "note": "kept" })),
+    );
+    let guard = shop().executor(leaky).build().unwrap();
+    let session = session(&guard, "s");
+    let arguments = json!({ "token": secret }).to_string();
+    let answer = wait(run(&guard, &session, "leak", &arguments));
+    wait(guard.verify(&session, &format!("The key is {secret}."))).unwrap();
+    let mut all = serde_json::to_string(&guard.ledger().events("s").unwrap()).unwrap();
+    all += &guard.transcript(&session).map(|t| format!("{t:?}")).unwrap();
+    all += &format!("{answer:?}");
+    assert!(!all.contains(&secret), "{all}");
+    assert!(all.contains("kept"));
+}
+
+#[test]
+fn the_id_is_shown_where_the_surface_wants_it() {
+    for (show_id, expected) in [
+        (ShowId::Metadata, "order #W1 has been cancelled".to_owned()),
+        (ShowId::Trailer, "order #W1 has been cancelled\n(execution_id: ID)".to_owned()),
+        (
+            ShowId::Embed,
+            json!({
+                "execution_id": "ID",
+                "tool_name": "cancel_order",
+                "result": "order #W1 has been cancelled",
+                "executed_at": "2025-01-04T14:13:19.123Z",
+            })
+            .to_string(),
+        ),
+    ] {
+        let settings = GuardSettings { show_id, ..GuardSettings::default() };
+        let guard = shop().settings(settings).build().unwrap();
+        let session = session(&guard, "s");
+        let answer = wait(run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##));
+        assert_eq!(answer.text.replace(&answer.execution_id, "ID"), expected);
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        let result = guard.ledger().result(&receipt.recorded_digest.unwrap()).unwrap().unwrap();
+        assert_eq!(result, b"order #W1 has been cancelled", "the recorded result is the raw one");
+    }
+}
+
+#[test]
+fn hosts_that_execute_tools_themselves_get_receipts_too() {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    let arguments = json!({ "host": "example.org" });
+    let track = || guard.track(&session, "ping", &arguments, Surroundings::default());
+    let (completed, failed, dropped) = wait(async {
+        let completed = track().await.unwrap().complete(json!({ "up": true })).await.unwrap();
+        let failing = track().await.unwrap();
+        let failed = failing.fail(ToolErrorCategory::NetworkError, "no route").await.unwrap();
+        let dropped = track().await.unwrap().execution_id().to_owned();
+        (completed.execution_id, failed.execution_id, dropped)
+    });
+    for (id, status) in
+        [(&completed, Status::Completed), (&failed, Status::Failed), (&dropped, Status::Cancelled)]
+    {
+        let receipt = guard.ledger().receipt(id).unwrap().unwrap();
+        assert_eq!((receipt.status, receipt.permit), (status, Some(PermitBasis::Host)));
+    }
+}
+
+#[test]
+fn a_cited_execution_stands_or_there_is_one_reason() {
+    let clock = StillClock::at(NOW);
+    let guard = shop().clock(clock.clone()).build().unwrap();
+    let (ours, other) = (session(&guard, "ours"), session(&guard, "other"));
+    let (good, bad, foreign) = wait(async {
+        (
+            run(&guard, &ours, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
+            run(&guard, &ours, "get_order", r##"{"order_id":"#W9"}"##).await.execution_id,
+            run(&guard, &other, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
+        )
+    });
+    let window = Some(Duration::from_secs(300));
+    let cited = |id: &str, tool: &str| {
+        guard.cited(&ours, id, tool, window).unwrap().map(|_| ()).map_err(|not| not.reason)
+    };
+    use CitationFault::{
+        ExecutionExpired, ExecutionIdNotFound, ExecutionIncomplete, MalformedId, ToolNameMismatch,
+    };
+    assert_eq!(cited(&good, "get_order"), Ok(()));
+    assert_eq!(cited(&good, "cancel_order"), Err(ToolNameMismatch));
+    assert_eq!(cited(&bad, "get_order"), Err(ExecutionIncomplete));
+    assert_eq!(cited(&foreign, "get_order"), Err(ExecutionIdNotFound));
+    assert_eq!(cited("get_order_1735999999123_deadbeef", "get_order"), Err(ExecutionIdNotFound));
+    assert_eq!(cited("W1", "get_order"), Err(MalformedId));
+    // A wall clock that jumps back makes nothing younger.
+    clock.pass_monotonic(Duration::from_secs(301));
+    clock.set_wall(NOW - 1_000_000);
+    assert_eq!(cited(&good, "get_order"), Err(ExecutionExpired));
+    clock.pass(Duration::from_secs(0));
+    assert!(guard.cited(&ours, &good, "get_order", None).unwrap().is_ok());
+}
+
+#[test]
+fn trust_of_a_turn_is_never_more_than_the_sessions() {
+    let guard = shop().build().unwrap();
+    let start = SessionStart {
+        id: Some("s".to_owned()),
+        trust: TrustLevel::Provisional,
+        ..SessionStart::default()
+    };
+    let session = guard.session(start).unwrap();
+    for (asked, recorded) in [
+        (None, TrustLevel::Provisional),
+        (Some(TrustLevel::Trusted), TrustLevel::Provisional),
+        (Some(TrustLevel::Untrusted), TrustLevel::Untrusted),
+    ] {
+        let around = Surroundings { trust: asked, ..Surroundings::default() };
+        let answer =
+            wait(guard.call(&session, call("get_order", r##"{"order_id":"#W1"}"##), around))
+                .unwrap();
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!(receipt.trust, recorded);
+    }
+}

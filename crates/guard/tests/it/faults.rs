@@ -1,0 +1,111 @@
+//! When the record cannot be kept: a clear error or a denied call, never an unrecorded execution.
+#![expect(clippy::disallowed_methods, reason = "files of the state folder are spoiled")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use countersign_guard::{
+    BuildGuardError, CallError, Draft, FunctionExecutor, Guard, GuardSettings, ORDER, OnFailure,
+    StateFolder, Surroundings, ToolError,
+};
+use countersign_model::Status;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::desk::{call, run, session, shop, tool, wait};
+
+/// A guard that keeps its record here, and how often its tool ran.
+fn kept(folder: &TempDir, settings: GuardSettings) -> (Guard, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let touch = FunctionExecutor::new(tool("touch", json!({}), Some(true)), move |_: &Value| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, ToolError>("touched")
+    });
+    let state = StateFolder::at(folder.path());
+    let guard = Guard::builder().executor(touch).settings(settings).state(state).build().unwrap();
+    (guard, runs)
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_before_anything_runs() {
+    type Spoil = fn(&StateFolder);
+    let cases: [(&str, Spoil, &str); 4] = [
+        (
+            "the ledger is no database",
+            |f| std::fs::write(f.ledger(), "x".repeat(5_000)).unwrap(),
+            "ledger",
+        ),
+        ("the ledger is a folder", |f| std::fs::create_dir(f.ledger()).unwrap(), "ledger"),
+        ("the audit log is a folder", |f| std::fs::create_dir(f.audit()).unwrap(), "audit"),
+        (
+            "the audit log is a link",
+            |f| std::os::unix::fs::symlink("/dev/null", f.audit()).unwrap(),
+            "audit",
+        ),
+    ];
+    for (name, spoil, expected) in cases {
+        let folder = TempDir::new().unwrap();
+        let state = StateFolder::at(folder.path());
+        spoil(&state);
+        let error = shop().state(state).build().unwrap_err();
+        match (&error, expected) {
+            (BuildGuardError::Ledger(error), "ledger") => assert!(!error.help().is_empty()),
+            (BuildGuardError::Audit(error), "audit") => assert!(!error.help().is_empty()),
+            _ => panic!("{name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_result_that_cannot_be_audited_does_not_leave() {
+    for (on_failure, leaves) in [(OnFailure::Deny, false), (OnFailure::Continue, true)] {
+        let folder = TempDir::new().unwrap();
+        let mut settings = GuardSettings::default();
+        settings.audit.on_failure = on_failure;
+        let (guard, runs) = kept(&folder, settings);
+        let session = session(&guard, "s");
+        assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
+        // Somebody cuts the log.
+        std::fs::write(StateFolder::at(folder.path()).audit(), "").unwrap();
+        let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
+        match (answer, leaves) {
+            (Ok(answer), true) => assert_eq!(answer.text, "touched"),
+            (Err(CallError::NotAudited(error)), false) => {
+                assert!(error.to_string().contains("was cut from outside"), "{error}");
+            }
+            (other, _) => panic!("{other:?}"),
+        }
+        // What ran stands in the ledger, whatever became of the audit log.
+        assert_eq!(runs.load(Ordering::SeqCst), 2);
+        let events = guard.ledger().events("s").unwrap();
+        let closed = events.iter().filter(|event| matches!(event.draft, Draft::Closed(_)));
+        assert_eq!(closed.count(), 2);
+    }
+}
+
+#[test]
+fn a_call_whose_intent_cannot_be_recorded_does_not_run() {
+    let folder = TempDir::new().unwrap();
+    let (guard, runs) = kept(&folder, GuardSettings::default());
+    let session = session(&guard, "s");
+    assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
+    // Somebody replaces the table that intents go into.
+    let ledger = StateFolder::at(folder.path()).ledger();
+    let connection = rusqlite::Connection::open(ledger).unwrap();
+    connection.execute_batch("DROP TABLE recent").unwrap();
+    let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
+    assert!(matches!(answer, Err(CallError::NotRecorded(_))), "{answer:?}");
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn every_guard_has_the_same_chain() {
+    let folder = TempDir::new().unwrap();
+    let bare = Guard::builder().build().unwrap();
+    let in_memory = shop().build().unwrap();
+    let (on_disk, _) = kept(&folder, GuardSettings { quota: Some(1), ..GuardSettings::default() });
+    for guard in [bare, in_memory, on_disk] {
+        assert_eq!(guard.gates().ids(), ORDER);
+    }
+}

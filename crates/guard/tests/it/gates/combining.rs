@@ -1,0 +1,130 @@
+//! `combine`: order-free, deny-dominant, monotone; against a naive twin.
+
+use countersign_guard::{GateId, Judged, Question, Reason, Verdict, combine};
+use countersign_model::Digest;
+use proptest::prelude::*;
+
+use super::outcome;
+
+const GATES: [GateId; 4] = [GateId("a"), GateId("b"), GateId("c"), GateId("d")];
+
+fn verdict() -> impl Strategy<Value = (GateId, Verdict)> {
+    (0..GATES.len(), 0..3_u8, "[a-c]{1}").prop_map(|(gate, kind, text)| {
+        let gate = GATES[gate];
+        let verdict = match kind {
+            0 => Verdict::Allow { matched: (text != "c").then_some(text) },
+            1 => Verdict::Ask(Question {
+                gate,
+                digest: Digest::of_bytes(text.as_bytes()),
+                tool: "shell".to_owned(),
+                call: "shell {}".to_owned(),
+                why: text,
+            }),
+            _ => Verdict::Deny(Reason {
+                gate,
+                code: "policy_denied",
+                message: text,
+                matched: None,
+                help: None,
+            }),
+        };
+        (gate, verdict)
+    })
+}
+
+fn verdicts() -> impl Strategy<Value = Vec<(GateId, Verdict)>> {
+    prop::collection::vec(verdict(), 0..12)
+}
+
+/// How strict an outcome is.
+fn strictness(judged: &Judged) -> u8 {
+    match judged {
+        Judged::Allowed { .. } => 0,
+        Judged::Asked(_) => 1,
+        Judged::Denied(_) => 2,
+    }
+}
+
+/// The same, said as plainly as can be: three passes, one question each.
+fn naive(verdicts: &[(GateId, Verdict)]) -> (u8, Vec<String>) {
+    let mut said = Vec::new();
+    for (gate, verdict) in verdicts {
+        if let Verdict::Deny(reason) = verdict {
+            said.push(format!("{gate} {}", reason.message));
+        }
+    }
+    if !said.is_empty() || verdicts.is_empty() {
+        said.sort();
+        return (2, said);
+    }
+    for (gate, verdict) in verdicts {
+        if let Verdict::Ask(question) = verdict {
+            said.push(format!("{gate} {}", question.why));
+        }
+    }
+    if !said.is_empty() {
+        said.sort();
+        return (1, said);
+    }
+    for (gate, verdict) in verdicts {
+        if let Verdict::Allow { matched: Some(rule) } = verdict {
+            said.push(format!("{gate} {rule}"));
+        }
+    }
+    said.sort();
+    (0, said)
+}
+
+fn said(judged: &Judged) -> Vec<String> {
+    let mut said: Vec<String> = match judged {
+        Judged::Allowed { matched } => {
+            matched.iter().map(|(gate, rule)| format!("{gate} {rule}")).collect()
+        }
+        Judged::Asked(questions) => {
+            questions.iter().map(|q| format!("{} {}", q.gate, q.why)).collect()
+        }
+        Judged::Denied(reasons) => reasons
+            .iter()
+            .filter(|reason| reason.code != "no_gate")
+            .map(|reason| format!("{} {}", reason.gate, reason.message))
+            .collect(),
+    };
+    said.sort();
+    said
+}
+
+proptest! {
+    #[test]
+    fn the_order_does_not_matter(
+        (verdicts, shuffled) in verdicts().prop_flat_map(|v| (Just(v.clone()), Just(v).prop_shuffle()))
+    ) {
+        prop_assert_eq!(combine(verdicts), combine(shuffled));
+    }
+
+    #[test]
+    fn a_denial_dominates(verdicts in verdicts(), denial in verdict(), at in 0..12_usize) {
+        prop_assume!(matches!(denial.1, Verdict::Deny(_)));
+        let mut all = verdicts;
+        all.insert(at.min(all.len()), denial);
+        prop_assert!(matches!(combine(all), Judged::Denied(_)));
+    }
+
+    #[test]
+    fn one_more_gate_never_loosens(verdicts in verdicts(), more in verdict()) {
+        prop_assume!(!verdicts.is_empty());
+        let before = strictness(&combine(verdicts.clone()));
+        let after = strictness(&combine(verdicts.into_iter().chain([more])));
+        prop_assert!(after >= before);
+    }
+
+    #[test]
+    fn it_agrees_with_its_naive_twin(verdicts in verdicts()) {
+        let judged = combine(verdicts.clone());
+        prop_assert_eq!((strictness(&judged), said(&judged)), naive(&verdicts));
+    }
+}
+
+#[test]
+fn no_gate_at_all_is_a_denial() {
+    assert_eq!(outcome(&combine([])), "deny: none");
+}

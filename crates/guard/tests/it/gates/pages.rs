@@ -1,0 +1,73 @@
+//! The pages in `spec/gates/` say what is true: their cases are run.
+
+use countersign_guard::{
+    GateId, Gates, GuardOptions, ORDER, Phase, ToolsOptions, TrustLevel, Verdict,
+};
+use serde_json::Value;
+
+use super::{Situation, call, verdict_of};
+
+const PAGES: [(&str, &str); 6] = [
+    ("blocklist", include_str!("../../../../../spec/gates/blocklist.md")),
+    ("quota", include_str!("../../../../../spec/gates/quota.md")),
+    ("policy", include_str!("../../../../../spec/gates/policy.md")),
+    ("dependency", include_str!("../../../../../spec/gates/dependency.md")),
+    ("trust", include_str!("../../../../../spec/gates/trust.md")),
+    ("permission", include_str!("../../../../../spec/gates/permission.md")),
+];
+
+/// The text of the fenced block of this language.
+fn block<'p>(page: &'p str, language: &str) -> Option<&'p str> {
+    let begin = format!("```{language}\n");
+    Some(page.split_once(&begin)?.1.split_once("```")?.0)
+}
+
+fn situation(words: &[&str]) -> Situation {
+    let mut situation = Situation::default();
+    let list = |text: &str| text.split(',').map(str::to_owned).collect();
+    for word in words {
+        let (key, value) = word.split_once('=').unwrap();
+        let quoted = format!("\"{value}\"");
+        match key {
+            "trust" => situation.trust = serde_json::from_str::<TrustLevel>(&quoted).unwrap(),
+            "phase" => situation.phase = serde_json::from_str::<Phase>(&quoted).unwrap(),
+            "calls" => situation.calls_made = value.parse().unwrap(),
+            "tools" => situation.tools = list(value),
+            "completed" => situation.completed = list(value),
+            "mentioned" => situation.mentioned = list(value),
+            other => panic!("{other}"),
+        }
+    }
+    situation
+}
+
+#[track_caller]
+fn check(gate: &str, gates: &Gates, case: &str) {
+    let (before, arguments) = case.split_at(case.find('{').unwrap());
+    let arguments: Value = serde_json::from_str(arguments).unwrap();
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let (Some((expected, middle)), Some(tool)) = (words.split_first(), words.last()) else {
+        panic!("{case}")
+    };
+    let situation = situation(&middle[..middle.len() - 1]);
+    let found = match verdict_of(gates, gate, &call(tool, arguments), &situation) {
+        Verdict::Allow { .. } => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Deny(_) => "deny",
+    };
+    assert_eq!(found, *expected, "{gate}: {case}");
+}
+
+#[test]
+fn every_gate_has_a_page_whose_cases_hold() {
+    assert_eq!(PAGES.map(|(gate, _)| GateId(gate)), ORDER);
+    for (number, (gate, page)) in PAGES.iter().enumerate() {
+        assert!(page.starts_with(&format!("# Gate {}: {gate}\n", number + 1)), "{gate}");
+        let tools: ToolsOptions = toml::from_str(block(page, "toml").unwrap_or_default()).unwrap();
+        let options = GuardOptions { tools, ..GuardOptions::default() };
+        let gates = options.resolve().unwrap().gates().build();
+        let cases: Vec<&str> = block(page, "cases").unwrap().lines().collect();
+        assert!(cases.len() >= 3, "{gate}");
+        cases.into_iter().for_each(|case| check(gate, &gates, case));
+    }
+}

@@ -1,0 +1,303 @@
+//! The operator's rules.
+
+use countersign_guard::{
+    Admitted, AuthorizationOptions, Gates, PolicyOptions, PolicySettings, TrustLevel, Verdict,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use super::{Situation, call, shell, verdict_of};
+
+/// The policy gate of a rule in TOML.
+fn gates(rules: &str) -> Gates {
+    let options: PolicyOptions = toml::from_str(&format!("enabled = true\n{rules}")).unwrap();
+    let settings = PolicySettings::resolve(options, AuthorizationOptions::default()).unwrap();
+    Gates::builder().policy(settings).build()
+}
+
+fn verdict(gates: &Gates, call: &Admitted, situation: &Situation) -> &'static str {
+    match verdict_of(gates, "policy", call, situation) {
+        Verdict::Allow { .. } => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Deny(_) => "deny",
+    }
+}
+
+#[track_caller]
+fn check(rules: &str, cases: &[(Arc<Admitted>, Situation, &str)]) {
+    let gates = gates(rules);
+    for (at, (call, situation, expected)) in cases.iter().enumerate() {
+        let found = verdict(&gates, call, situation);
+        assert_eq!(found, *expected, "case {at}: {} {}", call.tool().name, call.arguments());
+    }
+}
+
+fn plain(call: Arc<Admitted>, expected: &str) -> (Arc<Admitted>, Situation, &str) {
+    (call, Situation::default(), expected)
+}
+
+fn read(path: &str) -> Arc<Admitted> {
+    call("read", json!({ "path": path }))
+}
+
+#[test]
+fn tools_are_names_or_patterns() {
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = 'fs__*'\n[[rules]]\neffect = 'deny'\ntool = '*delete*'",
+        &[
+            plain(call("fs__read", json!({})), "allow"),
+            plain(call("fs__delete", json!({})), "deny"),
+            plain(call("FS__read", json!({})), "deny"),
+            plain(call("read", json!({})), "deny"),
+        ],
+    );
+}
+
+#[test]
+fn a_denial_of_paths_is_about_any_of_them() {
+    check(
+        "default_effect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = '*'\n\
+         paths = ['/etc/**', '**/.env', 'secrets/**', '~/.ssh/**', '/home/dev/.aws/**']",
+        &[
+            plain(read("/etc/passwd"), "deny"),
+            plain(read("/etc/../etc/./ssh/x"), "deny"),
+            plain(read("../etc/passwd"), "deny"),
+            plain(read("file:///etc/passwd"), "deny"),
+            plain(read(".env"), "deny"),
+            plain(read("a/b/.env"), "deny"),
+            plain(read("/elsewhere/.env"), "deny"),
+            plain(read("secrets/key"), "deny"),
+            plain(read("./src/../secrets/key"), "deny"),
+            plain(read("/project/secrets/key"), "deny"),
+            plain(read("/other/secrets/key"), "allow"),
+            plain(read("~/.ssh/id"), "deny"),
+            plain(read("~/.aws/credentials"), "deny"),
+            plain(read("$HOME/.aws/credentials"), "deny"),
+            plain(read("src/main.rs"), "allow"),
+            plain(read("environment"), "allow"),
+            plain(read("https://example.com/etc/.env"), "allow"),
+            plain(call("x", json!({ "a": { "b": ["fine", "/etc/passwd"] } })), "deny"),
+            plain(shell("cat src/a.rs /etc/passwd"), "deny"),
+            plain(shell("cat </etc/passwd"), "deny"),
+            plain(shell("cp \"/etc/passwd\" out"), "deny"),
+            plain(shell("dd if=/etc/passwd"), "deny"),
+            plain(shell("cat .env"), "deny"),
+            plain(shell("cat src/a.rs"), "allow"),
+        ],
+    );
+}
+
+#[test]
+fn an_allowance_of_paths_needs_to_know_all_of_them() {
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = '*'\npaths = ['src/**', '/tmp/*']",
+        &[
+            plain(read("src/a.rs"), "allow"),
+            plain(read("/project/src/a.rs"), "allow"),
+            plain(read("/tmp/x"), "allow"),
+            plain(read("/tmp/x/y"), "deny"),
+            plain(read("src/../secret"), "deny"),
+            plain(read("/etc/passwd"), "deny"),
+            plain(read("word"), "deny"),
+            plain(call("read", json!({})), "deny"),
+            plain(call("cp", json!({ "from": "src/a", "to": "/etc/b" })), "deny"),
+            plain(call("cp", json!({ "from": "src/a", "to": "/tmp/b" })), "allow"),
+            plain(shell("cat src/$x"), "deny"),
+            plain(shell("cat src/*"), "deny"),
+        ],
+    );
+}
+
+#[test]
+fn arguments_are_looked_through_at_any_depth() {
+    check(
+        "default_effect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = '*'\nargs_match = '(?i)drop\\s+table'",
+        &[
+            plain(call("sql", json!({ "query": "DROP  TABLE users" })), "deny"),
+            plain(call("sql", json!({ "a": [{ "b": { "c": "x; drop table y" } }] })), "deny"),
+            plain(call("sql", json!({ "query": "select 1", "n": 7, "drop table": true })), "allow"),
+        ],
+    );
+}
+
+#[test]
+fn trust_narrows_in_both_directions() {
+    let cases = [
+        (TrustLevel::Untrusted, "deny", "deny"),
+        (TrustLevel::Provisional, "deny", "allow"),
+        (TrustLevel::Trusted, "allow", "allow"),
+    ];
+    for (trust, denied_upto, allowed_from) in cases {
+        let situation = Situation::trusted(trust);
+        let deny = "default_effect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = 'x'\ntrust_level = 'provisional'";
+        check(deny, &[(call("x", json!({})), situation.clone(), denied_upto)]);
+        let allow = "[[rules]]\neffect = 'allow'\ntool = 'x'\ntrust_level = 'provisional'";
+        check(allow, &[(call("x", json!({})), situation, allowed_from)]);
+    }
+}
+
+#[test]
+fn callers_and_the_environment() {
+    let by = |caller: Option<&str>| Situation {
+        caller: caller.map(str::to_owned),
+        ..Situation::default()
+    };
+    let x = || call("x", json!({}));
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = 'x'\ncaller = 'research*'",
+        &[
+            (x(), by(Some("research-1")), "allow"),
+            (x(), by(Some("other")), "deny"),
+            (x(), by(None), "deny"),
+        ],
+    );
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = 'x'\ncaller = ''",
+        &[(x(), by(None), "allow"), (x(), by(Some("a")), "deny")],
+    );
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = 'x'\ncaller = '*'",
+        &[(x(), by(None), "allow"), (x(), by(Some("a")), "allow")],
+    );
+    let within = |pairs: &[(&str, &str)]| Situation {
+        environment: pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        ..Situation::default()
+    };
+    check(
+        "[[rules]]\neffect = 'allow'\ntool = 'x'\nenv = ['CI', 'STAGE=test*']",
+        &[
+            (x(), within(&[("CI", "1"), ("STAGE", "testing")]), "allow"),
+            (x(), within(&[("CI", ""), ("STAGE", "test")]), "allow"),
+            (x(), within(&[("CI", "1"), ("STAGE", "live")]), "deny"),
+            (x(), within(&[("STAGE", "test")]), "deny"),
+        ],
+    );
+}
+
+#[track_caller]
+fn check_error(rules: &str, key: &str, message: &str) {
+    let options: PolicyOptions = toml::from_str(rules).unwrap();
+    let error = PolicySettings::resolve(options, AuthorizationOptions::default()).unwrap_err();
+    assert_eq!((error.key(), error.to_string().as_str()), (key, message));
+    assert!(!error.help().is_empty());
+}
+
+#[test]
+fn what_is_wrong_with_a_rule_is_named() {
+    check_error(
+        "[[rules]]\neffect = 'deny'\ntool = '['",
+        "tools.policy.rules[0].tool",
+        "policy.rules[0]: tool: `[` is not a pattern: unclosed character class; missing ']'",
+    );
+    check_error(
+        "[[rules]]\neffect = 'deny'\ntool = 'x'\n[[rules]]\nname = 'keys'\neffect = 'deny'\ntool = 'x'\npaths = ['a', '']",
+        "tools.policy.rules[1].paths[1]",
+        "keys: paths[1]: the pattern is empty",
+    );
+    check_error(
+        "[[rules]]\neffect = 'deny'\ntool = 'x'\nargs_match = '('",
+        "tools.policy.rules[0].args_match",
+        "policy.rules[0]: args_match: `(` is not a pattern: error: unclosed group",
+    );
+    let long = "x".repeat(1025);
+    check_error(
+        &format!("[[rules]]\neffect = 'deny'\ntool = 'x'\nargs_match = '{long}'"),
+        "tools.policy.rules[0].args_match",
+        "policy.rules[0]: args_match: the pattern has 1025 bytes; the limit is 1024",
+    );
+    check_error(
+        &"[[rules]]\neffect = 'deny'\ntool = 'x'\n".repeat(257),
+        "tools.policy.rules",
+        "there are 257 rules; policy and authorization together may have 256",
+    );
+}
+
+#[test]
+fn the_limit_counts_policy_and_authorization_together() {
+    let of = |count: usize| {
+        toml::from_str::<PolicyOptions>(&"[[rules]]\neffect = 'deny'\ntool = 'x'\n".repeat(count))
+            .unwrap()
+            .rules
+    };
+    let resolve = |policy: usize, authorization: usize| {
+        PolicySettings::resolve(
+            PolicyOptions { rules: of(policy), ..PolicyOptions::default() },
+            AuthorizationOptions { enabled: true, rules: of(authorization) },
+        )
+    };
+    assert!(resolve(128, 128).is_ok());
+    assert!(resolve(128, 129).is_err());
+}
+
+#[test]
+fn examples_are_checked_when_rules_are_loaded() {
+    let rule = "[[rules]]\nname = 'tables'\neffect = 'deny'\ntool = 'sql'\nargs_match = 'drop'\n";
+    let good = "match = [{ args = { query = 'drop table x' } }]\n\
+                not_match = [{ args = { query = 'select 1' } }, { tool = 'read', args = { a = 'drop' } }]";
+    let options: PolicyOptions = toml::from_str(&format!("{rule}{good}")).unwrap();
+    assert!(PolicySettings::resolve(options, AuthorizationOptions::default()).is_ok());
+    check_error(
+        &format!(
+            "{rule}match = [{{ args = {{ query = 'drop' }} }}, {{ args = {{ query = 'DROP' }} }}]"
+        ),
+        "tools.policy.rules[0].match[1]",
+        "tables: match[1] should match, but the rule is not about `sql {\"query\":\"DROP\"}`",
+    );
+    check_error(
+        &format!("{rule}not_match = [{{ args = {{ query = 'raindrop' }} }}]"),
+        "tools.policy.rules[0].not_match[0]",
+        "tables: not_match[0] should not match, but the rule is about `sql {\"query\":\"raindrop\"}`",
+    );
+    check_error(
+        "[[rules]]\neffect = 'deny'\ntool = 'sql*'\nmatch = [{ args = {} }]",
+        "tools.policy.rules[0].match[0]",
+        "policy.rules[0]: an example does not say which tool is called",
+    );
+}
+
+#[test]
+fn examples_of_rules_that_are_off_are_checked_too() {
+    let off = "[[rules]]\neffect = 'deny'\ntool = 'x'\nnot_match = [{}]";
+    let options: PolicyOptions = toml::from_str(off).unwrap();
+    assert!(PolicySettings::resolve(options.clone(), AuthorizationOptions::default()).is_err());
+    let authorization = AuthorizationOptions { enabled: false, rules: options.rules };
+    let error = PolicySettings::resolve(PolicyOptions::default(), authorization).unwrap_err();
+    assert_eq!(error.key(), "tools.authorization.rules[0].not_match[0]");
+}
+
+#[test]
+fn keys_that_nobody_knows_are_refused() {
+    for text in [
+        "enable = true",
+        "[[rules]]\neffect = 'deny'\ntool = 'x'\npath = ['a']",
+        "[[rules]]\neffect = 'deny'\ntool = 'x'\nmatch = [{ arguments = {} }]",
+        "[[rules]]\neffect = 'ask'\ntool = 'x'",
+        "[[rules]]\ntool = 'x'",
+        "[[rules]]\neffect = 'deny'",
+    ] {
+        assert!(toml::from_str::<PolicyOptions>(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_reason_is_what_the_model_reads() {
+    let gates = gates("[[rules]]\neffect = 'deny'\ntool = 'x'\nreason = 'ask the release team'");
+    let Verdict::Deny(reason) =
+        verdict_of(&gates, "policy", &call("x", json!({})), &Situation::default())
+    else {
+        panic!("it was not denied")
+    };
+    assert_eq!(reason.message, "ask the release team");
+    assert_eq!(reason.matched.as_deref(), Some("policy.rules[0]"));
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let text =
+        "enabled = true\n[[rules]]\neffect = 'deny'\ntool = 'x'\nmatch = [{ args = { a = 1 } }]";
+    let options: PolicyOptions = toml::from_str(text).unwrap();
+    let again: PolicyOptions = toml::from_str(&toml::to_string(&options).unwrap()).unwrap();
+    assert_eq!(options, again);
+    let schema: Value = schemars::schema_for!(PolicyOptions).to_value();
+    assert!(schema.pointer("/$defs/PolicyRule/properties/match").is_some(), "{schema}");
+}

@@ -1,0 +1,8 @@
+//! There is one of each.
+use countersign_guard::{ByPolicy, Permit};
+
+fn copied(permit: &Permit<ByPolicy>) -> Permit<ByPolicy> {
+    permit.clone()
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+//! Nobody says by himself what a permit stands on.
+use countersign_guard::ByApproval;
+
+fn main() {
+    let _ = ByApproval { by: String::from("me") };
+}

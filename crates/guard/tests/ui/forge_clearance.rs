@@ -1,0 +1,6 @@
+//! Only the gates clear a call.
+use countersign_guard::Clearance;
+
+fn main() {
+    let _ = Clearance {};
+}

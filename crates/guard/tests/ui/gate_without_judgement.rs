@@ -1,0 +1,12 @@
+//! A gate says what it says: nothing is inherited.
+use countersign_guard::{Gate, GateId};
+
+struct Open;
+
+impl Gate for Open {
+    fn id(&self) -> GateId {
+        GateId("open")
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! A clearance alone gives no permit: the guard opens the ledger first.
+use countersign_guard::Clearance;
+
+fn renewed(clearance: &Clearance) {
+    let _ = clearance.permit("ex_1", 2);
+}
+
+fn main() {}
