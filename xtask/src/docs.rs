@@ -1,5 +1,7 @@
 //! `cargo xtask docs`: the pages that are made from the code.
 
+mod keys;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -38,25 +40,35 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Every generated page. `read` gives what stands in a file now: only part of the README is made.
+/// Every generated page. `read` gives what stands in a file now: only part of some is made.
 pub(crate) fn pages(read: impl Fn(&str) -> Option<String>) -> Result<Vec<Page>> {
-    let readme = read("README.md").context("README.md cannot be read")?;
+    let text = |path: &str| read(path).with_context(|| format!("{path} cannot be read"));
+    let (readme, configuration) = ("README.md", "docs/configuration.md");
+    let keys = keys::tables(&text("schemas/countersign.schema.json")?)?;
     Ok(vec![
         Page { path: "docs/rules.md", text: rules_page() },
-        Page { path: "README.md", text: with_rules(&readme)? },
+        Page {
+            path: readme,
+            text: with(readme, &text(readme)?, "rules", &tables("spec/rules", "###"))?,
+        },
+        Page {
+            path: configuration,
+            text: with(configuration, &text(configuration)?, "keys", &keys)?,
+        },
     ])
 }
 
-const BEGIN: &str = "<!-- made by `cargo xtask docs`: rules -->\n";
 const END: &str = "<!-- end -->";
 
-fn with_rules(readme: &str) -> Result<String> {
+/// The page with its marked part replaced.
+fn with(path: &str, page: &str, part: &str, made: &str) -> Result<String> {
+    let begin = format!("<!-- made by `cargo xtask docs`: {part} -->\n");
     let marked =
-        readme.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+        page.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let Some((before, after)) = marked else {
-        bail!("README.md lacks the lines `{}` and `{END}`", BEGIN.trim());
+        bail!("{path} lacks the lines `{}` and `{END}`", begin.trim());
     };
-    Ok(format!("{before}{BEGIN}{}{END}{after}", tables("spec/rules", "###")))
+    Ok(format!("{before}{begin}{made}{END}{after}"))
 }
 
 fn rules_page() -> String {
@@ -107,11 +119,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_marked_part_of_the_readme_is_made() {
-        let made = with_rules(&format!("before\n{BEGIN}outdated row\n{END}\nafter\n")).unwrap();
-        assert!(made.starts_with("before\n<!--") && made.ends_with("<!-- end -->\nafter\n"));
-        assert!(!made.contains("outdated row"));
-        assert!(with_rules("nothing marked").is_err());
+    fn only_the_marked_part_of_a_page_is_made() {
+        let begin = "<!-- made by `cargo xtask docs`: rules -->\n";
+        let page = format!("before\n{begin}outdated row\n{END}\nafter\n");
+        let made = with("README.md", &page, "rules", "new row\n").unwrap();
+        assert_eq!(made, format!("before\n{begin}new row\n{END}\nafter\n"));
+        assert!(with("README.md", &page, "keys", "").is_err());
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 mod bench;
 mod corpus;
+mod crash;
 mod docs;
+mod receipts;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -23,8 +25,12 @@ enum Command {
     Bench(bench::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
+    /// Kills processes while they write to a ledger, and looks what is left.
+    Crash(crash::Options),
     /// Writes the pages that are made from the code.
     Docs(docs::Options),
+    /// Measures a ledger of many receipts.
+    Receipts(receipts::Options),
     /// Checks the house rules: floors, pages, names, length, links.
     Tidy,
 }
@@ -33,7 +39,9 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Bench(options) => bench::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
+        Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
+        Command::Receipts(options) => receipts::run(&options),
         Command::Tidy => tidy::run(&root()),
     }
 }

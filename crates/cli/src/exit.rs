@@ -69,11 +69,20 @@ pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<E
         return Ok(Exit::Clean);
     }
     let paint = terminal::Paint::for_errors();
-    writeln!(out, "{}: {error:#}", paint.error("error"))?;
+    writeln!(out, "{}: {}", paint.error("error"), said(error))?;
     for cause in error.chain() {
         if let Some(Complaint { help: Some(help), .. }) = cause.downcast_ref() {
             writeln!(out, "  {}: {help}", paint.help("help"))?;
         }
     }
     Ok(Exit::Input)
+}
+
+/// Everything the error and its causes say, each thing once: some errors repeat their cause.
+fn said(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| match cause.to_string() {
+        cause if said.is_empty() => cause,
+        cause if said.ends_with(&cause) => said,
+        cause => format!("{said}: {cause}"),
+    })
 }

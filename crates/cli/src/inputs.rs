@@ -1,6 +1,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use countersign_formats::decompressed;
@@ -19,6 +19,8 @@ pub(crate) struct Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Stdin,
+    /// What was made here.
+    Text(String),
     File(PathBuf),
 }
 
@@ -81,9 +83,18 @@ fn looks_like_a_log(path: &Path) -> bool {
 }
 
 impl Input {
+    /// A text that was made here, under the name it is shown by.
+    pub(crate) fn text(shown: String, text: String) -> Self {
+        Self { shown, source: Source::Text(text), named: true }
+    }
+
     /// The name that a transcript without an id gets.
     pub(crate) fn name(&self) -> String {
-        let Source::File(path) = &self.source else { return "stdin".to_owned() };
+        let path = match &self.source {
+            Source::Stdin => return "stdin".to_owned(),
+            Source::Text(_) => return self.shown.clone(),
+            Source::File(path) => path,
+        };
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut name = name.unwrap_or_else(|| self.shown.clone());
         for ending in PACKED.iter().chain(&ENDINGS) {
@@ -98,6 +109,7 @@ impl Input {
     pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
         match &self.source {
             Source::Stdin => decompressed(BufReader::new(io::stdin())),
+            Source::Text(text) => Ok(Box::new(Cursor::new(text.clone()))),
             Source::File(path) => {
                 if path.is_dir() {
                     return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));

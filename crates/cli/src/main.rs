@@ -11,8 +11,10 @@ mod choices;
 mod command;
 mod config;
 mod exit;
+mod guard;
 mod inputs;
 mod rule_names;
+mod state;
 mod suggest;
 mod terminal;
 

@@ -5,6 +5,7 @@ use countersign_report::RuleCard;
 use countersign_rules::{Meta, Settings, rules};
 
 use crate::choices::RuleMode;
+use crate::config::ObligationOptions;
 use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 
@@ -45,6 +46,8 @@ pub(crate) fn cards() -> Vec<RuleCard> {
 pub(crate) struct Selection<'a> {
     /// Modes of the configuration, by code or name.
     pub(crate) configured: &'a BTreeMap<String, RuleMode>,
+    /// Obligations of the configuration.
+    pub(crate) obligations: &'a [ObligationOptions],
     /// `--mode`: a mode for all, or `CODE=MODE`.
     pub(crate) modes: &'a [String],
     /// `--rule`: only these.
@@ -89,7 +92,11 @@ impl Selection<'_> {
         for word in self.ignored {
             modes.insert(find(word)?.code, Mode::Off);
         }
-        Ok(Settings { modes, ..Settings::default() })
+        let obligations = self.obligations.iter().map(ObligationOptions::checked);
+        let obligations = obligations
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|wrong| Complaint::new(wrong.to_string()))?;
+        Ok(Settings { modes, obligations, ..Settings::default() })
     }
 }
 

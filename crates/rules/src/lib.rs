@@ -13,11 +13,14 @@ mod citation;
 mod claims;
 mod facts;
 mod findings;
+mod obligation;
+mod other_language;
 mod outcome;
 mod prose;
 mod rule;
 mod settings;
 mod tool_use;
+mod values;
 
 pub use call::{
     Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,
@@ -28,5 +31,6 @@ pub use call::{
 pub use check::{Counts, Report, check};
 pub use facts::{Execution, Facts, Record};
 pub use findings::Findings;
+pub use obligation::{Obligation, ObligationError};
 pub use rule::{Group, Meta, Rule, rules};
 pub use settings::Settings;

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use countersign_model::{Code, Mode};
 
+use crate::obligation::Obligation;
 use crate::rule::Meta;
 
 /// Checked values that decide what is judged, and how strictly.
@@ -11,6 +12,8 @@ pub struct Settings {
     pub modes: BTreeMap<Code, Mode>,
     /// How many seconds an execution may be cited after it began; 0 is the whole session.
     pub execution_window_secs: u64,
+    /// What has to be done with certain work; none unless configured.
+    pub obligations: Vec<Obligation>,
 }
 
 impl Settings {

@@ -1,13 +1,14 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use countersign_formats::{Options as ReadOptions, ReadError, Reading, read};
-use countersign_model::{Catalog, Format, Problem, Severity, Verdict};
+use countersign_guard::{export, recorded_transcript};
+use countersign_model::{Catalog, Format, Message, Problem, Role, Severity, Verdict};
 use countersign_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -20,8 +21,10 @@ use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
+use crate::guard::ledger;
 use crate::inputs::{Input, inputs};
 use crate::rule_names::{Selection, cards};
+use crate::suggest::did_you_mean;
 use crate::terminal;
 
 /// Files that are worked on before what was found in them is written.
@@ -37,8 +40,14 @@ const BATCH: usize = 64;
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
     /// Files, folders, or - for standard input
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "session", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// A session of the ledger, checked as it is recorded (repeatable)
+    #[arg(long, value_name = "ID")]
+    session: Vec<String>,
+    /// What the agent says at the end of that session: a file, or - for standard input
+    #[arg(long, value_name = "FILE", requires = "session")]
+    answer: Option<PathBuf>,
     /// The form of the logs, instead of detecting it
     #[arg(long, value_name = "FORM", value_parser = forms())]
     input_format: Option<String>,
@@ -90,6 +99,8 @@ Examples:
   countersign check logs/ --format sarif --output countersign.sarif
   countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
   countersign check logs/ --baseline known.json --write-baseline
+  countersign check --session fix-42
+  echo 'All tests pass.' | countersign check --session fix-42 --answer -
   zcat log.gz | countersign check - --format jsonl | jq .message";
 
 fn forms() -> PossibleValuesParser {
@@ -97,9 +108,11 @@ fn forms() -> PossibleValuesParser {
 }
 
 pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit> {
-    let (options, _) = config::find(&global.place())?;
+    let options = config::find(&global.place())?.options;
     let job = Job::new(&arguments, &options)?;
-    let inputs = inputs(&arguments.paths);
+    let mut inputs = inputs(&arguments.paths);
+    let answer = arguments.answer.as_deref().map(said).transpose()?;
+    inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
         Some(path) => {
@@ -108,6 +121,41 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
             job.run(&inputs, BufWriter::new(file))
         }
     }
+}
+
+/// Sessions of the ledger, in the form that they are exported in.
+fn recorded(
+    global: &Global,
+    options: &config::Options,
+    sessions: &[String],
+    answer: Option<&str>,
+) -> anyhow::Result<Vec<Input>> {
+    if sessions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ledger = ledger(&global.state()?.existing()?, options)?;
+    let mut inputs = Vec::with_capacity(sessions.len());
+    for id in sessions {
+        let Some(mut transcript) = recorded_transcript(&ledger, id)? else {
+            let known = ledger.sessions()?;
+            return Err(Complaint::new(format!("there is no session `{id}` in the ledger"))
+                .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
+                .into());
+        };
+        let answer = answer.map(|text| Message::text(Role::Assistant, text));
+        transcript.messages.extend(answer);
+        inputs.push(Input::text(id.clone(), export(&transcript).to_string()));
+    }
+    Ok(inputs)
+}
+
+/// The text of an answer.
+fn said(path: &Path) -> anyhow::Result<String> {
+    if path == Path::new("-") {
+        return Ok(io::read_to_string(io::stdin())?);
+    }
+    std::fs::read_to_string(path)
+        .with_context(|| format!("the answer {} cannot be read", path.display()))
 }
 
 /// What to do with every input: checked values only.
@@ -140,15 +188,15 @@ impl Job {
     fn new(arguments: &Arguments, options: &config::Options) -> anyhow::Result<Self> {
         let CheckOptions { fail_on, severity, format, show_supported, ignore, tools, baseline } =
             &options.check;
-        let ignored: Vec<String> =
-            ignore.iter().flatten().chain(&arguments.ignore).cloned().collect();
+        let ignored: Vec<String> = ignore.iter().chain(&arguments.ignore).cloned().collect();
         let selection = Selection {
             configured: &options.rules,
+            obligations: &options.obligations,
             modes: &arguments.modes,
             only: &arguments.rules,
             ignored: &ignored,
         };
-        let format = arguments.format.or(*format).unwrap_or_default();
+        let format = arguments.format.unwrap_or(*format);
         let file = |flag: &Option<PathBuf>, option: &Option<String>| {
             flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
         };
@@ -156,7 +204,7 @@ impl Job {
         let look = Look {
             colour: arguments.output.is_none() && terminal::colours(arguments.color),
             width: if arguments.output.is_none() { terminal::width() } else { 0 },
-            show_supported: arguments.show_supported || show_supported.unwrap_or_default(),
+            show_supported: arguments.show_supported || *show_supported,
             quiet: arguments.quiet,
             version: env!("CARGO_PKG_VERSION"),
             rules: cards(),
@@ -176,8 +224,8 @@ impl Job {
             catalog: file(&arguments.tools, tools).map(read_catalog).transpose()?,
             settings: selection.settings()?,
             renderer: ReportFormat::from(format).renderer(look),
-            least: arguments.severity.or(*severity).unwrap_or_default().into(),
-            fail_on: arguments.fail_on.or(*fail_on).unwrap_or_default().severity(),
+            least: arguments.severity.unwrap_or(*severity).into(),
+            fail_on: arguments.fail_on.unwrap_or(*fail_on).severity(),
             baseline,
             accept_into,
             quiet: arguments.quiet,

@@ -1,12 +1,15 @@
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use similar::TextDiff;
 
 use super::Global;
-use crate::config;
-use crate::exit::Exit;
+use crate::config::{self, Migration};
+use crate::exit::{Complaint, Exit};
 
-/// Check or show the configuration, or print its schema
+/// Check, show or migrate the configuration, or print its schema
 ///
 /// The configuration is `countersign.toml` in the working directory or above it, and below that
 /// the user's (`$XDG_CONFIG_HOME/countersign/countersign.toml`). Environment variables
@@ -16,6 +19,8 @@ use crate::exit::Exit;
 Examples:
   countersign config check
   countersign config show --config ci/countersign.toml
+  COUNTERSIGN_TOOLS_RETRY_MAX_ATTEMPTS=5 countersign config show
+  countersign config migrate --write
   countersign config schema > countersign.schema.json")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -26,34 +31,126 @@ pub(crate) struct Arguments {
 enum Action {
     /// Read the configuration and say what is wrong with it
     Check,
-    /// Print what is in force, defaults filled in
-    Show,
+    /// Print what is in force and where it is said, defaults filled in
+    Show {
+        /// How it is shown
+        #[arg(long, value_name = "FORMAT", default_value = "toml")]
+        format: ShowFormat,
+    },
+    /// Move keys that have a new name to it, comments with them
+    ///
+    /// Shows what would change, or writes it with `--write`. Running it twice does no more than
+    /// running it once.
+    #[command(after_help = "\
+Examples:
+  countersign config migrate                     the nearest file, changes shown
+  countersign config migrate --write             the same, written
+  countersign config migrate - < old.toml        standard input, the result printed")]
+    Migrate {
+        /// The file, or - for standard input; without it the nearest that is found
+        file: Option<PathBuf>,
+        /// Write the file instead of showing what would change
+        #[arg(long)]
+        write: bool,
+    },
     /// Print the JSON Schema of the configuration
     Schema,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ShowFormat {
+    /// As it could stand in a file
+    Toml,
+    /// One JSON object
+    Json,
+}
+
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
-    match arguments.action {
+    match &arguments.action {
         Action::Schema => {
             writeln!(out, "{}", serde_json::to_string_pretty(&config::schema())?)?;
         }
         Action::Check => {
-            let (_, files) = config::find(&global.place())?;
-            if files.is_empty() {
+            let found = config::find(&global.place())?;
+            found.options.guard().resolve()?;
+            if found.files.is_empty() {
                 writeln!(out, "no configuration file: defaults are in force")?;
             }
-            for file in files {
+            for file in found.files {
                 writeln!(out, "{}: valid", file.display())?;
             }
         }
-        Action::Show => {
-            let (options, files) = config::find(&global.place())?;
-            for file in files {
-                writeln!(out, "# {}", file.display())?;
+        Action::Show { format } => {
+            let found = config::find(&global.place())?;
+            match format {
+                ShowFormat::Toml => write!(out, "{}", config::show(&found)?)?,
+                ShowFormat::Json => {
+                    writeln!(out, "{}", serde_json::to_string_pretty(&found.options)?)?;
+                }
             }
-            write!(out, "{}", toml::to_string(&options.resolved())?)?;
         }
+        Action::Migrate { file, write } => migrate(global, file.as_deref(), *write, &mut out)?,
     }
     Ok(Exit::Clean)
+}
+
+fn migrate(
+    global: &Global,
+    file: Option<&Path>,
+    write: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    if file == Some(Path::new("-")) {
+        if write {
+            return Err(Complaint::new("standard input cannot be written to")
+                .help("leave out `--write`: the result is printed")
+                .into());
+        }
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text).context("standard input cannot be read")?;
+        let migrated = config::migrate(&text).context("standard input")?;
+        write!(out, "{}", migrated.text)?;
+        return Ok(());
+    }
+    let path = match file {
+        Some(path) => path.to_owned(),
+        None => config::nearest_file(&global.place())?.ok_or_else(|| {
+            Complaint::new("there is no configuration file").help("name one: `config migrate FILE`")
+        })?,
+    };
+    let shown = path.display();
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("the configuration {shown} cannot be read"))?;
+    let Migration { text: migrated, changes } =
+        config::migrate(&text).with_context(|| shown.to_string())?;
+    if changes.is_empty() {
+        writeln!(out, "{shown}: current, nothing to do")?;
+    } else if write {
+        replace(&path, &migrated)
+            .with_context(|| format!("the configuration {shown} cannot be written"))?;
+        for change in changes {
+            writeln!(out, "{shown}: {change}")?;
+        }
+    } else {
+        let (old, new) = (shown.to_string(), format!("{shown} (migrated)"));
+        let diff = TextDiff::from_lines(&text, &migrated);
+        write!(out, "{}", diff.unified_diff().header(&old, &new))?;
+        writeln!(io::stderr(), "nothing is written yet: `--write` does it")?;
+    }
+    Ok(())
+}
+
+/// Puts another text in the place of a file: all of it or nothing.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link.
+    let path = path.canonicalize()?;
+    let beside = path.with_extension(format!("toml.{}", std::process::id()));
+    let written = std::fs::write(&beside, text)
+        .and_then(|()| std::fs::set_permissions(&beside, std::fs::metadata(&path)?.permissions()))
+        .and_then(|()| std::fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }

@@ -1,20 +1,27 @@
 //! The commands, one file each, in one table: [`Command`].
 
+mod audit;
 mod check;
 mod completions;
 mod config;
 mod explain;
 mod man;
+mod policy;
 mod prompt;
 mod rules;
+mod run;
+mod stats;
+mod tools;
 mod validate;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::Place;
-use crate::exit::Exit;
+use crate::exit::{Complaint, Exit};
+use crate::state::State;
 
 /// Checks what a language-model agent says against what its tool calls show.
 #[derive(Debug, Parser)]
@@ -38,7 +45,7 @@ Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input err
 
 /// What every command understands.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Configuration")]
+#[command(next_help_heading = "Configuration and state")]
 pub(crate) struct Global {
     /// Read exactly this configuration file
     #[arg(long, global = true, value_name = "FILE", env = "COUNTERSIGN_CONFIG")]
@@ -46,6 +53,9 @@ pub(crate) struct Global {
     /// Read no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
+    /// The folder of ledger, audit log and keys
+    #[arg(long, global = true, value_name = "DIR", env = "COUNTERSIGN_STATE")]
+    state: Option<PathBuf>,
 }
 
 impl Global {
@@ -56,18 +66,40 @@ impl Global {
             (None, false) => Place::Found,
         }
     }
+
+    /// The state folder that is meant. Nothing is made or opened yet.
+    pub(crate) fn state(&self) -> Result<State, Complaint> {
+        State::resolve(self.state.as_deref())
+    }
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),
+    Audit(audit::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
+    Policy(policy::Arguments),
     Prompt(prompt::Arguments),
+    Run(run::Arguments),
+    Tools(tools::Arguments),
+    Stats(stats::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+}
+
+/// The environment variables that stand for flags.
+pub(crate) fn variables() -> BTreeSet<String> {
+    fn collect(command: &clap::Command, names: &mut BTreeSet<String>) {
+        let named = command.get_arguments().filter_map(clap::Arg::get_env);
+        names.extend(named.map(|name| name.to_string_lossy().into_owned()));
+        command.get_subcommands().for_each(|inner| collect(inner, names));
+    }
+    let mut names = BTreeSet::new();
+    collect(&Cli::command(), &mut names);
+    names
 }
 
 /// Runs what was asked for.
@@ -76,9 +108,14 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Check(arguments) => check::run(global, arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Audit(arguments) => audit::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
+        Command::Run(arguments) => run::run(global, &arguments),
+        Command::Tools(arguments) => tools::run(global, &arguments),
+        Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Config(arguments) => config::run(global, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
@@ -87,10 +124,10 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use super::*;
 
     #[test]
     fn the_command_line_is_sound() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

@@ -42,10 +42,15 @@ struct Row {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let (options, _) = config::find(&global.place())?;
-    let ignored = options.check.ignore.clone().unwrap_or_default();
-    let selection =
-        Selection { configured: &options.rules, ignored: &ignored, modes: &[], only: &[] };
+    let options = config::find(&global.place())?.options;
+    let ignored = options.check.ignore.clone();
+    let selection = Selection {
+        configured: &options.rules,
+        obligations: &options.obligations,
+        ignored: &ignored,
+        modes: &[],
+        only: &[],
+    };
     let settings = selection.settings()?;
     let row = |meta: &'static Meta| Row {
         code: meta.code.0,

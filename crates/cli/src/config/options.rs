@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use countersign_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
+use countersign_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,62 +16,74 @@ pub(crate) struct Options {
     pub(crate) check: CheckOptions,
     /// Modes that differ from a rule's own, by code or name.
     pub(crate) rules: BTreeMap<String, RuleMode>,
+    /// What tools may do, and how they run.
+    pub(crate) tools: ToolsOptions,
+    /// How the ledger is kept.
+    pub(crate) ledger: LedgerOptions,
+    /// How the audit log is kept.
+    pub(crate) audit: AuditOptions,
+    /// What has to be done with certain work (CS019); none by default.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) obligations: Vec<ObligationOptions>,
+}
+
+/// Something that obliges to something else: exactly one of `after` and `before`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ObligationOptions {
+    /// What obliges to something behind it: `edit`, or a kind of action (`create`, `deploy`, …).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<String>,
+    /// What obliges to something ahead of it, in the same words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<String>,
+    /// Only for these files; `*` stands for anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) paths: Vec<String>,
+    /// What is needed: `passing test`, `passing build`, `passing lint`, `look-up`, or a kind of
+    /// action.
+    pub(crate) needs: String,
+}
+
+impl ObligationOptions {
+    /// What the rules understand.
+    pub(crate) fn checked(&self) -> Result<Obligation, ObligationError> {
+        let (after, before) = (self.after.as_deref(), self.before.as_deref());
+        Obligation::new(after, before, self.paths.clone(), &self.needs)
+    }
 }
 
 /// Defaults of `countersign check`. Each flag of the same name wins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CheckOptions {
-    /// From which severity on a run fails: `error` (the default), `warning`, `note`, `never`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fail_on: Option<FailOn>,
-    /// The least severity that is shown: `note` (the default), `warning`, `error`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) severity: Option<Level>,
-    /// How findings are shown: `text` is the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) format: Option<OutputFormat>,
+    /// From which severity on a run fails.
+    pub(crate) fail_on: FailOn,
+    /// The least severity that is shown.
+    pub(crate) severity: Level,
+    /// How findings are shown.
+    pub(crate) format: OutputFormat,
     /// Show every claim with its evidence, not only what is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) show_supported: Option<bool>,
+    pub(crate) show_supported: bool,
     /// Rules that do not run, by code or name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ignore: Option<Vec<String>>,
-    /// A file with the list of tools, for logs that do not carry one. Relative to this file.
+    pub(crate) ignore: Vec<String>,
+    /// A file with the list of tools, for logs that do not carry one. Relative to the file that
+    /// says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<String>,
-    /// A file with findings that are accepted for now. Relative to this file.
+    /// A file with findings that are accepted for now. Relative to the file that says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) baseline: Option<String>,
 }
 
 impl Options {
-    /// What is said here, and where nothing is said what `other` says.
-    pub(crate) fn or(mut self, other: Self) -> Self {
-        let (own, others) = (self.check, other.check);
-        self.check = CheckOptions {
-            fail_on: own.fail_on.or(others.fail_on),
-            severity: own.severity.or(others.severity),
-            format: own.format.or(others.format),
-            show_supported: own.show_supported.or(others.show_supported),
-            ignore: own.ignore.or(others.ignore),
-            tools: own.tools.or(others.tools),
-            baseline: own.baseline.or(others.baseline),
-        };
-        for (rule, mode) in other.rules {
-            self.rules.entry(rule).or_insert(mode);
-        }
-        self
-    }
+    /// Keys that hold a path, which is relative to the file it stands in.
+    pub(super) const PATHS: [[&str; 2]; 3] =
+        [["check", "tools"], ["check", "baseline"], ["ledger", "key"]];
 
-    /// The same with every default filled in.
-    pub(crate) fn resolved(mut self) -> Self {
-        let check = &mut self.check;
-        check.fail_on.get_or_insert_default();
-        check.severity.get_or_insert_default();
-        check.format.get_or_insert_default();
-        check.show_supported.get_or_insert_default();
-        check.ignore.get_or_insert_default();
-        self
+    /// What the guard is made with.
+    pub(crate) fn guard(&self) -> GuardOptions {
+        let Self { tools, ledger, audit, .. } = self.clone();
+        GuardOptions { tools, ledger, audit }
     }
 }

@@ -1,66 +1,117 @@
 use countersign_model::Problem;
-use serde_json::Value;
+use toml::Table;
 use toml::de::{DeTable, DeValue};
 
+use countersign_rules::ObligationError;
+
 use super::options::Options;
+use super::schema::{Node, schema};
+use super::unbuilt;
+use super::usable::usable;
 use crate::rule_names;
 use crate::suggest::did_you_mean;
 
-/// The schema of a configuration file.
-pub(crate) fn schema() -> Value {
-    schemars::schema_for!(Options).to_value()
-}
-
-/// Reads a configuration file. Keys and rules that nobody knows are errors: a setting without
-/// effect is worse than none.
-pub(crate) fn read(text: &str) -> Result<Options, Problem> {
+/// Reads a configuration file. Keys and rules that nobody knows are errors, and so are those that
+/// nothing here acts on: a setting without effect is worse than none.
+pub(super) fn read(text: &str) -> Result<Table, Problem> {
     let at = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
     let syntax = |error: toml::de::Error| {
         let line = error.span().map_or(0, |span| at(span.start));
         Problem::at(line, error.message().trim_end().replace('\n', ", "))
     };
     let table = DeTable::parse(text).map_err(syntax)?;
-    let schema = schema();
-    known_keys(table.get_ref(), "", &schema, &schema)
-        .map_err(|wrong| Problem { line: at(wrong.line), ..wrong })?;
-    rules_exist(table.get_ref()).map_err(|wrong| Problem { line: at(wrong.line), ..wrong })?;
-    toml::from_str(text).map_err(syntax)
+    let placed = |wrong: Problem| Problem { line: at(wrong.line), ..wrong };
+    known_keys(table.get_ref(), "", Node::root(&schema())).map_err(placed)?;
+    rules_exist(table.get_ref()).map_err(placed)?;
+    let options: Options = toml::from_str(text).map_err(syntax)?;
+    obligations_make_sense(table.get_ref(), &options).map_err(placed)?;
+    usable(&options, table.get_ref()).map_err(placed)?;
+    text.parse().map_err(syntax)
+}
+
+/// The first obligation that makes no sense, with where it stands.
+fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), Problem> {
+    for (at, said) in options.obligations.iter().enumerate() {
+        let Err(wrong) = said.checked() else { continue };
+        let list = table.get("obligations").and_then(|list| list.get_ref().as_array());
+        let offset = list.and_then(|list| list.get(at)).map_or(0, |one| one.span().start);
+        let help = match wrong {
+            ObligationError::NoTrigger => "`after = \"edit\"`, `before = \"refund\"`",
+            ObligationError::UnknownAction(_) => {
+                "`edit`, `look-up`, `passing test`, and kinds of action such as `refund`, `deploy`"
+            }
+            ObligationError::PathsWithoutFiles(_) => "leave `paths` out",
+        };
+        return Err(Problem::at(offset, wrong.to_string()).with_help(help));
+    }
+    Ok(())
 }
 
 /// The first key that the schema does not name. The problem's line is a byte offset here.
-fn known_keys(
-    table: &DeTable<'_>,
-    section: &str,
-    node: &Value,
-    root: &Value,
-) -> Result<(), Problem> {
-    let Some(properties) = node.get("properties").and_then(Value::as_object) else {
-        return Ok(());
-    };
+fn known_keys(table: &DeTable<'_>, section: &str, node: Node<'_>) -> Result<(), Problem> {
     for (key, value) in table {
         let name = key.get_ref().as_ref();
-        let Some(inner) = properties.get(name) else {
-            let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
-            let known = properties.keys().map(String::as_str);
-            let help = did_you_mean(name, known.clone()).unwrap_or_else(|| {
-                let known: Vec<String> = known.map(|key| format!("`{key}`")).collect();
-                format!("known here are {}", known.join(", "))
-            });
-            let problem = Problem::at(key.span().start, format!("unknown key `{name}`{place}"));
-            return Err(problem.with_help(help));
+        let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+        let Some(inner) = node.get(name) else {
+            return Err(unknown(key.span().start, section, name, value.get_ref(), Some(node)));
         };
-        if let DeValue::Table(inner_table) = value.get_ref() {
-            let inner = inner
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(|reference| root.pointer(reference.trim_start_matches('#')))
-                .unwrap_or(inner);
-            let section =
-                if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
-            known_keys(inner_table, &section, inner, root)?;
-        }
+        known_values(value.get_ref(), &path, inner)?;
     }
     Ok(())
+}
+
+fn known_values(value: &DeValue<'_>, path: &str, node: Node<'_>) -> Result<(), Problem> {
+    match (value, node.items()) {
+        (DeValue::Table(table), _) if node.keys().next().is_some() => known_keys(table, path, node),
+        (DeValue::Table(map), _) => map.iter().try_for_each(|(key, value)| {
+            let inner = node.get(key.get_ref());
+            inner.map_or(Ok(()), |inner| {
+                known_values(value.get_ref(), &format!("{path}.{}", key.get_ref()), inner)
+            })
+        }),
+        (DeValue::Array(values), Some(item)) => {
+            values.iter().try_for_each(|value| known_values(value.get_ref(), path, item))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is wrong with a key. `node` is the section it stands in; `None` for a section of which
+/// nothing is built.
+fn unknown(
+    offset: usize,
+    section: &str,
+    name: &str,
+    value: &DeValue<'_>,
+    node: Option<Node<'_>>,
+) -> Problem {
+    let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+    if let Some(advice) = unbuilt::advice(&path) {
+        let problem = Problem::at(offset, format!("`{path}` has no effect in this build"));
+        return problem.with_help(advice);
+    }
+    if let (DeValue::Table(inner), true) = (value, unbuilt::is_above(&path)) {
+        // The section says nothing by itself: its first key says what is meant.
+        return match inner.iter().next() {
+            None => Problem::at(offset, format!("[{path}] has no effect in this build"))
+                .with_help("remove it"),
+            Some((key, value)) => {
+                unknown(key.span().start, &path, key.get_ref(), value.get_ref(), None)
+            }
+        };
+    }
+    let known: Vec<&str> = match node {
+        Some(node) => node.keys().map(|(key, _)| key).collect(),
+        None => unbuilt::all()
+            .filter_map(|path| path.strip_prefix(section)?.strip_prefix('.'))
+            .collect(),
+    };
+    let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
+    let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
+        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+        format!("known here are {}", known.join(", "))
+    });
+    Problem::at(offset, format!("unknown key `{name}`{place}")).with_help(help)
 }
 
 /// The first rule that does not exist, in `[rules]` or `check.ignore`.
@@ -112,7 +163,12 @@ mod tests {
             Some("did you mean `fail_on`?"),
         );
         check("\n[chekc]\n", 2, "unknown key `chekc`", Some("did you mean `check`?"));
-        check("[tools.shell]\n", 1, "unknown key `tools`", Some("known here are `check`, `rules`"));
+        check(
+            "[nonsense]\n",
+            1,
+            "unknown key `nonsense`",
+            Some("known here are `check`, `rules`, `tools`, `ledger`, `audit`, `obligations`"),
+        );
         check(
             "[rules]\nUNKNOWN_TOOLS = \"warn\"\n",
             2,
@@ -134,8 +190,63 @@ mod tests {
     }
 
     #[test]
+    fn keys_without_effect_say_so() {
+        for (text, line, path) in [
+            ("[tools.file]\ndeny_read = []\n", 1, "`tools.file`"),
+            ("[tools]\nutility.enabled = true\n", 2, "`tools.utility`"),
+            ("\n[agent]\n\ncompress_provider = \"\"\n", 4, "`agent.compress_provider`"),
+            ("[agent.tool_filter]\ntop_k = 3\n", 1, "`agent.tool_filter`"),
+            ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),
+            ("[agent]\n", 1, "[agent]"),
+        ] {
+            let wrong = read(text).unwrap_err();
+            let expected = format!("{path} has no effect in this build");
+            assert_eq!((wrong.line, wrong.message), (line, expected), "{text}");
+            assert!(wrong.help.is_some(), "{text}");
+        }
+        check(
+            "[agent]\nmax_tool_retrys = 2\n",
+            2,
+            "unknown key `max_tool_retrys` in [agent]",
+            Some("did you mean `max_tool_retries`?"),
+        );
+    }
+
+    #[test]
+    fn obligations_are_read_and_checked() {
+        let text =
+            "[[obligations]]\nafter = \"edit\"\npaths = [\"*.rs\"]\nneeds = \"passing test\"\n";
+        let read = toml::from_str::<Options>(text).unwrap().obligations;
+        assert!(super::read(text).is_ok());
+        let expected = countersign_rules::Obligation::new(
+            Some("edit"),
+            None,
+            vec!["*.rs".to_owned()],
+            "passing test",
+        );
+        assert_eq!(
+            read.iter().map(|o| o.checked().unwrap()).collect::<Vec<_>>(),
+            [expected.unwrap()]
+        );
+        check(
+            "[check]\n\n[[obligations]]\nafter = \"dance\"\nneeds = \"test\"\n",
+            3,
+            "`dance` is no kind of action",
+            Some(
+                "`edit`, `look-up`, `passing test`, and kinds of action such as `refund`, `deploy`",
+            ),
+        );
+        check(
+            "[[obligations]]\nneeds = \"test\"\n",
+            1,
+            "an obligation needs either `after` or `before`",
+            Some("`after = \"edit\"`, `before = \"refund\"`"),
+        );
+    }
+
+    #[test]
     fn an_empty_file_is_the_default() {
-        assert_eq!(read("").unwrap(), Options::default());
+        assert_eq!(read("").unwrap(), Table::new());
     }
 
     #[test]

@@ -21,14 +21,109 @@ fn what_is_in_force() {
     let desk = Desk::with(&[]);
     assert_snapshot!(desk.run("config show"), @r#"
     exit 0
+    # obligations is not set
+
     [check]
     fail_on = "error"
     severity = "note"
     format = "text"
     show_supported = false
     ignore = []
+    # tools is not set
+    # baseline is not set
 
     [rules]
+
+    [tools]
+    # max_tool_calls_per_session is not set
+
+    [tools.admission]
+    coerce = false
+    resolve_names = true
+    longest_text = 10000
+
+    [tools.fixation]
+    nudge = 3
+    refuse = 5
+    # streak is not set
+    window = 10
+    pollers = []
+
+    [tools.blocklist]
+    blocked_commands = []
+    substitution = "refuse"
+    allow_network = false
+    sources = [
+      "**/bin/activate", "**/.cargo/env", "**/.nvm/nvm.sh", "**/.bashrc", "**/.bash_profile",
+      "**/.profile", "**/.zshrc", "**/etc/profile", "**/etc/profile.d/conda.sh", "**/setup.bash",
+    ]
+
+    [tools.blocklist.tools]
+
+    [tools.policy]
+    enabled = false
+    default_effect = "deny"
+    rules = []
+
+    [tools.authorization]
+    enabled = false
+    rules = []
+
+    [tools.dependencies]
+    enabled = false
+    boost_per_dep = 0.15
+    max_total_boost = 0.2
+    always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
+
+    [tools.dependencies.rules]
+
+    [tools.trust]
+    below = "ask"
+    read_only_commands = [
+      "basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file", "find",
+      "git diff", "git log", "git show", "git status", "grep", "head", "id", "ls", "nl", "pwd",
+      "readlink", "realpath", "rg", "sort", "stat", "tail", "tr", "tree", "true", "uname", "uniq", "wc",
+      "which", "whoami",
+    ]
+
+    [tools.trust.needs]
+
+    [tools.permissions]
+    default = "allow"
+    rules = []
+    internal = ["compress_context", "memory_search", "load_skill"]
+    approval_secs = 600
+
+    [tools.retry]
+    max_attempts = 2
+    base_ms = 500
+    max_ms = 5000
+    budget_secs = 30
+    parameter_reformat_provider = ""
+
+    [tools.shell]
+    timeout_secs = 30
+    max_timeout_secs = 600
+    cpu_secs = 600
+    memory_mb = 4096
+    max_processes = 4096
+    file_mb = 1024
+    max_output_chars = 30000
+    pass_env = []
+    directories = []
+
+    [ledger]
+    durability = "batch"
+    group_ms = 5
+    # key is not set
+    # keep_events_days is not set
+    # keep_results_days is not set
+    # keep_results_mb is not set
+
+    [audit]
+    on_failure = "deny"
+    durability = "os"
+    rotate_bytes = 67108864
     "#);
     assert_snapshot!(desk.run("config check"), @"
     exit 0
@@ -52,5 +147,257 @@ fn the_nearest_file_wins_then_the_users_and_flags_win_over_both() {
     ] {
         let ran = desk.run(&format!("{line} --rule UNKNOWN_TOOL"));
         assert_eq!(ran.code, code, "{line}: {ran}");
+    }
+}
+
+#[test]
+fn variables_win_over_files_and_what_is_said_names_its_place() {
+    let desk = Desk::with(&[
+        (
+            "countersign.toml",
+            "[check]\nfail_on = \"never\"\ntools = \"t.json\"\n[rules]\nFK010 = \"warn\"\n",
+        ),
+        ("home/.config/countersign/countersign.toml", "[check]\nseverity = \"warning\"\n"),
+    ]);
+    let home = desk.path().join("home").display().to_string();
+    let here = desk.path().display().to_string();
+    let ran = desk.run_in(
+        &[
+            ("COUNTERSIGN_CHECK_FAIL_ON", "note"),
+            ("COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION", "9"),
+        ],
+        "config show",
+    );
+    assert_snapshot!(ran.out.replace(&home, "HOME").replace(&here, "HERE"), @r#"
+    # HERE/countersign.toml
+    # HOME/.config/countersign/countersign.toml
+    # obligations is not set
+
+    [check]
+    fail_on = "note"  # COUNTERSIGN_CHECK_FAIL_ON
+    severity = "warning"  # HOME/.config/countersign/countersign.toml
+    format = "text"
+    show_supported = false
+    ignore = []
+    tools = "HERE/t.json"  # HERE/countersign.toml
+    # baseline is not set
+
+    [rules]  # HERE/countersign.toml
+    FK010 = "warn"
+
+    [tools]
+    max_tool_calls_per_session = 9  # COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION
+
+    [tools.admission]
+    coerce = false
+    resolve_names = true
+    longest_text = 10000
+
+    [tools.fixation]
+    nudge = 3
+    refuse = 5
+    # streak is not set
+    window = 10
+    pollers = []
+
+    [tools.blocklist]
+    blocked_commands = []
+    substitution = "refuse"
+    allow_network = false
+    sources = [
+      "**/bin/activate", "**/.cargo/env", "**/.nvm/nvm.sh", "**/.bashrc", "**/.bash_profile",
+      "**/.profile", "**/.zshrc", "**/etc/profile", "**/etc/profile.d/conda.sh", "**/setup.bash",
+    ]
+
+    [tools.blocklist.tools]
+
+    [tools.policy]
+    enabled = false
+    default_effect = "deny"
+    rules = []
+
+    [tools.authorization]
+    enabled = false
+    rules = []
+
+    [tools.dependencies]
+    enabled = false
+    boost_per_dep = 0.15
+    max_total_boost = 0.2
+    always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
+
+    [tools.dependencies.rules]
+
+    [tools.trust]
+    below = "ask"
+    read_only_commands = [
+      "basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file", "find",
+      "git diff", "git log", "git show", "git status", "grep", "head", "id", "ls", "nl", "pwd",
+      "readlink", "realpath", "rg", "sort", "stat", "tail", "tr", "tree", "true", "uname", "uniq", "wc",
+      "which", "whoami",
+    ]
+
+    [tools.trust.needs]
+
+    [tools.permissions]
+    default = "allow"
+    rules = []
+    internal = ["compress_context", "memory_search", "load_skill"]
+    approval_secs = 600
+
+    [tools.retry]
+    max_attempts = 2
+    base_ms = 500
+    max_ms = 5000
+    budget_secs = 30
+    parameter_reformat_provider = ""
+
+    [tools.shell]
+    timeout_secs = 30
+    max_timeout_secs = 600
+    cpu_secs = 600
+    memory_mb = 4096
+    max_processes = 4096
+    file_mb = 1024
+    max_output_chars = 30000
+    pass_env = []
+    directories = []
+
+    [ledger]
+    durability = "batch"
+    group_ms = 5
+    # key is not set
+    # keep_events_days is not set
+    # keep_results_days is not set
+    # keep_results_mb is not set
+
+    [audit]
+    on_failure = "deny"
+    durability = "os"
+    rotate_bytes = 67108864
+    "#);
+}
+
+#[test]
+fn wrong_variables_are_named() {
+    let desk = Desk::with(&[]);
+    for (name, value, expected) in [
+        (
+            "COUNTERSIGN_TOOLS_MAX_TOOL_CALL_PER_SESSION",
+            "9",
+            "the variable COUNTERSIGN_TOOLS_MAX_TOOL_CALL_PER_SESSION stands for no key\n  help: did you mean `COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
+        ),
+        (
+            "COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION",
+            "many",
+            "the variable COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION: `many` is not a value such as 3 or true",
+        ),
+        (
+            "COUNTERSIGN_CHECK_IGNORE",
+            "FK010, FK0",
+            "the variable COUNTERSIGN_CHECK_IGNORE: there is no rule `FK0`\n  help: ",
+        ),
+        (
+            "COUNTERSIGN_CHECK_SHOW_SUPPORTED",
+            "3",
+            "the variable COUNTERSIGN_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
+        ),
+        (
+            "COUNTERSIGN_TOOLS_FILE_DENY_READ",
+            "[]",
+            "the variable COUNTERSIGN_TOOLS_FILE_DENY_READ has no effect in this build\n  help: ",
+        ),
+    ] {
+        let ran = desk.run_in(&[(name, value)], "config check");
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.starts_with(&format!("error: {expected}")), "{ran}");
+    }
+    let ran = desk.run_in(
+        &[
+            ("COUNTERSIGN_CHECK_IGNORE", "FK010, FK012"),
+            ("COUNTERSIGN_RULES", "{ FK014 = \"off\" }"),
+        ],
+        "config show --format json",
+    );
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        (&shown["check"]["ignore"], &shown["rules"]),
+        (&serde_json::json!(["FK010", "FK012"]), &serde_json::json!({"FK014": "off"}))
+    );
+}
+
+#[test]
+fn old_keys_move_when_asked() {
+    let old = "# tries\n[agent]\nmax_tool_retries = 3  # thrice\n\n[rules]\nFK010 = \"warn\"\n";
+    let desk = Desk::with(&[("countersign.toml", old)]);
+    assert_snapshot!(desk.run("config check --config countersign.toml"), @"
+    exit 2
+    --- stderr
+    error: countersign.toml:3: `agent.max_tool_retries` has no effect in this build
+      help: it moved: `countersign config migrate --write` puts it into `[tools.retry]`
+    ");
+    assert_snapshot!(desk.run("config migrate countersign.toml"), @r#"
+    exit 0
+    --- countersign.toml
+    +++ countersign.toml (migrated)
+    @@ -1,6 +1,6 @@
+    +[tools.retry]
+     # tries
+    -[agent]
+    -max_tool_retries = 3  # thrice
+    +max_attempts = 3  # thrice
+     
+     [rules]
+     FK010 = "warn"
+    --- stderr
+    nothing is written yet: `--write` does it
+    "#);
+    assert_eq!(std::fs::read_to_string(desk.path().join("countersign.toml")).unwrap(), old);
+    assert_snapshot!(desk.run("config migrate countersign.toml --write"), @"
+    exit 0
+    countersign.toml: `[agent].max_tool_retries` becomes `[tools.retry].max_attempts`
+    ");
+    assert_snapshot!(std::fs::read_to_string(desk.path().join("countersign.toml")).unwrap(), @r#"
+    [tools.retry]
+    # tries
+    max_attempts = 3  # thrice
+
+    [rules]
+    FK010 = "warn"
+    "#);
+    assert_snapshot!(desk.run("config migrate countersign.toml --write"), @"
+    exit 0
+    countersign.toml: current, nothing to do
+    ");
+    assert_snapshot!(desk.run_with("config migrate -", old), @r#"
+    exit 0
+    [tools.retry]
+    # tries
+    max_attempts = 3  # thrice
+
+    [rules]
+    FK010 = "warn"
+    "#);
+    assert_eq!(std::fs::read_dir(desk.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
+fn a_migration_that_cannot_be_done_says_why() {
+    let desk = Desk::with(&[
+        ("twice.toml", "[agent]\nmax_tool_retries = 3\n[tools.retry]\nmax_attempts = 2\n"),
+        ("broken.toml", "[agent\n"),
+    ]);
+    for (line, expected) in [
+        (
+            "twice.toml",
+            "error: twice.toml: `[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: they are one key\n  help: remove one of them, then migrate again\n",
+        ),
+        ("broken.toml", "error: broken.toml: line 1: "),
+        ("absent.toml", "error: the configuration absent.toml cannot be read: "),
+        ("", "error: there is no configuration file\n  help: "),
+        ("- --write", "error: standard input cannot be written to\n"),
+    ] {
+        let ran = desk.run(&format!("config migrate {line}"));
+        assert!(ran.code == 2 && ran.err.starts_with(expected), "{line}: {ran}");
     }
 }

@@ -15,10 +15,16 @@ fn help() {
     Commands:
       check        Check transcripts: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
+      audit        Look into the audit log, count it, verify it
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show a rule's page: what it finds, why it matters, what it leaves alone
+      policy       Check a policy, or show what it would do
       prompt       Print the execution protocol: instructions for an agent's system prompt
-      config       Check or show the configuration, or print its schema
+      run          Make one tool call through the whole guard: checked, judged, run, recorded
+      tools        List the tools as the guard sees them: whose they are, what they do, whether they are
+                   offered
+      stats        Count the calls in the ledger: by tool, code and model, and the tools that never were
+      config       Check, show or migrate the configuration, or print its schema
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder
       help         Print this message or the help of the given subcommand(s)
@@ -27,9 +33,10 @@ fn help() {
       -h, --help     Print help
       -V, --version  Print version
 
-    Configuration:
+    Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
           --no-config      Read no configuration file
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
 
     Examples:
       countersign check session.jsonl          what the agent said, against what it did
@@ -47,12 +54,15 @@ fn help_of_check() {
     exit 0
     Check transcripts: every claim against the record, every call against its tool
 
-    Usage: countersign check [OPTIONS] <PATH>...
+    Usage: countersign check [OPTIONS] [PATH]...
 
     Arguments:
-      <PATH>...  Files, folders, or - for standard input
+      [PATH]...  Files, folders, or - for standard input
 
     Options:
+          --session <ID>         A session of the ledger, checked as it is recorded (repeatable)
+          --answer <FILE>        What the agent says at the end of that session: a file, or - for
+                                 standard input
           --input-format <FORM>  The form of the logs, instead of detecting it [possible values:
                                  claude-code, codex, fk, mini-swe-agent, swe-agent, gemini-cli,
                                  openhands, otel, mcp, openai-responses, anthropic, openai-chat,
@@ -84,9 +94,10 @@ fn help_of_check() {
           --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet            No summary, no progress: findings and errors only
 
-    Configuration:
+    Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
           --no-config      Read no configuration file
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
 
     Examples:
       countersign check session.jsonl
@@ -94,6 +105,8 @@ fn help_of_check() {
       countersign check logs/ --format sarif --output countersign.sarif
       countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
       countersign check logs/ --baseline known.json --write-baseline
+      countersign check --session fix-42
+      echo 'All tests pass.' | countersign check --session fix-42 --answer -
       zcat log.gz | countersign check - --format jsonl | jq .message
     ");
 }
@@ -118,9 +131,10 @@ fn help_of_validate() {
                              the others
       -h, --help             Print help (see more with '--help')
 
-    Configuration:
+    Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
           --no-config      Read no configuration file
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
 
     Examples:
       countersign validate --tools tools.json calls.jsonl
@@ -159,9 +173,19 @@ fn a_wrong_rule_is_named_with_the_right_one() {
 #[test]
 fn every_command_has_examples() {
     let desk = Desk::with(&[]);
-    for command in
-        ["check", "validate", "rules", "explain", "prompt", "config", "completions", "man"]
-    {
+    for command in [
+        "check",
+        "validate",
+        "rules",
+        "explain",
+        "prompt",
+        "run",
+        "tools",
+        "stats",
+        "config",
+        "completions",
+        "man",
+    ] {
         let ran = desk.run(&format!("{command} --help"));
         assert!(ran.code == 0 && ran.out.contains("Examples:\n  "), "{command}: {ran}");
     }

@@ -2,11 +2,15 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the binary is run, on files written for it")]
 
+mod audit;
 mod check;
 mod config;
+mod config_keys;
 mod examples;
 mod fk_rows;
 mod help;
+mod policy;
+mod run;
 mod validate;
 
 use std::io::Write as _;
@@ -47,13 +51,24 @@ impl Desk {
         self.run_with(line, "")
     }
 
+    /// Runs the binary with these environment variables.
+    pub(crate) fn run_in(&self, variables: &[(&str, &str)], line: &str) -> Ran {
+        self.spawn(variables, &line.split_whitespace().collect::<Vec<_>>(), "")
+    }
+
     /// Runs the binary on arguments separated by blanks, with this standard input.
     pub(crate) fn run_with(&self, line: &str, input: &str) -> Ran {
+        self.spawn(&[], &line.split_whitespace().collect::<Vec<_>>(), input)
+    }
+
+    /// Runs the binary on these arguments, with these variables and this standard input.
+    pub(crate) fn spawn(&self, variables: &[(&str, &str)], arguments: &[&str], input: &str) -> Ran {
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
-            .args(line.split_whitespace())
+            .args(arguments)
             .current_dir(self.path())
             .env_clear()
             .env("HOME", self.path().join("home"))
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -4,7 +4,11 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::objects::objects_in;
 use crate::facts::Answer;
-use crate::prose::{Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Voice};
+use crate::other_language;
+use crate::prose::{
+    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
+    Voice, is_agenda,
+};
 
 /// A claim that something was done.
 #[derive(Debug)]
@@ -15,12 +19,18 @@ pub(crate) struct ActionClaim {
     pub(crate) family: Family,
     /// The verb as written, lower case.
     pub(crate) verb: String,
+    /// The stem of the verb as written, where that is not English.
+    pub(crate) stem: Option<String>,
     /// What was acted on, as far as it can be told from what else is named.
     pub(crate) patients: Vec<Object>,
+    /// The words for what was acted on, lower case and without a plural: `bag`, `reservation`.
+    pub(crate) things: Vec<String>,
     /// The speaker plainly reports an act of their own.
     pub(crate) direct: bool,
     /// A report of the past that may be history: only a failure on record speaks against it.
     pub(crate) weak: bool,
+    /// Says how things stand rather than what was done: what the agent read may say the same.
+    pub(crate) state: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
 }
@@ -37,13 +47,15 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
     for clause in &prose.clauses {
-        if clause.mood != Mood::Asserted {
+        if clause.mood != Mood::Asserted || is_agenda(prose, clause) {
             continue;
         }
         for predicate in &clause.predicates {
-            if let Some(claim) = action_claim(prose, clause, predicate, answer.turn) {
-                claims.push(claim);
-            }
+            let claim = match prose.language_of(clause) {
+                Language::English => action_claim(prose, clause, predicate, answer.turn),
+                _ => other_language::action_claim(prose, clause, predicate, answer.turn),
+            };
+            claims.extend(claim);
         }
     }
     claims
@@ -57,20 +69,29 @@ fn action_claim(
 ) -> Option<ActionClaim> {
     let sentence = prose.sentences.get(clause.sentence)?;
     let listed = prose.block_of(sentence).is_some_and(|block| block.kind.is_listed());
-    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
-    if predicate.negated || predicate.earlier || quoted {
-        return None;
-    }
-    let direct = is_own(predicate, listed, opens_with_done(prose))?;
-    let family = family_of(prose, predicate)?;
-    if !family.changes_state() || is_by_another(prose, predicate) {
+    let block = prose.block_of(sentence).map(|block| block.kind);
+    let quoted = block == Some(BlockKind::Quote);
+    if predicate.negated || predicate.earlier || quoted || is_label(prose, predicate, block) {
         return None;
     }
     let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase())?;
+    let family = family_of(prose, predicate, &verb)?;
+    if !family.changes_state() || is_by_another(prose, predicate) {
+        return None;
+    }
+    let told = is_own(predicate, opens_with_done(prose))
+        .or_else(|| stands(prose, clause, predicate, family))?;
+    if is_talk(prose, predicate, &verb) {
+        return None;
+    }
+    let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
+    let state = told == Told::State || predicate.came_about || pointed;
+    let direct = !state && (told == Told::Done || !listed);
     let patient_range = match predicate.voice {
         Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
         _ => predicate.subject_tokens.clone(),
     };
+    let things = things_in(prose, patient_range.clone());
     let mut patients = objects_in(prose, patient_range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
         // "`src/a.rs` - Added a check": the label says where.
@@ -81,7 +102,8 @@ fn action_claim(
         }
     }
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
-    if sentence.introduces && !files {
+    let perfect = predicate.voice == Voice::PerfectPassive;
+    if sentence.introduces && !files && !(perfect && speaks_of_thing(prose, predicate)) {
         return None;
     }
     let start = prose.tokens.get(clause.tokens.start)?.start as usize;
@@ -90,6 +112,11 @@ fn action_claim(
     let span = trim_marks(prose.text, Span::new(start, end));
     let mut objects = objects_in(prose, clause.tokens.start..predicate.object_tokens.end);
     objects.dedup();
+    let textual = is_textual(prose, predicate, family, &verb);
+    if textual && verb.starts_with("add") {
+        // What was added to a list of the message is no place where something was done.
+        patients.retain(|o| o.kind == ObjectKind::Path);
+    }
     Some(ActionClaim {
         claim: Claim {
             kind: ClaimKind::Action(family),
@@ -99,10 +126,13 @@ fn action_claim(
             turn,
         },
         family,
-        weak: predicate.voice == Voice::PastPassive && !predicate.emphatic,
-        textual: is_textual(prose, predicate, family, &verb),
+        weak: predicate.voice == Voice::PastPassive && !predicate.emphatic && !state,
+        state,
+        textual,
         verb,
+        stem: None,
         patients,
+        things,
         direct,
     })
 }
@@ -115,36 +145,167 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
     })
 }
 
-/// Whether the predicate reports an act of the speaker's; `Some(true)` when plainly so.
-fn is_own(predicate: &Predicate, listed: bool, done: bool) -> Option<bool> {
+/// The nouns of a phrase, up to what only describes it.
+fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
+    let phrase = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
+    let nouns = phrase.filter(|t| {
+        t.kind == TokenKind::Word && !t.quoted && (t.tags.is_empty() || t.noun.is_some())
+    });
+    nouns
+        .map(|t| prose.word(t).to_ascii_lowercase().trim_end_matches('s').to_owned())
+        .filter(|word| word.len() >= 3)
+        .collect()
+}
+
+/// How a predicate tells of an act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// As done by the speaker.
+    Done,
+    /// As done, in note form: in a list such words may describe things.
+    Noted,
+    /// As a state of things.
+    State,
+}
+
+/// How the predicate reports an act of the speaker's, if it does.
+fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
     match (predicate.voice, predicate.subject) {
-        (Voice::Active, Subject::Agent) => Some(true),
+        (Voice::Active, Subject::Agent) => Some(Told::Done),
         (Voice::Active, _) => None,
-        (Voice::PerfectPassive, _) => Some(true),
-        (Voice::State | Voice::PastPassive, Subject::Agent) => None,
-        (Voice::PastPassive, _) => Some(true),
-        (Voice::State, _) => (predicate.emphatic || done).then_some(true),
-        (Voice::Bare | Voice::BareResult, _) => Some(!listed),
+        (Voice::State | Voice::PastPassive | Voice::PerfectPassive, Subject::Agent) => None,
+        (Voice::PerfectPassive, _) => Some(Told::Done),
+        (Voice::PastPassive, _) => Some(Told::Done),
+        (Voice::State, _) if predicate.came_about => Some(Told::State),
+        (Voice::State, _) => (predicate.emphatic || done).then_some(Told::Done),
+        (Voice::Bare | Voice::BareResult, _) => Some(Told::Noted),
     }
 }
 
-/// The family of the verb; for a verb without one, that of the thing it is done to.
-fn family_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Family> {
-    match predicate.action {
-        Action::Of(family) => Some(family),
-        Action::Generic | Action::Any => {
-            let range = match predicate.voice {
-                Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
-                _ => predicate.subject_tokens.clone(),
-            };
-            let named = prose
-                .tokens(range)
-                .iter()
-                .take_while(|t| !t.has(Tags::PREPOSITION))
-                .filter(|t| !t.quoted)
-                .find_map(|t| t.noun);
-            named.or((predicate.action == Action::Any).then_some(Family::Update))
+/// "You're booked on it", "The change is committed": a state that only an act brings about, of one
+/// thing, and under no condition.
+fn stands(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    predicate: &Predicate,
+    family: Family,
+) -> Option<Told> {
+    let acts = matches!(family, Family::Book | Family::Commit | Family::Push | Family::Deploy);
+    if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
+        return None;
+    }
+    let mut subject = prose.tokens(predicate.subject_tokens.clone()).iter();
+    let one = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
+    let numbered = |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Number);
+    let particular = subject.any(|t| t.has(one) || numbered(t));
+    let conditional =
+        prose.clauses.iter().any(|c| c.sentence == clause.sentence && c.mood != Mood::Asserted);
+    (particular && !conditional).then_some(Told::State)
+}
+
+/// "It was posted.": of what the talk is about, and of no other time.
+fn is_pointed_at(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let words = |range: Range<usize>| prose.tokens(range).iter();
+    let pronoun = words(predicate.subject_tokens.clone()).filter(|t| t.kind == TokenKind::Word);
+    let mut pronoun = pronoun.filter(|t| !t.has(Tags::ADVERB.or(Tags::COORDINATE)));
+    let pointed = pronoun.next().is_some_and(|t| t.has(Tags::THING) && !t.has(Tags::DETERMINER))
+        && pronoun.next().is_none();
+    let dated = words(clause.tokens.clone()).any(|t| {
+        t.kind == TokenKind::Date
+            || t.has(Tags::MONTH.or(Tags::EARLIER))
+            || matches!(prose.word(t), "ago" | "last" | "by" | "when" | "where")
+    });
+    pointed && !dated
+}
+
+/// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
+fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
+    let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    match block {
+        Some(BlockKind::Heading) => predicate.voice == Voice::Bare && alone,
+        Some(BlockKind::Cell { .. }) => predicate.voice == Voice::State,
+        _ => false,
+    }
+}
+
+fn is_word(token: &Token) -> bool {
+    !matches!(token.kind, TokenKind::Symbol(_))
+}
+
+/// Whether what is told of is only this conversation: "I told you", "let me know".
+fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    let after = prose.tokens(predicate.object_tokens.clone());
+    let hearer = |t: &Token| t.has(Tags::USER.or(Tags::AGENT));
+    let mut named = after.iter().skip_while(|t| t.has(Tags::DETERMINER));
+    let person = named
+        .next()
+        .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
+    match verb {
+        "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
+        "let" => {
+            let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
+            !knows || predicate.subject != Subject::Agent || after.first().is_some_and(hearer)
         }
+        "told" | "informed" | "notified" | "alerted" => match predicate.voice {
+            Voice::Active | Voice::Bare => person || after.first().is_none_or(hearer),
+            _ => predicate.subject == Subject::User,
+        },
+        _ => false,
+    }
+}
+
+/// Whether what was done was done to something in particular, not to "the following changes".
+fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    !prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| {
+        matches!(prose.word(t), "following" | "changes" | "updates" | "steps" | "these" | "things")
+    })
+}
+
+/// The family of the verb; for a verb without one, that of the thing it is done to.
+fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
+    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
+    let mut range = match active {
+        true => predicate.object_tokens.clone(),
+        false => predicate.subject_tokens.clone(),
+    };
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let behind = |n: usize| object.get(n).map_or("", |t| prose.word(t));
+    // "taken care of the refund"
+    let cares = verb.starts_with("t") && behind(0) == "care" && behind(1) == "of";
+    if cares && active {
+        range.start += 2;
+    }
+    // "put through your cancellation"
+    if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
+        range.start += 1;
+    }
+    let named = || {
+        let mut tokens = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
+        tokens.by_ref().filter(|t| !t.quoted).find_map(|t| t.noun)
+    };
+    match predicate.action {
+        // "wrote back to her"
+        Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
+            Some(Family::Send)
+        }
+        Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
+            Some(Family::Deploy)
+        }
+        // "your booking has been confirmed"
+        Action::Of(Family::Read) if verb == "confirmed" && !active => {
+            named().filter(|&family| family == Family::Book)
+        }
+        // "Built.": a build, and no making of something.
+        Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
+        Action::Of(family) => Some(family),
+        Action::Generic if predicate.came_about && verb == "live" => {
+            predicate.emphatic.then_some(Family::Deploy)
+        }
+        Action::Generic if predicate.came_about && verb == "active" => {
+            predicate.emphatic.then_some(Family::Update)
+        }
+        Action::Generic => named().or(cares.then_some(Family::Update)),
+        Action::Any => named().or(Some(Family::Update)),
     }
 }
 
@@ -180,12 +341,23 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
         _ => predicate.subject_tokens.clone(),
     };
-    let of_text = prose
-        .tokens(range)
-        .iter()
-        .take(8)
-        .take_while(|t| !t.has(Tags::PREPOSITION))
-        .any(|t| t.has(Tags::TEXT_NOUN));
+    let thing =
+        || prose.tokens(range.clone()).iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION));
+    let of_text = thing().any(|t| t.has(Tags::TEXT_NOUN));
+    // "your task list" is the user's, and no part of the message.
+    let theirs = thing().any(|t| t.has(Tags::USER_OWN));
+    let words = [
+        "updat", "chang", "edit", "adjust", "revis", "amend", "correct", "rewr", "extend",
+        "simplif", "add", "format", "shorten", "replac", "modif", "fix", "tweak", "includ", "mark",
+    ];
+    // "added it to the list of items": the list is in the message, or what stands in a block of it.
+    let adds = verb.starts_with("add") || verb.starts_with("includ");
+    let listed =
+        adds && !theirs && prose.tokens(range.clone()).iter().any(|t| t.has(Tags::TEXT_NOUN));
+    let shown = prose.blocks.iter().any(|block| block.kind == BlockKind::Code);
+    let of_text = (of_text || listed || shown)
+        && (family == Family::Create
+            || (!theirs && words.iter().any(|stem| verb.starts_with(stem))));
     let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]
         .iter()
         .any(|stem| verb.starts_with(stem));

@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::objects::{mentions, needle, shape};
-use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching};
+use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching, words_of};
 
 /// What the record says about a claimed action.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let count = facts.record().count_before(turn);
     let candidates = candidates(facts, accepted, stem(&said.verb));
     let candidates = candidates.get(..candidates.partition_point(|&at| at < count));
+    let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
+    let mut passed_over = false;
     for (nth, &at) in candidates.unwrap_or_default().iter().rev().enumerate() {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let now = execution.called_at >= window;
@@ -48,10 +50,24 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
         if tally.is_settled(now) || settled {
             break;
         }
+        if deed.is_note && !speaks_of_notes(said) {
+            continue;
+        }
+        if special.is_some_and(|thing| !speaks_of(deed, execution, thing)) {
+            passed_over = true;
+            continue;
+        }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
         let exact = deed.families.has(said.family) && !umbrella;
         let tally = if exact { &mut tally } else { &mut loose };
-        tally.add(execution, deed.status_for(accepted), fit(&place, &ids, &all_ids), now);
+        // A command that wrote no file may have committed or sent it, but has not changed it.
+        let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
+        let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+        let fit = fit(&place, &ids, &all_ids);
+        if files && edits && fit == Fit::Open && deed.shell.is_some() && deed.written.is_empty() {
+            continue;
+        }
+        tally.add(execution, deed.status_for(accepted), fit, now);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return verdict;
@@ -62,14 +78,16 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     if let Some(execution) = state_of_record(facts, said, &ids) {
         return ActionVerdict::Supported(vec![execution]);
     }
-    if said.weak {
+    let unsaid = said.stem.is_some() && did_something_unknown(facts, turn);
+    if said.weak || unsaid || (said.state && is_spoken_of(facts, said)) {
         return ActionVerdict::NotCheckable;
     }
     let files: Vec<&Object> = ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
     if !files.is_empty() {
         // A file can also have been changed by a sub-agent, a generator, or the user.
         let firsts = facts.firsts();
-        let delegated = firsts.delegates.is_some_and(|first| first < count);
+        let delegated = firsts.delegates.is_some_and(|first| first < count)
+            && delegates_speak_of(facts, turn, &files);
         let opaque = firsts.opaque.is_some_and(|first| first < count);
         let elsewhere = delegated || shows_change(facts, turn, &files);
         return match elsewhere {
@@ -86,7 +104,69 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
         return ActionVerdict::NotCheckable;
     }
     let opaque = facts.firsts().opaque.is_some_and(|first| first < count);
-    ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+    let plain = said.direct && !opaque && !passed_over;
+    ActionVerdict::Absent(plain && facts.is_complete_before(turn))
+}
+
+/// The thing of a claim for which the agent had a tool of its own that it never called: then a
+/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand.
+fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Option<&'s str> {
+    let catalog = &facts.transcript().catalog;
+    if said.things.is_empty() || !catalog.is_known() {
+        return None;
+    }
+    let made = |name: &str| facts.record().before(turn).any(|e| e.tool() == name);
+    said.things.iter().map(String::as_str).find(|thing| {
+        catalog.iter().any(|tool| {
+            is_about(&tool.name, thing)
+                && of_name(&tool.name).meets(Families::changing())
+                && !made(&tool.name)
+        })
+    })
+}
+
+/// Whether one of a tool's words begins with the noun.
+fn is_about(tool: &str, thing: &str) -> bool {
+    words_of(tool).iter().any(|word| word.starts_with(thing))
+}
+
+/// Whether a deed is about a thing, by the name of its tool or by its arguments.
+fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
+    is_about(&deed.tool, thing) || args(execution).to_ascii_lowercase().contains(thing)
+}
+
+/// Whether the claim is about the agent's own list of things to do.
+fn speaks_of_notes(said: &ActionClaim) -> bool {
+    let text = said.claim.text.to_ascii_lowercase();
+    ["todo", "to-do", "task", "plan", "list", "note"].iter().any(|word| text.contains(word))
+}
+
+/// Whether another agent was asked about the file, or reported on it.
+fn delegates_speak_of(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
+    facts
+        .deeds_before(turn)
+        .take(LOOK_BACK)
+        .filter(|(_, deed)| deed.delegates)
+        .any(|(e, _)| files.iter().any(|file| mentions(args(e), file) || mentions(e.text(), file)))
+}
+
+/// Whether a text names some file by its path.
+fn names_file(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | '(' | ')'))
+        .filter(|word| word.contains('/'))
+        .filter_map(|word| word.rsplit('/').next()?.rsplit_once('.'))
+        .any(|(stem, extension)| {
+            !stem.is_empty()
+                && (1..=5).contains(&extension.len())
+                && extension.bytes().all(|b| b.is_ascii_lowercase())
+        })
+}
+
+/// Whether a tool worked whose name says nothing in any language that is known.
+fn did_something_unknown(facts: &Facts<'_>, turn: usize) -> bool {
+    facts.deeds_before(turn).take(LOOK_BACK).any(|(_, deed)| {
+        deed.families.is_empty() && deed.shell.is_none() && deed.status.succeeded()
+    })
 }
 
 /// Whether version control lists the file as changed.
@@ -272,7 +352,7 @@ fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {
         return if all.iter().any(|id| holds(id)) { Fit::Same } else { Fit::Open };
     }
     let rival = ids.iter().any(|id| match id.kind {
-        ObjectKind::Path => !deed.written.is_empty(),
+        ObjectKind::Path => !deed.written.is_empty() || names_file(args(place.execution)),
         ObjectKind::Id => place.holds_rival_of(&id.text),
         _ => false,
     });
@@ -297,17 +377,50 @@ fn state_of_record<'f, 't>(
     said: &ActionClaim,
     ids: &[&Object],
 ) -> Option<&'f Execution<'t>> {
-    let stem = Finder::new(state_stem(said.family)?);
+    let stem = state_stem(said.family).map(Finder::new);
+    let written = said.stem.as_deref().map(Finder::new);
+    let finders = [stem, written];
+    let shows = |text: &str| finders.iter().flatten().any(|f| f.find(text.as_bytes()).is_some());
+    if finders.iter().all(Option::is_none) {
+        return None;
+    }
     facts
         .deeds_before(said.claim.turn)
         .take(LOOK_BACK)
         .find(|(execution, deed)| {
             let text = execution.text();
             deed.status.succeeded()
-                && stem.find(text.as_bytes()).is_some()
+                && shows(text)
                 && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
         })
         .map(|(execution, _)| execution)
+}
+
+/// Whether what the agent was given holds the verb: then the state may have been read there.
+fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let first = facts.index().spoken(&said.verb, || {
+        let holds = |text: &str, word: &str| {
+            memchr::memmem::find(text.to_ascii_lowercase().as_bytes(), word.as_bytes()).is_some()
+        };
+        facts.transcript().messages.iter().position(|message| {
+            (message.role == Role::User && holds(&message.text, &said.verb))
+                || message.outcomes.iter().any(|outcome| {
+                    holds(&outcome.text, &said.verb)
+                        || records(said.family).iter().any(|word| holds(&outcome.text, word))
+                })
+        })
+    });
+    first.is_some_and(|first| first < said.claim.turn)
+}
+
+/// What a record of things brought about by such actions calls them.
+fn records(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
+        Family::Pay => &["payment", "paid"],
+        Family::Push | Family::Deploy => &["origin/", "deploy", "shipped", "delivered"],
+        _ => &[],
+    }
 }
 
 /// What a result says of a thing after an action of this family.

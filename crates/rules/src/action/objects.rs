@@ -15,6 +15,8 @@ pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> 
             TokenKind::Id => ObjectKind::Id,
             TokenKind::Email => ObjectKind::Email,
             TokenKind::Url => ObjectKind::Url,
+            // "+234/-2"
+            TokenKind::Path if !text.bytes().any(|b| b.is_ascii_alphabetic()) => continue,
             TokenKind::Path => ObjectKind::Path,
             TokenKind::Money => ObjectKind::Money,
             TokenKind::Date => ObjectKind::Date,
@@ -40,6 +42,7 @@ fn is_code_word(text: &str) -> bool {
 }
 
 fn looks_like_path(text: &str) -> bool {
+    let text = without_lines(text);
     !text.contains(char::is_whitespace)
         && !text.starts_with("//")
         && !text.contains(['(', ')', '=', '{', '<', '*'])
@@ -49,6 +52,18 @@ fn looks_like_path(text: &str) -> bool {
                     && (1..=5).contains(&ext.len())
                     && ext.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
             }))
+}
+
+/// A path without the lines behind it: `a.rs:12-40`.
+fn without_lines(text: &str) -> &str {
+    let lines = |rest: &str| {
+        !rest.is_empty()
+            && rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b',' | b':'))
+    };
+    match text.split_once(':') {
+        Some((path, rest)) if lines(rest) => path,
+        _ => text,
+    }
 }
 
 /// Whether a text holds the thing. Paths match by their last segment.

@@ -5,7 +5,8 @@ use countersign_model::{
 use crate::action::{mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
+use crate::other_language::denies_everything;
+use crate::prose::{Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS017: "I changed nothing", where the record shows changes.
@@ -175,6 +176,12 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if clause.mood != Mood::Asserted {
         return None;
     }
+    if prose.language_of(clause) != Language::English {
+        return denies_everything(prose, clause).map(|family| match family {
+            Family::Run => Denied::Run,
+            _ => Denied::Change(true),
+        });
+    }
     let tokens = prose.tokens(clause.tokens.clone());
     if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
         return None;
@@ -236,7 +243,13 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
                 | "disk"
         )
     };
-    let object = tokens.iter().position(everything)?;
+    // "did not edit anything": a verb, though the word can be a noun.
+    let denied = |at: usize| {
+        let before = tokens.get(..at).unwrap_or_default();
+        before.last().is_some_and(|t| t.has(Tags::NEGATION))
+            && before.iter().rev().nth(1).is_some_and(|t| t.has(Tags::DO))
+    };
+    let object = tokens.iter().enumerate().position(|(at, t)| everything(t) && !denied(at))?;
     let verb = tokens.iter().position(|t| {
         matches!(
             word(t).as_str(),

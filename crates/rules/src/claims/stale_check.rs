@@ -1,4 +1,5 @@
-use countersign_model::{Code, Mode};
+use countersign_model::{Claim, Code, Family, Mode};
+use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -29,7 +30,12 @@ impl Rule for StaleCheck {
                 .deeds_before(said.claim.turn)
                 .take_while(|(e, _)| e.called_at > run.called_at)
                 .find(|(e, deed)| edits_code(e, deed));
-            let Some((edit, deed)) = later else { continue };
+            let Some((edit, deed)) = later else {
+                if said.whole {
+                    partial(facts, findings, &said.claim, run);
+                }
+                continue;
+            };
             let what = said.noun();
             let file = deed.written.first().map_or("a file", String::as_str);
             findings.unsupported(
@@ -41,6 +47,38 @@ impl Rule for StaleCheck {
             );
         }
     }
+}
+
+/// Warns where the whole suite is said to pass, and after the last edit only parts of it ran.
+fn partial<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, claim: &Claim, run: &Execution<'t>) {
+    let since = facts.deeds_before(claim.turn).take_while(|(e, deed)| !edits_code(e, deed));
+    let mut known = true;
+    let whole = since.into_iter().any(|(execution, deed)| match &deed.shell {
+        Some(work) => {
+            let mut tests = work.runs.iter().filter(|run| run.family == Family::Test);
+            known &= !(work.opaque || deed.continues) || !reports_tests(execution.text());
+            tests.any(|run| run.whole)
+        }
+        None => {
+            known &= !deed.families.has(Family::Test) && !reports_tests(execution.text());
+            false
+        }
+    });
+    if whole || !known {
+        return;
+    }
+    findings.unsupported(
+        facts,
+        claim,
+        Note::suspected("after the last edit only a part of the tests was run")
+            .help("run all of them, or say which ones were run")
+            .evidence([facts.evidence(run)]),
+    );
+}
+
+/// Whether an output is that of a test run.
+fn reports_tests(output: &str) -> bool {
+    summary(output, ActivityKind::Test).verdict.is_some()
 }
 
 /// Whether the deed changed a file that a check looks at: not prose, not scratch, not only comments.

@@ -27,6 +27,8 @@ pub(crate) struct Deed<'t> {
     pub(crate) opaque: bool,
     /// It handed work to another agent.
     pub(crate) delegates: bool,
+    /// It only keeps the agent's own list of things to do, or its thoughts.
+    pub(crate) is_note: bool,
     /// It shows more of a command started earlier: `write_stdin`, `BashOutput`.
     pub(crate) continues: bool,
     /// What its command line did, when it is a shell call.
@@ -50,6 +52,7 @@ struct Named {
     shell: bool,
     delegates: bool,
     continues: bool,
+    note: bool,
 }
 
 impl Named {
@@ -62,6 +65,7 @@ impl Named {
             shell: has(&SHELLS),
             delegates: has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
+            note: has(&["todo", "todos", "think", "thought"]),
         }
     }
 }
@@ -140,7 +144,8 @@ impl<'t> Deed<'t> {
             }
         }
         let continues = named.continues;
-        Self { tool, families, status, written, opaque, delegates, continues, shell }
+        let is_note = named.note;
+        Self { tool, families, status, written, opaque, delegates, is_note, continues, shell }
     }
 
     /// How its part of these families ended.

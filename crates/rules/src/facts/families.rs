@@ -2,6 +2,7 @@
 
 use countersign_model::{Family, Tool};
 
+use crate::other_language::families_of;
 use crate::prose::{Action, Lexicon, Tags};
 
 /// A small set of families.
@@ -42,7 +43,11 @@ pub(crate) fn of_tool(name: &str, tool: Option<&Tool>) -> Families {
     let mut families = of_name(name);
     if let Some(tool) = tool {
         if families.is_empty() {
-            families = of_words(tool.description.split_whitespace().take(4));
+            let words = || tool.description.split_whitespace().take(4);
+            families = of_words(words());
+            if families.is_empty() {
+                families = families_of(&words().map(str::to_lowercase).collect::<Vec<_>>());
+            }
         }
         if tool.effects.retrieves == Some(true) {
             families = families.with(Family::Search);
@@ -65,12 +70,13 @@ pub(crate) fn of_name(name: &str) -> Families {
         return first;
     }
     // No verb: a noun such as `web_search`, `email`.
-    words.iter().fold(Families::NONE, |set, word| {
+    let named = words.iter().fold(Families::NONE, |set, word| {
         match Lexicon::english().get(word).and_then(|entry| entry.noun) {
             Some(family) => set.with(family),
             None => set,
         }
-    })
+    });
+    if named.is_empty() { families_of(&words) } else { named }
 }
 
 fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {

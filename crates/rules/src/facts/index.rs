@@ -20,6 +20,8 @@ pub(crate) struct Index {
     shaped: RefCell<HashMap<String, HashMap<usize, bool>>>,
     /// By a name: the first message at which the agent was given it.
     given: RefCell<HashMap<String, Option<usize>>>,
+    /// By a word: the first message at which the user or a result spoke of it.
+    spoken: RefCell<HashMap<String, Option<usize>>>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -113,6 +115,16 @@ impl Index {
         found
     }
 
+    /// The first message at which the user or a result said a word; `look` looks the first time.
+    pub(crate) fn spoken(&self, word: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        if let Some(known) = self.spoken.borrow().get(word) {
+            return *known;
+        }
+        let found = look();
+        self.spoken.borrow_mut().insert(word.to_owned(), found);
+        found
+    }
+
     /// The executions that used a tool of that name, ascending; `find` looks the first time.
     pub(crate) fn named(&self, name: &str, find: impl FnOnce() -> Vec<usize>) -> Rc<[usize]> {
         let mut named = self.named.borrow_mut();
@@ -178,7 +190,7 @@ impl Holders {
 #[cfg(test)]
 mod tests {
     use countersign_model::{
-        Arguments, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
+        Arguments, ClaimKind, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
     };
 
     use crate::check::check as judged;
@@ -216,6 +228,7 @@ mod tests {
         let found: Vec<String> = report
             .judgements
             .iter()
+            .filter(|judgement| matches!(judgement.claim.kind, ClaimKind::Action(_)))
             .map(|judgement| {
                 let calls = judgement.evidence.iter().map(|e| match &e.source {
                     EvidenceSource::Call { call_id } => call_id.as_str(),

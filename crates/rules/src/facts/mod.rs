@@ -20,9 +20,11 @@ use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
+use crate::values::{Given, Source, Stated, Text, Values};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
+pub(crate) use failure::reports_failure;
 pub(crate) use families::{Families, of_name, vouching, words_of};
 pub(crate) use index::{Firsts, Holders, Index, LatestRun};
 pub use record::{Execution, Record};
@@ -41,6 +43,7 @@ pub struct Facts<'t> {
     outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
+    values: Values<'t>,
     index: Index,
 }
 
@@ -61,6 +64,7 @@ impl<'t> Facts<'t> {
             outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
             citations: OnceCell::new(),
+            values: Values::default(),
             index: Index::default(),
         }
     }
@@ -172,6 +176,61 @@ impl<'t> Facts<'t> {
             excerpt: text.get(..cut).unwrap_or_default().to_owned(),
             line: execution.outcome.map_or(0, |o| o.line),
         }
+    }
+
+    /// What the agent was given.
+    pub(crate) fn given(&self) -> &Given<'t> {
+        self.values.given(self.transcript, &self.record)
+    }
+
+    /// The values that the agent states.
+    pub(crate) fn stated(&self) -> &[Stated<'t>] {
+        self.values.stated(self.answers())
+    }
+
+    /// The values that the agent states in message `turn`.
+    pub(crate) fn stated_in(&self, turn: usize) -> &[Stated<'t>] {
+        let stated = self.stated();
+        let from = stated.partition_point(|value| value.turn < turn);
+        let until = stated.partition_point(|value| value.turn <= turn);
+        stated.get(from..until).unwrap_or_default()
+    }
+
+    /// A text before message `turn` that has the words, whatever marks stand between them; also
+    /// an argument of the agent's own, such as code that it wrote.
+    pub(crate) fn quoted_from(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
+        self.source_of(words, turn, true).or_else(|| self.given().find_loosely(words, turn))
+    }
+
+    /// A text before message `turn` that holds the value; `own` admits the arguments of the
+    /// agent's own calls.
+    pub(crate) fn source_of(&self, word: &str, turn: usize, own: bool) -> Option<&Text<'t>> {
+        self.given().find(word, turn, own, || {
+            self.stated().iter().map(|stated| stated.text.to_owned()).collect()
+        })
+    }
+
+    /// Whether everything that the agent could have seen before message `turn` is on record.
+    pub(crate) fn shows_all_before(&self, turn: usize) -> bool {
+        let count = self.record.count_before(turn);
+        self.is_complete_before(turn)
+            && self.given().is_whole_before(turn)
+            && self.firsts().opaque.is_none_or(|first| first >= count)
+    }
+
+    /// The evidence that a text is which the agent was given.
+    pub(crate) fn evidence_in(&self, given: &Text<'t>) -> Evidence {
+        let execution = match given.source {
+            Source::Result(at) | Source::Argument(at) => self.record.executions().get(at),
+            Source::Told => None,
+        };
+        execution.map(|execution| self.evidence(execution)).unwrap_or_else(|| Evidence {
+            source: EvidenceSource::Message { turn: given.turn },
+            tool: None,
+            pointer: String::new(),
+            excerpt: given.text.chars().take(160).collect(),
+            line: self.transcript.messages.get(given.turn).map_or(0, |message| message.line),
+        })
     }
 
     /// Every execution that the agent cites, held against the record.

@@ -2,7 +2,7 @@
 
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
-    Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Script, Status as Reach,
+    Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
     activities, exit_code_in_text, summary,
 };
 
@@ -30,6 +30,8 @@ pub(crate) struct Run {
     pub(crate) family: Family,
     /// How it ended.
     pub(crate) end: RunEnd,
+    /// Nothing on the command line narrows it to a part.
+    pub(crate) whole: bool,
 }
 
 /// How a run ended.
@@ -120,7 +122,7 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
         return None;
     }
     let end = end_of(activity.kind, command, ending);
-    Some(Run { family, end })
+    Some(Run { family, end, whole: activity.scope == Scope::Whole })
 }
 
 fn end_of(kind: ActivityKind, command: Option<&Command>, ending: &Ending<'_>) -> RunEnd {

@@ -3,8 +3,10 @@ use countersign_shell::{ActivityKind, Script, activities};
 
 use crate::action::objects_in;
 use crate::facts::Answer;
+use crate::other_language::outcome_claim_in;
 use crate::prose::{
-    Action, BlockKind, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
+    is_agenda,
 };
 
 /// A claim that a check came out well.
@@ -20,10 +22,16 @@ pub(crate) struct OutcomeClaim {
     pub(crate) discloses: bool,
     /// It speaks of a part: "for module A".
     pub(crate) narrowed: bool,
+    /// A row of a table says it: that may be a table of targets.
+    pub(crate) tabular: bool,
+    /// It speaks of the whole suite in so many words.
+    pub(crate) whole: bool,
     /// It speaks of a run somewhere else: in CI.
     pub(crate) elsewhere: bool,
     /// It only says that the check was run.
     pub(crate) ran: bool,
+    /// The language in which it is made.
+    pub(crate) language: Language,
 }
 
 impl OutcomeClaim {
@@ -44,6 +52,15 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let mut discloses = false;
     for (index, clause) in prose.clauses.iter().enumerate() {
         discloses |= reports_trouble(prose, clause);
+        if prose.language_of(clause) != Language::English {
+            claims.extend(outcome_claim_in(prose, clause, answer.turn));
+            continue;
+        }
+        if let Some((family, at)) = check_in_row(prose, clause) {
+            let claim = outcome_claim(prose, clause, family, at, answer.turn);
+            claims.push(OutcomeClaim { tabular: true, ..claim });
+            continue;
+        }
         if clause.mood != Mood::Asserted || is_tabular(prose, clause) || is_agenda(prose, clause) {
             continue;
         }
@@ -97,11 +114,64 @@ fn outcome_claim(
         singular,
         discloses: false,
         narrowed: is_narrowed(prose, plain),
+        tabular: false,
+        whole: family == Family::Test && speaks_of_whole(prose, plain),
         elsewhere: plain.iter().any(|t| {
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
         ran: false,
+        language: Language::English,
     }
+}
+
+/// `| Tests | passed |`: a cell that says no more than that it came out well, behind one that names
+/// a check.
+fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
+    let place = |index: usize| {
+        let sentence = prose.sentences.get(index)?;
+        match prose.block_of(sentence)?.kind {
+            BlockKind::Cell { row, column } => Some((row, column)),
+            _ => None,
+        }
+    };
+    let (row, column) = place(clause.sentence).filter(|&(_, column)| column > 0)?;
+    let passed = prose.tokens(clause.tokens.clone()).iter().filter(|t| t.kind == TokenKind::Word);
+    let plain = Tags::PASSING.or(Tags::ADVERB).or(Tags::DETERMINER).or(Tags::THING);
+    let words: Vec<&Token> = passed.collect();
+    if !words.iter().any(|t| t.has(Tags::PASSING)) || !words.iter().all(|t| t.has(plain)) {
+        return None;
+    }
+    let before = clause.sentence.checked_sub(1)?;
+    if place(before) != Some((row, column - 1)) {
+        return None;
+    }
+    let named = prose.sentences.get(before)?.tokens.clone();
+    if named.len() > 4 {
+        return None;
+    }
+    named.into_iter().find_map(|at| Some((family_of(prose.tokens.get(at)?)?, at)))
+}
+
+/// "the full test suite", "the entire suite", "across all packages"
+fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let word = |t: &Token| prose.word(t).to_ascii_lowercase();
+    let whole = |t: &Token| matches!(word(t).as_str(), "full" | "entire" | "whole" | "complete");
+    let suite = |t: &Token| matches!(word(t).as_str(), "suite" | "suites" | "tests");
+    let everywhere = tokens.windows(2).any(|pair| {
+        let [all, of] = pair else { return false };
+        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole")
+            && matches!(
+                word(of).as_str(),
+                "packages" | "package" | "crates" | "crate" | "workspace" | "project" | "codebase"
+            )
+    });
+    if everywhere {
+        return true;
+    }
+    let Some(at) = tokens.iter().position(whole) else { return false };
+    let behind = tokens.get(at + 1..).unwrap_or_default();
+    let mut described = behind.iter().take(3);
+    described.any(suite) && !behind.iter().take(2).any(|t| word(t) == "short")
 }
 
 /// The checks that the clause says came out well, each with the token that names it.
@@ -244,24 +314,6 @@ fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     passing_at(prose, tokens)
         .and_then(|at| tokens.get(at + 1))
         .is_some_and(|t| matches!(prose.word(t), "for" | "in" | "on" | "under"))
-}
-
-/// Goals, criteria, things to do: an open check box, or an item under such a heading.
-fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    match prose.block_of(sentence).map(|b| b.kind) {
-        Some(BlockKind::Item { ticked: Some(false) }) => return true,
-        Some(BlockKind::Item { .. }) => {}
-        _ => return false,
-    }
-    let lead = prose
-        .sentences
-        .get(..clause.sentence)
-        .unwrap_or_default()
-        .iter()
-        .rev()
-        .find(|s| !prose.block_of(s).is_some_and(|b| matches!(b.kind, BlockKind::Item { .. })));
-    lead.is_some_and(|s| prose.tokens(s.tokens.clone()).iter().any(|t| t.has(Tags::AGENDA)))
 }
 
 /// Whether the tokens join two nouns: "linting and tests".

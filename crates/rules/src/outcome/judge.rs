@@ -3,6 +3,8 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
 use crate::facts::{Execution, Facts, LatestRun, RunEnd};
+use crate::other_language::tells_outcome;
+use crate::prose::Language;
 
 /// What the record says about a claimed outcome.
 #[derive(Debug)]
@@ -35,17 +37,17 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
             RunEnd::Passed => OutcomeVerdict::Passed(execution),
             RunEnd::Failed => OutcomeVerdict::Failed(
                 execution,
-                !said.discloses && !said.narrowed && excludes(said, execution),
+                !said.discloses && !said.narrowed && !said.tabular && excludes(said, execution),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
             RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
             RunEnd::Running => OutcomeVerdict::NotCheckable,
         };
     }
-    if latest.unseen || said.elsewhere || user_reports(facts, turn) {
+    if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
         return OutcomeVerdict::NotCheckable;
     }
-    OutcomeVerdict::Never(facts.is_complete_before(turn))
+    OutcomeVerdict::Never(!said.tabular && facts.is_complete_before(turn))
 }
 
 /// The latest run among the first `count` executions. Claims come in order, so that each looks
@@ -113,11 +115,17 @@ fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// Whether the user told the agent how a check came out.
-fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
+fn user_reports(facts: &Facts<'_>, turn: usize, language: Language) -> bool {
     let given = facts.transcript().messages.get(..turn).unwrap_or_default();
     given.iter().rev().take(40).filter(|m| m.role == Role::User).any(|m| {
-        let text = m.text.to_ascii_lowercase();
-        ["pass", "green", "succeed", " ok"].iter().any(|w| text.contains(w))
-            && ["test", "build", "lint", "ci"].iter().any(|w| text.contains(w))
+        m.text.lines().filter(|line| line.len() < 400).any(|line| {
+            let line = line.to_ascii_lowercase();
+            let words = || line.split(|c: char| !c.is_ascii_alphanumeric());
+            let says = |known: &[&str]| words().any(|word| known.contains(&word));
+            // A diff or a listing of code says nothing of a run.
+            !line.trim_start().starts_with(['+', '-', '|', '/', '#'])
+                && says(&["pass", "passes", "passed", "passing", "green", "succeeded", "ok"])
+                && says(&["test", "tests", "build", "builds", "lint", "ci", "suite"])
+        }) || (language != Language::English && tells_outcome(&m.text))
     })
 }

@@ -60,13 +60,15 @@ pub(crate) fn clauses(
             from = at;
             relative.clause(at, token, starts);
         }
-        relative.word(at, token);
+        let next = tokens.get(at + 1);
+        relative.word(at, token, next.is_some_and(|t| t.has(Tags::PREPOSITION)));
     }
     push(tokens, index, from..sentence.tokens.end, out);
     let start = sentence.tokens.start;
     let mut context =
         Context { question: sentence.question, start, reach: start, ..Context::default() };
     let count = out.len();
+    let mut resumes = false;
     for i in first..count {
         let Some(clause) = out.get(i) else { break };
         let range = clause.tokens.clone();
@@ -74,12 +76,19 @@ pub(crate) fn clauses(
         let mood = context.mood(tokens, sentence, &range, last);
         let end = sentence.tokens.end;
         let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
-        if !inserted {
+        let before = context.reach;
+        if !inserted && !resumes {
             context.reach = range.start;
         }
         let predicates = predicates(tokens, &range, end, &mut context);
         if !predicates.is_empty() || has_verb(tokens, &range) {
             context.reach = range.end;
+        }
+        // A relative clause stands between a subject and its verb: "tasks that were open have …".
+        let finite = tokens.get(range.end).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
+        resumes = mood == Mood::Relative && !last && finite;
+        if resumes {
+            context.reach = before;
         }
         context.after(tokens, &range, mood);
         if let Some(clause) = out.get_mut(i) {
@@ -109,8 +118,11 @@ impl Insertion {
         self.verb_at = None;
     }
 
-    fn word(&mut self, at: usize, token: &Token) {
-        if token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST)) {
+    fn word(&mut self, at: usize, token: &Token, leads_on: bool) {
+        // "tasks assigned to her that …": a participle that describes, not the main verb.
+        let describes =
+            leads_on && !self.inside && token.has(Tags::PARTICIPLE) && token.verb.is_some();
+        if token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST)) && !describes {
             if self.inside {
                 // Auxiliaries of one group stand side by side.
                 self.verb_at = Some(at);
@@ -214,7 +226,7 @@ impl Context {
                 return Mood::Question;
             }
         }
-        if head.has(Tags::CONDITIONAL) {
+        if head.has(Tags::CONDITIONAL) || (starts_sentence && is_inverted(words())) {
             return Mood::Conditional;
         }
         // "or it has been deleted": one of several possibilities.
@@ -228,13 +240,23 @@ impl Context {
             let completes = head.has(Tags::THING)
                 && back(1).is_some_and(|t| {
                     t.has(Tags::USER.or(Tags::THIRD))
-                        || (t.verb.is_some() && !back(2).is_some_and(|d| d.has(own)))
+                        || (t.has(Tags::ANNOUNCE)
+                            && back(2).is_some_and(|d| d.has(Tags::PREPOSITION)))
+                        || (t.verb.is_some()
+                            && !back(2).is_some_and(|d| d.has(own.or(Tags::PREPOSITION))))
                 });
             let otherwise = if completes { Mood::Asserted } else { Mood::Relative };
             return pending.unwrap_or(otherwise);
         }
         if let Some(pending) = pending {
             return pending;
+        }
+        // "as soon as it has been sent"
+        if self.mood == Some(Mood::Conditional)
+            && head.has(Tags::SUBORDINATE)
+            && head.has(Tags::PREPOSITION)
+        {
+            return Mood::Conditional;
         }
         // "Once A and B, …": the condition covers both.
         let first = tokens.get(range.start);
@@ -294,6 +316,13 @@ impl Context {
             self.pending = Some(Mood::Unrealised);
         }
     }
+}
+
+/// "Had I deleted it, …": the verb before its subject, and no question.
+fn is_inverted<'t>(mut words: impl Iterator<Item = &'t Token>) -> bool {
+    let pronoun = Tags::AGENT.or(Tags::USER).or(Tags::THIRD);
+    words.next().is_some_and(|t| t.has(Tags::HAVE) && t.has(Tags::CAUSED))
+        && words.next().is_some_and(|t| t.has(pronoun.or(Tags::THING).or(Tags::DETERMINER)))
 }
 
 #[cfg(test)]

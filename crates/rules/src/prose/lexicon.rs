@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 use countersign_model::Family;
 use rustc_hash::FxHashMap;
 
+use super::forms::Forms;
+use super::vocabulary::mark_telling_words;
+
 /// What a word can do in a clause. A word may have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tags(u64);
@@ -15,7 +18,7 @@ macro_rules! tags {
             $($(#[doc = $doc])* pub(crate) const $name: Self = Self(1 << $bit);)*
 
             /// The tag of a group of the lexicon file.
-            fn of_group(group: &str) -> Option<Self> {
+            pub(super) fn of_group(group: &str) -> Option<Self> {
                 match group { $($group => Some(Self::$name),)* _ => None }
             }
         }
@@ -76,6 +79,24 @@ tags! {
     PASSING = 44, "passing";
     TROUBLE = 45, "trouble";
     AGENDA = 46, "agenda";
+    /// "been": makes any group of auxiliaries a perfect.
+    BEEN = 54, "been";
+    /// What was tried and came out well: "managed to", "succeeded in", "took the liberty of".
+    ACHIEVE = 55, "achieve";
+    /// "had it moved", "got it moved": the subject brought it about.
+    CAUSED = 56, "caused";
+    /// Verbs whose subject is what was done: "the payment went through".
+    COME_ABOUT = 57, "come-about";
+    /// Telling somebody something: "happy to report that".
+    ANNOUNCE = 58, "announce";
+    /// What an account of somebody's is kept in: "your account", "the inbox".
+    HOLDING = 59, "holding";
+    /// "status", "state": what stands behind it is read off a record.
+    STATE_NOUN = 60, "state-noun";
+    /// What completes "go": "through", "out".
+    PARTICLE = 61, "particle";
+    /// Adjectives that say that an action is done: "the transfer was successful".
+    ACCOMPLISHED = 62, "accomplished";
 }
 
 impl Tags {
@@ -117,6 +138,8 @@ pub(crate) struct Entry {
     pub(crate) verb: Option<Action>,
     /// The action that the noun names.
     pub(crate) noun: Option<Family>,
+    /// What it does in the grammar of another language.
+    pub(crate) forms: Forms,
 }
 
 /// The words of one language.
@@ -125,8 +148,11 @@ pub(crate) struct Lexicon {
     words: FxHashMap<Box<[u8]>, Entry>,
 }
 
-static ENGLISH: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/en.txt")).0);
+static ENGLISH: LazyLock<Lexicon> = LazyLock::new(|| {
+    let mut lexicon = Lexicon::read(include_str!("../../lexicon/en.txt")).0;
+    mark_telling_words(&mut lexicon);
+    lexicon
+});
 
 impl Lexicon {
     /// English.
@@ -195,7 +221,7 @@ impl Lexicon {
         }
     }
 
-    fn entry(&mut self, word: &str) -> &mut Entry {
+    pub(super) fn entry(&mut self, word: &str) -> &mut Entry {
         self.words.entry(word.as_bytes().into()).or_default()
     }
 
@@ -270,7 +296,7 @@ fn consonant_y(base: &str) -> Option<&str> {
 }
 
 /// The family of that name, as lexicon files and configuration write it.
-fn family_named(name: &str) -> Option<Family> {
+pub(super) fn family_named(name: &str) -> Option<Family> {
     Family::ALL.into_iter().find(|family| family.name() == name)
 }
 

@@ -1,20 +1,36 @@
 //! Text to clauses: Markdown and JSON aware, spans into the original bytes at every step.
 
+mod agenda;
 mod blocks;
 mod clause;
+mod forms;
+mod grammar;
+mod language;
 mod lexicon;
+mod other_clauses;
+mod other_predicates;
 mod predicate;
+mod segments;
 mod sentences;
+mod telling;
 mod tokens;
+mod vocabulary;
 
+pub(crate) use agenda::is_agenda;
 pub(crate) use blocks::{Block, BlockKind, blocks};
 pub(crate) use clause::{Clause, Mood, clauses};
+pub(crate) use forms::Forms;
+pub(crate) use language::Language;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
 pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Token, TokenKind};
+pub(crate) use vocabulary::{Vocabulary, words_in};
 
 use std::ops::Range;
+
+use language::{is_suspect, language_of, stretches};
+use other_clauses::other_clauses;
 
 /// A text taken apart.
 #[derive(Debug)]
@@ -34,25 +50,51 @@ pub(crate) struct Prose<'t> {
 impl<'t> Prose<'t> {
     /// Takes a text apart. Linear in its length.
     pub(crate) fn read(text: &'t str) -> Self {
-        let lexicon = Lexicon::english();
-        let blocks = blocks(text);
         let mut prose = Self {
             text,
-            blocks: Vec::new(),
+            blocks: blocks(text),
             sentences: Vec::new(),
             tokens: Vec::with_capacity(text.len() / 5),
             clauses: Vec::new(),
         };
-        for (index, block) in blocks.iter().enumerate() {
-            if block.kind.is_prose() {
-                sentences(text, index, block, lexicon, &mut prose.tokens, &mut prose.sentences);
+        prose.split_as_english();
+        if is_suspect(text, &prose.tokens) {
+            prose.split_by_language();
+        }
+        for index in 0..prose.sentences.len() {
+            let language = prose.sentences.get(index).map_or(Language::English, |s| s.language);
+            match Vocabulary::get(language) {
+                None => clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses),
+                Some(vocabulary) => other_clauses(
+                    &prose.tokens,
+                    &prose.sentences,
+                    index,
+                    vocabulary,
+                    &mut prose.clauses,
+                ),
             }
         }
-        prose.blocks = blocks;
-        for index in 0..prose.sentences.len() {
-            clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses);
-        }
         prose
+    }
+
+    fn split_as_english(&mut self) {
+        let (tokens, out) = (&mut self.tokens, &mut self.sentences);
+        for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
+            sentences(self.text, index, block.span, Language::English, tokens, out);
+        }
+    }
+
+    /// Splits again, each stretch of text in its own language.
+    fn split_by_language(&mut self) {
+        self.tokens.clear();
+        self.sentences.clear();
+        let (tokens, out) = (&mut self.tokens, &mut self.sentences);
+        let main = language_of(self.text, Language::English);
+        for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
+            for stretch in stretches(self.text, block.span, main) {
+                sentences(self.text, index, stretch.span, stretch.language, tokens, out);
+            }
+        }
     }
 
     /// The tokens of a range; empty when it is out of bounds.
@@ -63,6 +105,24 @@ impl<'t> Prose<'t> {
     /// The text of a token.
     pub(crate) fn word(&self, token: &Token) -> &'t str {
         token.span().of(self.text)
+    }
+
+    /// The language of a clause.
+    pub(crate) fn language_of(&self, clause: &Clause) -> Language {
+        self.sentences.get(clause.sentence).map_or(Language::English, |s| s.language)
+    }
+
+    /// The clause that a token stands in.
+    pub(crate) fn clause_at(&self, token: usize) -> Option<&Clause> {
+        let at = self.clauses.partition_point(|clause| clause.tokens.end <= token);
+        self.clauses.get(at)
+    }
+
+    /// The tokens of a token's sentence that stand before it.
+    pub(crate) fn before_in_sentence(&self, token: usize) -> &[Token] {
+        let at = self.sentences.partition_point(|sentence| sentence.tokens.end <= token);
+        let start = self.sentences.get(at).map_or(token, |sentence| sentence.tokens.start);
+        self.tokens(start..token)
     }
 
     /// The block that a sentence stands in.

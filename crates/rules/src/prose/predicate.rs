@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use super::clause::Context;
 use super::lexicon::{Action, Tags};
+use super::telling::{accomplished, achieved, caused, comes_about, result_label, stands_alone};
 use super::tokens::{Token, TokenKind};
 
 /// Who is said to have done it.
@@ -53,6 +54,9 @@ pub(crate) struct Predicate {
     pub(crate) emphatic: bool,
     /// "previously", "originally" stands beside it.
     pub(crate) earlier: bool,
+    /// The subject is what came about, and nobody is said to have done it: "the payment went
+    /// through", "the transfer is complete".
+    pub(crate) came_about: bool,
     /// The tokens of the subject.
     pub(crate) subject_tokens: Range<usize>,
     /// The tokens behind the verb, up to the next verb of the sentence.
@@ -62,21 +66,21 @@ pub(crate) struct Predicate {
 /// The auxiliaries before a verb.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
-    have: bool,
-    be: bool,
-    past_be: bool,
-    progressive: bool,
-    modal: bool,
-    infinitive: bool,
-    negated: bool,
-    emphatic: bool,
-    earlier: bool,
-    any: bool,
+    pub(super) have: bool,
+    pub(super) be: bool,
+    pub(super) past_be: bool,
+    pub(super) progressive: bool,
+    pub(super) modal: bool,
+    pub(super) infinitive: bool,
+    pub(super) negated: bool,
+    pub(super) emphatic: bool,
+    pub(super) earlier: bool,
+    pub(super) any: bool,
 }
 
 impl Group {
     fn add(&mut self, token: &Token) {
-        self.have |= token.tags.any(Tags::HAVE);
+        self.have |= token.tags.any(Tags::HAVE.or(Tags::BEEN));
         self.be |= token.tags.any(Tags::BE);
         self.past_be |= token.tags.any(Tags::PAST_BE);
         self.modal |= token.tags.any(Tags::MODAL);
@@ -88,6 +92,16 @@ impl Group {
         self.negated |= token.tags.any(Tags::NEGATION);
         self.emphatic |= token.tags.any(Tags::SUCCESS.or(Tags::NOW));
         self.earlier |= token.tags.any(Tags::EARLIER);
+    }
+
+    /// How a verb stands whose subject is what was done.
+    pub(super) fn come_about(self) -> Option<Voice> {
+        let realised = !(self.modal || self.infinitive || self.progressive);
+        realised.then_some(match (self.have, self.be && !self.past_be) {
+            (true, _) => Voice::PerfectPassive,
+            (false, true) => Voice::State,
+            (false, false) => Voice::PastPassive,
+        })
     }
 
     fn voice(self, form: Tags, subject: Subject) -> Option<Voice> {
@@ -132,6 +146,12 @@ pub(super) fn predicates(
     let mut found: Vec<Predicate> = Vec::new();
     for at in range.clone() {
         let Some(token) = tokens.get(at) else { break };
+        if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
+            .or_else(|| accomplished(tokens, range, at, end, context.reach))
+        {
+            found.push(predicate);
+            continue;
+        }
         let Some(action) = token.verb else { continue };
         if token.quoted || !token.tags.any(Tags::COMPLETED) {
             continue;
@@ -150,8 +170,24 @@ pub(super) fn predicates(
             continue;
         }
         let bare = is_empty_subject(tokens, &subject_range);
+        let mut joined_to_verb = false;
         if bare {
             subject = Subject::Nobody;
+            if let Some(label) = result_label(tokens, context.start, at, end) {
+                found.push(Predicate {
+                    verb: at,
+                    action,
+                    voice: Voice::BareResult,
+                    subject: Subject::Thing,
+                    negated: group.negated || negates(tokens, &label),
+                    emphatic: group.emphatic,
+                    earlier: group.earlier,
+                    came_about: true,
+                    subject_tokens: label,
+                    object_tokens: at + 1..end,
+                });
+                continue;
+            }
             // "…, shipped to Jacksonville" describes what stands before the comma.
             if range.start != context.start && context.previous.is_none() && !labelled {
                 continue;
@@ -160,6 +196,7 @@ pub(super) fn predicates(
             if let Some((before, auxiliaries, words)) = context.previous.as_ref().filter(|_| joined)
             {
                 subject = *before;
+                joined_to_verb = true;
                 if !group.any {
                     let (emphatic, negated) = (group.emphatic, group.negated);
                     group = *auxiliaries;
@@ -170,23 +207,41 @@ pub(super) fn predicates(
             }
         }
         let next = tokens.get(at + 1).filter(|_| at + 1 < end);
-        let Some(voice) = group.voice(token.tags, subject) else {
+        let came_about = subject == Subject::Thing && comes_about(token, next) && !group.be;
+        let caused = (subject == Subject::Thing && !group.any)
+            .then(|| caused(tokens, &subject_range))
+            .flatten();
+        let voice = match (&caused, came_about) {
+            (Some(_), _) => Some(Voice::PerfectPassive),
+            (None, true) => group.come_about(),
+            (None, false) => group.voice(token.tags, subject),
+        };
+        if let Some(thing) = caused {
+            subject_tokens = thing;
+        }
+        let Some(voice) = voice else {
             context.previous = Some((subject, group, subject_tokens));
             continue;
         };
         if is_embedded(tokens, range.start..group_start) {
             continue;
         }
-        let whole = range.start == context.start && range.end == end;
-        let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION));
+        let whole = stands_alone(tokens, range, context.start, end);
+        let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION))
+            || !is_bare_noun(tokens, &subject_range);
         if voice == Voice::BareResult && (led || !whole || !ends_result(next)) {
+            continue;
+        }
+        let after = tokens.get(at + 1..range.end).unwrap_or_default();
+        // "Only committed work gets summarised": it describes the subject.
+        let finite = Tags::BE.or(Tags::MODAL).or(Tags::HAVE);
+        if voice == Voice::Bare && !joined_to_verb && after.iter().any(|t| t.has(finite)) {
             continue;
         }
         let negated = group.negated
             || negates(tokens, &subject_range)
-            || next.is_some_and(|t| t.has(Tags::NEGATION));
+            || denies_object(tokens.get(at + 1..end).unwrap_or_default());
         context.previous = Some((subject, group, subject_tokens.clone()));
-        let after = tokens.get(at + 1..range.end).unwrap_or_default();
         if let Some(last) = found.last_mut() {
             last.object_tokens.end = last.object_tokens.end.min(group_start);
         }
@@ -198,6 +253,7 @@ pub(super) fn predicates(
             negated,
             emphatic: group.emphatic || after.iter().any(|t| t.has(Tags::SUCCESS)),
             earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
+            came_about,
             subject_tokens: if labelled && bare { context.start..at } else { subject_tokens },
             object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
         });
@@ -219,7 +275,7 @@ fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
 }
 
 /// The auxiliaries and adverbs directly before the verb, and where they begin.
-fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
+pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
     let mut group = Group::default();
     let mut at = verb;
     while at > start {
@@ -241,6 +297,9 @@ fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
             at -= 1;
             break;
         } else {
+            // "rather than having been refunded"
+            let having = tokens.get(at).is_some_and(|t| t.has(Tags::HAVE) && t.end - t.start == 6);
+            group.infinitive |= having && token.has(Tags::PREPOSITION);
             break;
         }
         at -= 1;
@@ -249,7 +308,7 @@ fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
 }
 
 /// The subject: a pronoun only when nothing but adverbs stands between it and the verb.
-fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
+pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
     let words = tokens.get(range.clone()).unwrap_or_default();
     for token in words.iter().rev() {
         if token.has(Tags::AGENT) {
@@ -279,8 +338,15 @@ pub(super) fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
         .any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO)))
 }
 
+/// Whether the words can stand before a bare participle: no "I am going to have the meeting …".
+fn is_bare_noun(tokens: &[Token], range: &Range<usize>) -> bool {
+    let verbal = Tags::AGENT.or(Tags::USER).or(Tags::MODAL).or(Tags::INTEND).or(Tags::DO);
+    let verbal = verbal.or(Tags::HAVE).or(Tags::BE);
+    !tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(verbal))
+}
+
 /// Whether nothing before the verb can be its subject.
-fn is_empty_subject(tokens: &[Token], range: &Range<usize>) -> bool {
+pub(super) fn is_empty_subject(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().all(|t| {
         matches!(t.kind, TokenKind::Symbol(_))
             || t.has(Tags::COORDINATE.or(Tags::ADVERB).or(Tags::SUBORDINATE).or(Tags::SUCCESS))
@@ -294,7 +360,18 @@ fn joins(tokens: &[Token], start: usize, verb: usize) -> bool {
         || start == verb
 }
 
-fn negates(tokens: &[Token], range: &Range<usize>) -> bool {
+/// "cancelled nothing", "cancelled exactly zero orders"
+fn denies_object(after: &[Token]) -> bool {
+    let skipped =
+        after.iter().take_while(|t| t.has(Tags::ADVERB) && !t.has(Tags::NEGATION)).count();
+    let plain = |t: &&Token| t.kind == TokenKind::Word && t.tags.is_empty() && t.verb.is_none();
+    let first = after.get(skipped);
+    let first = if first.is_some_and(|t| plain(&t)) { after.get(skipped + 1) } else { first };
+    after.first().is_some_and(|t| t.has(Tags::NEGATION))
+        || first.is_some_and(|t| t.has(Tags::NEGATION))
+}
+
+pub(super) fn negates(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(Tags::NEGATION))
 }
 
@@ -322,14 +399,17 @@ fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: us
 
 /// Whether the words before the verb put it in somebody's mouth, in doubt, or among wishes:
 /// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
-fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
+pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
     let words = tokens.get(before).unwrap_or_default();
     let (mut modal, mut intends) = (false, false);
     words.iter().enumerate().any(|(i, token)| {
         modal |= token.has(Tags::MODAL);
         intends |= token.has(Tags::INTEND);
         let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
+        // "The order you asked about": what was asked ends there.
+        let goes_on = words.iter().skip(i + 1).any(|t| !t.has(Tags::PREPOSITION.or(Tags::ADVERB)));
         let reports = token.has(Tags::REPORT)
+            && goes_on
             && !words.iter().take(i).any(|t| t.has(Tags::AGENT))
             && !token.has(Tags::PREPOSITION);
         let verbal = token.verb.is_some() && !token.has(Tags::REQUEST);
@@ -353,7 +433,7 @@ fn ends_result(next: Option<&Token>) -> bool {
 }
 
 /// How far the words behind a verb belong to it: to the next verb, over verbless clauses.
-fn object_end(tokens: &[Token], from: usize, clause_end: usize, end: usize) -> usize {
+pub(super) fn object_end(tokens: &[Token], from: usize, clause_end: usize, end: usize) -> usize {
     let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
     (clause_end.max(from)..end)
         .find(|&at| {

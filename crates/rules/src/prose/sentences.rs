@@ -1,36 +1,41 @@
 use std::ops::Range;
 
-use super::blocks::Block;
-use super::lexicon::{Lexicon, Tags};
+use countersign_model::Span;
+
+use super::language::Language;
+use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind, tokenize};
+use super::vocabulary::Vocabulary;
 
 /// One sentence, or a line that stands for one.
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
     /// Where it stands, without surrounding white space.
     #[cfg(test)]
-    pub(crate) span: countersign_model::Span,
+    pub(crate) span: Span,
     /// The index of its block.
     pub(crate) block: usize,
     /// Its tokens.
     pub(crate) tokens: Range<usize>,
+    /// The language in which it was read.
+    pub(crate) language: Language,
     /// Ends in a question mark.
     pub(crate) question: bool,
     /// Ends in a colon: it introduces what follows.
     pub(crate) introduces: bool,
 }
 
-/// Splits a block into sentences and those into tokens.
+/// Splits a part of a block into sentences and those into tokens.
 pub(crate) fn sentences(
     text: &str,
     index: usize,
-    block: &Block,
-    lexicon: &Lexicon,
+    span: Span,
+    language: Language,
     tokens: &mut Vec<Token>,
     out: &mut Vec<Sentence>,
 ) {
     let begin = tokens.len();
-    tokenize(text, block.span, lexicon, tokens);
+    tokenize(text, span, Vocabulary::get(language), tokens);
     let end = tokens.len();
     let mut from = begin;
     for at in begin..end {
@@ -45,16 +50,19 @@ pub(crate) fn sentences(
         let Some(head) = tokens.get(range.start) else { continue };
         let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev();
         let mark = closing.take(3).find_map(|t| match t.kind {
-            TokenKind::Symbol(c @ ('?' | ':' | '.' | '!')) => Some(c),
+            TokenKind::Symbol(c @ ('?' | ':' | '.' | '!' | '？' | '：' | '。' | '！')) => {
+                Some(c)
+            }
             _ => None,
         });
         out.push(Sentence {
             #[cfg(test)]
-            span: countersign_model::Span::new(head.start as usize, last.end as usize),
+            span: Span::new(head.start as usize, last.end as usize),
             block: index,
-            question: mark == Some('?'),
-            introduces: matches!(last.kind, TokenKind::Symbol(':')),
+            question: matches!(mark, Some('?' | '？')),
+            introduces: matches!(last.kind, TokenKind::Symbol(':' | '：')),
             tokens: range,
+            language,
         });
     }
 }

@@ -1,6 +1,10 @@
 use countersign_model::{Family, Span};
 
+use super::forms::Forms;
+use super::language::is_ideographic;
 use super::lexicon::{Action, Entry, Lexicon, Tags};
+use super::segments::{closing_mark, join_phrases, segments};
+use super::vocabulary::Vocabulary;
 
 /// One word, value or mark.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +21,8 @@ pub(crate) struct Token {
     pub(crate) verb: Option<Action>,
     /// What the noun names.
     pub(crate) noun: Option<Family>,
+    /// What the word does in the grammar of a language other than English.
+    pub(crate) forms: Forms,
     /// Stands between quotation marks.
     pub(crate) quoted: bool,
     /// Begins with a capital.
@@ -61,19 +67,29 @@ impl Token {
         self.kind == TokenKind::Symbol(mark)
     }
 
+    /// Whether it has one of these forms, outside quotation marks.
+    pub(crate) fn is_form(&self, forms: Forms) -> bool {
+        !self.quoted && self.forms.any(forms)
+    }
+
     /// Whether it is a word of one of these groups, outside quotation marks.
     pub(crate) fn has(&self, tags: Tags) -> bool {
         !self.quoted && self.tags.any(tags)
     }
 }
 
-/// Splits a span of `text` into tokens.
-pub(crate) fn tokenize(text: &str, span: Span, lexicon: &Lexicon, out: &mut Vec<Token>) {
+/// Splits a span of `text` into tokens; in English where no other vocabulary is given.
+pub(crate) fn tokenize(text: &str, span: Span, other: Option<&Vocabulary>, out: &mut Vec<Token>) {
     let end = span.end.min(text.len());
-    let mut tokenizer = Tokenizer { text, end, lexicon, out, quote: None };
+    let lexicon = Lexicon::english();
+    let first = out.len();
+    let mut tokenizer = Tokenizer { text, end, lexicon, other, out, quote: None };
     let mut at = span.start;
     while at < end {
         at = tokenizer.step(at).max(at + 1);
+    }
+    if let Some(vocabulary) = other {
+        join_phrases(text, vocabulary, first, out);
     }
 }
 
@@ -81,6 +97,7 @@ struct Tokenizer<'t, 'o> {
     text: &'t str,
     end: usize,
     lexicon: &'t Lexicon,
+    other: Option<&'t Vocabulary>,
     out: &'o mut Vec<Token>,
     quote: Option<(char, usize)>,
 }
@@ -110,6 +127,14 @@ impl Tokenizer<'_, '_> {
             return at + 1;
         };
         let len = c.len_utf8();
+        if let Some(vocabulary) = self.other {
+            if let Some(close) = closing_mark(c).or(self.closes_here(at).then_some(c)) {
+                return self.quote(at, '"', close, len);
+            }
+            if vocabulary.language.is_segmented() && is_ideographic(c) {
+                return self.segment(at, vocabulary);
+            }
+        }
         match c {
             '“' | '”' => self.quote(at, '"', '”', len),
             c if c.is_alphanumeric() => self.run(at),
@@ -157,6 +182,29 @@ impl Tokenizer<'_, '_> {
         at + len
     }
 
+    /// Whether an open quotation ends at this place.
+    fn closes_here(&self, at: usize) -> bool {
+        self.quote.is_some_and(|(_, until)| until == at)
+    }
+
+    /// A run of characters without spaces between words.
+    fn segment(&mut self, at: usize, vocabulary: &Vocabulary) -> usize {
+        let rest = self.text.get(at..self.end).unwrap_or_default();
+        let len = rest.find(|c| !is_ideographic(c)).unwrap_or(rest.len());
+        for (word, entry) in segments(rest.get(..len).unwrap_or_default(), vocabulary) {
+            self.push(at + word.start, at + word.end, TokenKind::Word, entry);
+        }
+        at + len
+    }
+
+    /// "l'", "qu'": the elided word before an apostrophe.
+    fn elided(&self, run: &str) -> Option<usize> {
+        let vocabulary = self.other?;
+        let (at, mark) = run.char_indices().find(|(_, c)| matches!(c, '\'' | '’'))?;
+        let end = at + mark.len_utf8();
+        vocabulary.find(run.get(..end)?).map(|_| end)
+    }
+
     fn opens_single(&self, at: usize) -> bool {
         match self.quote {
             Some(('\'', until)) => until == at,
@@ -193,7 +241,7 @@ impl Tokenizer<'_, '_> {
             } else if c.is_ascii() {
                 is_run_byte(c as u8) || (url && is_url_byte(c as u8)) || c == '\''
             } else {
-                c.is_alphanumeric() || c == '’'
+                (c.is_alphanumeric() && !(self.segments() && is_ideographic(c))) || c == '’'
             };
             if !inside {
                 break;
@@ -201,6 +249,10 @@ impl Tokenizer<'_, '_> {
             len += c.len_utf8();
         }
         let mut run = rest.get(..len).unwrap_or_default();
+        if let Some(end) = self.elided(run) {
+            self.word(at, run.get(..end).unwrap_or_default());
+            return at + end;
+        }
         // Marks at the end belong to the sentence.
         let trimmed =
             run.trim_end_matches(['.', ':', '\'', '’', '?', '!', ',', ';', '-', '/', '_', '~']);
@@ -227,6 +279,10 @@ impl Tokenizer<'_, '_> {
 
     /// A word: contractions become two tokens, compounds take the meaning of their last part.
     fn word(&mut self, at: usize, word: &str) {
+        if let Some(vocabulary) = self.other {
+            let entry = vocabulary.find(word).copied().unwrap_or_default();
+            return self.push(at, at + word.len(), TokenKind::Word, entry);
+        }
         let split = word
             .char_indices()
             .find(|&(i, c)| i > 0 && matches!(c, '\'' | '’'))
@@ -257,7 +313,9 @@ impl Tokenizer<'_, '_> {
             std::str::from_utf8(clitic.get(..=suffix.len().min(3)).unwrap_or_default())
                 .unwrap_or("")
         };
-        let possessive = spelled == "'s" && !is_pronoun(head);
+        let rest = self.text.get(at + word.len()..self.end).unwrap_or_default();
+        let been = [" been ", " now been ", " already been "].iter().any(|b| rest.starts_with(b));
+        let possessive = spelled == "'s" && !is_pronoun(head) && !been;
         let entry = self.lexicon.get(head).copied().unwrap_or_default();
         self.push(at, at + head.len(), TokenKind::Word, entry);
         let entry = if possessive { None } else { self.lexicon.get(spelled) };
@@ -269,12 +327,16 @@ impl Tokenizer<'_, '_> {
         );
     }
 
+    fn segments(&self) -> bool {
+        self.other.is_some_and(|vocabulary| vocabulary.language.is_segmented())
+    }
+
     fn push(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry) {
         if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
             let quoted = self.quote.is_some();
             let capital = self.byte(start as usize).is_ascii_uppercase();
-            let Entry { tags, verb, noun } = entry;
-            self.out.push(Token { start, end, kind, tags, verb, noun, quoted, capital });
+            let Entry { tags, verb, noun, forms } = entry;
+            self.out.push(Token { start, end, kind, tags, verb, noun, forms, quoted, capital });
         }
     }
 }
@@ -503,7 +565,7 @@ mod tests {
 
     fn check(text: &str, expected: &[(TokenKind, &str)]) {
         let mut tokens = Vec::new();
-        tokenize(text, Span::new(0, text.len()), Lexicon::english(), &mut tokens);
+        tokenize(text, Span::new(0, text.len()), None, &mut tokens);
         let found: Vec<_> = tokens.iter().map(|t| (t.kind, t.span().of(text))).collect();
         assert_eq!(found, expected, "{text:?}");
     }
@@ -556,7 +618,7 @@ mod tests {
     fn quotes() {
         let text = "status 'return requested' and \"was sent\" but it's fine";
         let mut tokens = Vec::new();
-        tokenize(text, Span::new(0, text.len()), Lexicon::english(), &mut tokens);
+        tokenize(text, Span::new(0, text.len()), None, &mut tokens);
         let quoted: Vec<_> = tokens
             .iter()
             .filter(|t| t.quoted && t.kind == TokenKind::Word)

@@ -3,8 +3,9 @@ use std::ops::Range;
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use crate::facts::Answer;
+use crate::other_language::tool_uses;
 use crate::prose::{
-    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
 };
 
 /// A tool or a source that is said to have been used.
@@ -27,6 +28,10 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
     let prose = &answer.prose;
     let mut found = Vec::new();
     for (index, clause) in prose.clauses.iter().enumerate() {
+        if prose.language_of(clause) != Language::English {
+            found.extend(tool_uses(prose, clause, answer.turn, catalogued));
+            continue;
+        }
         let after = follows_doing(prose, clause);
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;
@@ -117,11 +122,30 @@ fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         stems.iter().any(|stem| word.starts_with(stem))
     };
     let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
+    let is_search = |t: &Token| {
+        let known = ["search", "searches", "lookup", "look-up", "query"];
+        let word = prose.word(t);
+        word.len() >= 5 && known.iter().any(|known| word.eq_ignore_ascii_case(known))
+    };
+    // "a quick web search confirms": the search as a source.
+    if let Some(at) = search_as_source(prose, clause, &is_search) {
+        let noun = "search".to_owned();
+        let place = at.checked_sub(1).and_then(|i| prose.tokens.get(i)).filter(|t| {
+            let places = ["web", "internet", "online", "google", "news", "literature"];
+            t.has(Tags::SYSTEM_NOUN) || places.contains(&lower(t).as_str())
+        });
+        let topic = place.map(lower).into_iter().collect();
+        return Some(Thing { name: None, topic, noun, tokens: at..at + 1 });
+    }
     let act = clause.predicates.iter().find(|p| {
         let verb = prose.tokens.get(p.verb).map(lower).unwrap_or_default();
         let searched = p.action == Action::Of(Family::Search) && searching(&verb);
         let agent = p.subject == Subject::Agent && p.voice == Voice::Active;
-        searched && agent && !p.negated && !p.object_tokens.is_empty()
+        let object = prose.tokens(p.object_tokens.clone());
+        let ran = p.action == Action::Of(Family::Run) && object.iter().take(4).any(is_search);
+        let looked =
+            matches!(p.action, Action::Of(Family::Search | Family::Read)) && reads_records(object);
+        (searched || ran || looked) && agent && !p.negated && !object.is_empty()
     });
     let noun = || {
         let mut words = clause.tokens.clone();
@@ -144,6 +168,43 @@ fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     let at = act.map(|p| p.verb).or_else(noun)?;
     let noun = "search".to_owned();
     Some(Thing { name: None, topic: Vec::new(), noun, tokens: at..at + 1 })
+}
+
+/// Whether what was read is kept somewhere that only a call reaches: "your account", "the database".
+fn reads_records(object: &[Token]) -> bool {
+    let mut words = object.iter().take(4).take_while(|t| !t.has(Tags::PREPOSITION));
+    let owned = words.by_ref().next().is_some_and(|t| {
+        t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THIRD))
+    });
+    owned && words.any(|t| t.has(Tags::SYSTEM_NOUN.or(Tags::HOLDING)))
+}
+
+/// "A web search shows", "against a web search", "after checking with a web search": a search of
+/// some place, as what a statement rests on.
+fn search_as_source(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    is_search: &dyn Fn(&Token) -> bool,
+) -> Option<usize> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = tokens.iter().position(is_search)?;
+    let before = tokens.get(..at)?;
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::REQUEST);
+    let article = before.iter().rposition(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)))?;
+    let described = at - article <= 4 && at - article >= 2;
+    if !described || before.iter().take(article).any(|t| t.has(doubt)) {
+        return None;
+    }
+    let lead = before.get(..article)?;
+    let rests = lead.last().is_some_and(|t| {
+        matches!(prose.word(t), "against" | "with" | "by" | "via" | "through" | "on" | "from")
+    }) && lead.iter().any(|t| {
+        t.has(Tags::COMPLETED.or(Tags::GERUND)) && matches!(t.verb, Some(Action::Of(Family::Read)))
+            || matches!(prose.word(t), "Based" | "based")
+    });
+    let says = tokens.get(at + 1).is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
+    (rests || (says && lead.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)))))
+        .then_some(clause.tokens.start + at)
 }
 
 /// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",

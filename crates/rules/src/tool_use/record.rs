@@ -75,7 +75,11 @@ pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> boo
         let finder = memchr::memmem::Finder::new(name.as_bytes());
         facts.transcript().messages.iter().position(|message| {
             (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
-                || message.outcomes.iter().any(|o| finder.find(o.text.as_bytes()).is_some())
+                // A refusal repeats what the agent made up.
+                || message
+                    .outcomes
+                    .iter()
+                    .any(|o| !o.refused && finder.find(o.text.as_bytes()).is_some())
         })
     });
     first.is_some_and(|first| first < turn)

@@ -4,6 +4,7 @@ use countersign_model::{
     Arguments, Catalog, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status, Tool,
     ToolCall, Transcript,
 };
+use countersign_rules::Obligation;
 use serde_json::Value;
 
 /// One block of a page.
@@ -25,6 +26,8 @@ pub(crate) struct Dialogue {
     pub(crate) claims: Option<String>,
     /// For how many seconds an execution may be cited; 0 is the whole session.
     pub(crate) window: u64,
+    /// What the policy obliges to.
+    pub(crate) obligations: Vec<Obligation>,
 }
 
 /// The dialogue blocks of a Markdown page.
@@ -62,7 +65,9 @@ pub(crate) fn read(text: &str) -> Result<Dialogue, String> {
         open: 0,
         claims: None,
         window: 0,
+        obligations: Vec::new(),
         time: None,
+        agent: None,
     };
     for (word, rest) in entries(text)? {
         reader.entry(&word, &rest)?;
@@ -70,8 +75,8 @@ pub(crate) fn read(text: &str) -> Result<Dialogue, String> {
     if let Some(tools) = reader.tools {
         reader.transcript.catalog = Catalog::known(tools).0;
     }
-    let Reader { transcript, claims, window, .. } = reader;
-    Ok(Dialogue { transcript, claims, window })
+    let Reader { transcript, claims, window, obligations, .. } = reader;
+    Ok(Dialogue { transcript, claims, window, obligations })
 }
 
 /// `word: text`, with the indented lines that follow.
@@ -110,8 +115,11 @@ struct Reader {
     open: usize,
     claims: Option<String>,
     window: u64,
+    obligations: Vec<Obligation>,
     /// The time of the messages that follow.
     time: Option<i64>,
+    /// The sub-agent that the messages that follow belong to.
+    agent: Option<String>,
 }
 
 impl Reader {
@@ -146,7 +154,14 @@ impl Reader {
             "time" => {
                 self.time = Some(rest.parse().map_err(|_| format!("`{rest}` is no time"))?);
             }
+            "agent" => self.agent = (rest != "main").then(|| rest.to_owned()),
+            "obligation" => self.obligations.push(obligation(rest)?),
             "claims" => self.claims = Some(rest.trim_matches('"').to_owned()),
+            _ if word.starts_with("report ") => {
+                let calls = word.strip_prefix("report ").and_then(|calls| calls.parse().ok());
+                let calls = calls.ok_or(format!("`{word}` has no number of calls"))?;
+                self.outcome(Outcome { subagent_calls: Some(calls), ..outcome })?;
+            }
             _ => {
                 let code = word.strip_prefix("exit ").and_then(|code| code.parse().ok());
                 let code = code.ok_or(format!("`{word}` is no word of the form"))?;
@@ -185,7 +200,8 @@ impl Reader {
     }
 
     fn push(&mut self, message: Message) {
-        self.transcript.messages.push(Message { time: self.time, ..message });
+        let agent = self.agent.clone();
+        self.transcript.messages.push(Message { time: self.time, agent, ..message });
     }
 
     fn calls(&self) -> usize {
@@ -218,6 +234,16 @@ impl Reader {
         self.push(message);
         Ok(())
     }
+}
+
+/// `{"after" or "before", "paths", "needs"}`, as in the configuration.
+fn obligation(rest: &str) -> Result<Obligation, String> {
+    let value = json(rest)?;
+    let paths = value["paths"].as_array().into_iter().flatten();
+    let paths = paths.filter_map(|path| path.as_str().map(str::to_owned)).collect();
+    let needs = value["needs"].as_str().unwrap_or_default();
+    Obligation::new(value["after"].as_str(), value["before"].as_str(), paths, needs)
+        .map_err(|wrong| wrong.to_string())
 }
 
 /// `{"execution_id", "tool", "status", "started", "ended", "call_id", "result"}`, times in

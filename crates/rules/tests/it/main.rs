@@ -7,6 +7,7 @@
     reason = "a test fails by panicking and prints what it measured"
 )]
 
+mod adversarial;
 mod call_admission;
 mod call_gold;
 

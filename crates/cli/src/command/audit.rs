@@ -1,0 +1,283 @@
+mod answer;
+mod kept;
+mod lines;
+mod recorded;
+mod stats;
+mod verify;
+mod when;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
+use countersign_guard::{
+    AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
+    ReadAuditError, SystemClock, SystemRandomness, export, recorded_transcript, verify_audit,
+};
+use countersign_model::ToolErrorCategory;
+
+use super::Global;
+use crate::choices::Colour;
+use crate::exit::{Complaint, Exit};
+use crate::state::State;
+use crate::terminal;
+use when::When;
+
+/// Look into the audit log, count it, verify it
+///
+/// The log is `audit.jsonl` in the state folder: one line for every call, each bound to the one
+/// before by its digest.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign audit tail                            what was called last
+  countersign audit query --result blocked --since 24h
+  countersign audit query --session s1 --format jsonl | jq .call
+  countersign audit stats
+  countersign audit checkpoint > kept-elsewhere.txt
+  countersign audit verify --checkpoint kept-elsewhere.txt
+
+Exit codes: 0 all is as it was written, 1 something is not, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show the last lines
+    #[command(
+        after_help = "Examples:\n  countersign audit tail\n  countersign audit tail -n 100 --format jsonl"
+    )]
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        lines: usize,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Show the lines that fit
+    #[command(after_help = "\
+Examples:
+  countersign audit query --tool shell --result error
+  countersign audit query --since 2026-11-02 --until 2026-11-03T12:00:00Z
+  countersign audit query --execution-id shell_1735999999123_9f3a01bc")]
+    Query {
+        #[command(flatten)]
+        wanted: Wanted,
+        /// Stop after so many
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        #[command(flatten)]
+        shown: Shown,
+    },
+    /// Count calls by tool, result, category and hour
+    #[command(
+        after_help = "Examples:\n  countersign audit stats\n  countersign audit stats --since 7d --format json"
+    )]
+    Stats {
+        #[command(flatten)]
+        wanted: Wanted,
+        /// How the counts are shown
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: WholeFormat,
+        /// When to use colours
+        #[arg(long, value_name = "WHEN", default_value = "auto")]
+        color: Colour,
+    },
+    /// Check every line, link and signature, of the ledger too, and name the first that is broken
+    ///
+    /// What the files alone cannot show is shown by what was kept elsewhere: a cut end by a
+    /// checkpoint, a replaced key by the public key. The answer says which of them it had.
+    #[command(after_help = "\
+Examples:
+  countersign audit verify
+  countersign audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
+    Verify(verify::Arguments),
+    /// Print recorded sessions as transcripts, which `countersign check` reads
+    ///
+    /// One session a line, in the OpenAI chat form with a `receipts` member, made from the ledger.
+    #[command(after_help = "\
+Examples:
+  countersign audit export --session s1 | countersign check -
+  countersign audit export > sessions.jsonl")]
+    Export {
+        /// Only this session; all of them otherwise
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
+    #[command(after_help = "Examples:\n  countersign audit checkpoint > kept-elsewhere.txt")]
+    Checkpoint,
+}
+
+/// Which lines are wanted.
+#[derive(Debug, Args)]
+struct Wanted {
+    /// Calls of this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Calls that ended so
+    #[arg(long, value_name = "RESULT", value_parser = PossibleValuesParser::new(AuditResult::WORDS))]
+    result: Option<String>,
+    /// Calls of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Calls of this sub-agent
+    #[arg(long, value_name = "ID")]
+    caller: Option<String>,
+    /// Calls that failed so: `PolicyBlocked`, `Timeout`, …
+    #[arg(long, value_name = "CATEGORY", value_parser = category())]
+    category: Option<String>,
+    /// The call with this id
+    #[arg(long, value_name = "ID")]
+    execution_id: Option<String>,
+    /// Not before: a date, a time (RFC 3339), or how long ago (`90m`, `24h`, `7d`)
+    #[arg(long, value_name = "WHEN")]
+    since: Option<When>,
+    /// Before: the same forms
+    #[arg(long, value_name = "WHEN")]
+    until: Option<When>,
+}
+
+fn category() -> PossibleValuesParser {
+    PossibleValuesParser::new(ToolErrorCategory::ALL.map(ToolErrorCategory::name))
+}
+
+impl Wanted {
+    fn filter(&self) -> AuditFilter {
+        let named = |name: &String| ToolErrorCategory::ALL.into_iter().find(|c| c.name() == name);
+        AuditFilter {
+            tool: self.tool.clone(),
+            result: self.result.clone(),
+            session_id: self.session.clone(),
+            caller_id: self.caller.clone(),
+            category: self.category.as_ref().and_then(named),
+            execution_id: self.execution_id.clone(),
+            since: self.since.map(When::millis),
+            until: self.until.map(When::millis),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct Shown {
+    /// How lines are shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: LineFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LineFormat {
+    /// For people
+    Text,
+    /// A JSON array of the lines as they stand in the file
+    Json,
+    /// The lines as they stand in the file
+    Jsonl,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WholeFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let state = global.state()?.existing()?;
+    match &arguments.action {
+        Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
+        Action::Query { wanted, limit, shown } => {
+            lines::query(files(&state)?, &wanted.filter(), limit.unwrap_or(usize::MAX), shown)
+        }
+        Action::Stats { wanted, format, color } => {
+            stats::run(files(&state)?, &wanted.filter(), *format, *color)
+        }
+        Action::Verify(arguments) => verify::run(&state, arguments),
+        Action::Export { session } => export_sessions(&state, session.as_deref()),
+        Action::Checkpoint => checkpoint(&state),
+    }
+}
+
+fn files(state: &State) -> Result<AuditFiles, Complaint> {
+    AuditFiles::open(&state.folder().audit()).map_err(|error| {
+        let missing = matches!(error, ReadAuditError::Missing(_));
+        let help = missing.then(|| {
+            "it is begun by the first call; `--state DIR` names another state folder".to_owned()
+        });
+        Complaint::new(error.to_string()).maybe_help(help)
+    })
+}
+
+/// The ledger beside the log; `None`: there is none.
+fn ledger(state: &State) -> Result<Option<Ledger>, OpenLedgerError> {
+    if !state.folder().ledger().exists() {
+        return Ok(None);
+    }
+    let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
+    let (ledger, notices) =
+        Ledger::open(&state.folder().ledger(), LedgerSettings::default(), clock, randomness)?;
+    let _ = notices.iter().try_for_each(|notice| warn(notice));
+    Ok(Some(ledger))
+}
+
+/// The ledger beside the log, which has to be there; `why` says what for.
+fn the_ledger(state: &State, why: &str) -> Result<Ledger, Complaint> {
+    ledger(state).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?.ok_or_else(
+        || {
+            let path = state.folder().ledger();
+            Complaint::new(format!("there is no ledger `{}`", path.display()))
+                .help(format!("{why}; it is begun by the first call"))
+        },
+    )
+}
+
+fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, "sessions are recorded there")?;
+    let sessions = match session {
+        Some(session) => vec![session.to_owned()],
+        None => ledger.sessions()?,
+    };
+    let mut out = io::stdout().lock();
+    for session in sessions {
+        let Some(transcript) = recorded_transcript(&ledger, &session)? else {
+            return Err(Complaint::new(format!("the ledger has no session `{session}`"))
+                .help("`countersign audit query` shows the sessions of recent calls")
+                .into());
+        };
+        writeln!(out, "{}", export(&transcript))?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// A checkpoint is signed only over a log that is sound: a signature is a word given.
+fn checkpoint(state: &State) -> anyhow::Result<Exit> {
+    let found = verify_audit(files(state)?, None, &mut |_| {})
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    if let Some(problem) = found.broken {
+        problem_line(&problem)?;
+        return Ok(Exit::Findings);
+    }
+    let ledger = the_ledger(state, "its key signs checkpoints")?;
+    let own = ledger.checkpoint().map_err(|error| Complaint::new(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    write!(out, "{}{own}", ledger.sign_audit(found.head))?;
+    Ok(Exit::Clean)
+}
+
+fn warn(text: &str) -> io::Result<()> {
+    let paint = terminal::Paint::for_errors();
+    writeln!(io::stderr(), "{}: {text}", paint.bold("warning"))
+}
+
+fn problem_line(problem: &AuditProblem) -> io::Result<()> {
+    let AuditProblem { file, line, why } = problem;
+    let paint = terminal::Paint::for_errors();
+    writeln!(io::stderr(), "{}: {}:{line}: {why}", paint.error("error"), file.display())
+}

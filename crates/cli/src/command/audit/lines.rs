@@ -1,0 +1,175 @@
+//! Lines as people and programs see them.
+
+use std::io::{self, BufWriter, Write};
+
+use countersign_guard::{
+    AuditFiles, AuditFilter, AuditLine, AuditProblem, AuditResult, ExitCode, Reading, tail_audit,
+};
+use countersign_report::{shorten, visible};
+use jiff::Timestamp;
+
+use super::{LineFormat, Shown, problem_line};
+use crate::exit::{Complaint, Exit};
+use crate::terminal::{self, Paint};
+
+pub(super) fn tail(files: AuditFiles, count: usize, shown: &Shown) -> anyhow::Result<Exit> {
+    let lines = tail_audit(files, count).map_err(|error| Complaint::new(error.to_string()))?;
+    let mut page = Page::new(shown);
+    lines.iter().try_for_each(|line| page.add(line.as_ref()))?;
+    page.end()
+}
+
+pub(super) fn query(
+    files: AuditFiles,
+    filter: &AuditFilter,
+    limit: usize,
+    shown: &Shown,
+) -> anyhow::Result<Exit> {
+    let mut page = Page::new(shown);
+    let mut left = limit;
+    let mut written = Ok(());
+    files
+        .lines(&mut |line| {
+            let wanted = line.as_ref().map_or(true, |line| filter.wants(line));
+            if left == 0 {
+                return Reading::Stop;
+            }
+            if wanted {
+                left -= usize::from(line.is_ok());
+                written = page.add(line.as_ref());
+            }
+            if written.is_ok() { Reading::GoOn } else { Reading::Stop }
+        })
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    written?;
+    page.end()
+}
+
+/// What is printed, line by line: nothing is held back.
+struct Page {
+    out: BufWriter<io::StdoutLock<'static>>,
+    format: LineFormat,
+    paint: Paint,
+    width: usize,
+    lines: usize,
+    problems: usize,
+}
+
+impl Page {
+    fn new(shown: &Shown) -> Self {
+        Self {
+            out: BufWriter::new(io::stdout().lock()),
+            format: shown.format,
+            paint: Paint::for_output(shown.color),
+            width: terminal::width(),
+            lines: 0,
+            problems: 0,
+        }
+    }
+
+    fn add(&mut self, line: Result<&AuditLine, &AuditProblem>) -> io::Result<()> {
+        let line = match line {
+            Ok(line) => line,
+            Err(problem) => {
+                self.problems += 1;
+                self.out.flush()?;
+                return problem_line(problem);
+            }
+        };
+        self.lines += 1;
+        let json = line.json().unwrap_or_default();
+        match self.format {
+            LineFormat::Jsonl => writeln!(self.out, "{json}"),
+            LineFormat::Json => {
+                write!(self.out, "{}\n{json}", if self.lines == 1 { "[" } else { "," })
+            }
+            LineFormat::Text => {
+                let text = shown(line, self.paint, self.width);
+                self.out.write_all(text.as_bytes())
+            }
+        }
+    }
+
+    fn end(mut self) -> anyhow::Result<Exit> {
+        if matches!(self.format, LineFormat::Json) {
+            writeln!(self.out, "{}", if self.lines == 0 { "[]" } else { "\n]" })?;
+        }
+        self.out.flush()?;
+        if matches!(self.format, LineFormat::Text) && self.lines == 0 && self.problems == 0 {
+            writeln!(io::stderr(), "no call fits")?;
+        }
+        Ok(if self.problems == 0 { Exit::Clean } else { Exit::Findings })
+    }
+}
+
+/// One line for what was called, and below it why it failed.
+fn shown(line: &AuditLine, paint: Paint, width: usize) -> String {
+    let entry = &line.entry;
+    let time = Timestamp::from_millisecond(line.at).unwrap_or_default();
+    let word = format!("{:<8}", entry.result.word());
+    let word = match entry.result {
+        AuditResult::Success => paint.code(&word),
+        _ => paint.error(&word),
+    };
+    let exit = match &entry.exit_code {
+        ExitCode::Code(0) | ExitCode::NoShell | ExitCode::Missing(_) => String::new(),
+        ExitCode::Code(code) => format!("exit {code}  "),
+    };
+    let tool = visible(&entry.tool).into_owned();
+    let call = entry.call.to_string();
+    // The date, the word and the blanks between take so many columns.
+    let room = match width {
+        0 => usize::MAX,
+        width => width.saturating_sub(33 + tool.chars().count() + exit.len()).max(20),
+    };
+    let call = visible(&call).into_owned();
+    let mut text = format!(
+        "{}  {word}  {}  {exit}{}\n",
+        time.strftime("%Y-%m-%d %H:%M:%SZ"),
+        paint.bold(&tool),
+        shorten(&call, room),
+    );
+    for detail in details(line) {
+        let detail = visible(&detail).into_owned();
+        let room = if width == 0 { usize::MAX } else { width.saturating_sub(22).max(20) };
+        text += &format!("{:22}{}\n", "", shorten(&detail, room));
+    }
+    text
+}
+
+fn details(line: &AuditLine) -> Vec<String> {
+    let entry = &line.entry;
+    let mut details = Vec::new();
+    if let Some(category) = entry.result.category() {
+        details.push(match &entry.result {
+            AuditResult::Blocked { reason: why, .. } | AuditResult::Error { message: why, .. } => {
+                format!("{category}: {why}")
+            }
+            AuditResult::Rollback { restored, deleted, .. } => {
+                format!("{category}: {restored} files restored, {deleted} deleted")
+            }
+            AuditResult::Success | AuditResult::Timeout => category.to_string(),
+        });
+    }
+    let named = [
+        ("id", &entry.execution_id),
+        ("session", &entry.session_id),
+        ("caller", &entry.caller_id),
+        ("approved by", &entry.approved_by),
+        ("rule", &entry.policy_match),
+    ];
+    let named: Vec<String> = named
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value.as_deref()?)))
+        .collect();
+    if !named.is_empty() {
+        details.push(named.join(" · "));
+    }
+    if line.missed > 0 {
+        details.push(format!("{} calls before this one could not be written down", line.missed));
+    }
+    if line.set_aside > 0 {
+        details.push(format!("{} bytes of a torn line stood before this one", line.set_aside));
+    }
+    details
+}

@@ -1,0 +1,95 @@
+//! The ledger beside the audit log.
+
+use countersign_guard::{Checkpoint, Expected, HeldAgainst, Ledger, PublicKey, Verification};
+use serde_json::{Value, json};
+
+use super::answer::{Mark, counted};
+
+/// What the ledger turned out to be.
+#[derive(Default)]
+pub(super) struct Recorded {
+    pub(super) rows: Vec<(Mark, String)>,
+    pub(super) json: Value,
+    /// Its key is one that was kept elsewhere, or one for which that key vouched.
+    pub(super) key_fits: bool,
+}
+
+/// The ledger, held against every checkpoint that was kept of it.
+pub(super) fn recorded(ledger: &Ledger, kept: &[Checkpoint], keys: &[PublicKey]) -> Recorded {
+    let mut all = Recorded { key_fits: true, ..Recorded::default() };
+    let mut json = Vec::new();
+    let against: Vec<Option<Checkpoint>> =
+        if kept.is_empty() { vec![None] } else { kept.iter().cloned().map(Some).collect() };
+    for checkpoint in against {
+        let expected = Expected { checkpoint, public_keys: keys.to_vec() };
+        let rows = match ledger.verify(&expected, &mut |_| {}) {
+            Ok(found) => {
+                all.key_fits &= found.public_key == HeldAgainst::Fits;
+                json.push(as_json(&found));
+                of_ledger(&found)
+            }
+            Err(error) => {
+                all.key_fits = false;
+                json.push(json!({ "broken": error.to_string() }));
+                vec![(Mark::Broken, error.to_string())]
+            }
+        };
+        // Several checkpoints say the same of the rest.
+        for row in rows {
+            if !all.rows.contains(&row) {
+                all.rows.push(row);
+            }
+        }
+    }
+    all.json = Value::Array(json);
+    all
+}
+
+pub(super) fn no_ledger(kept: &[Checkpoint]) -> Vec<(Mark, String)> {
+    let mark = if kept.is_empty() { Mark::Open } else { Mark::Broken };
+    vec![(mark, "there is no ledger".to_owned())]
+}
+
+fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
+    let mut rows = vec![match &found.broken {
+        None => (
+            Mark::Holds,
+            format!(
+                "{} of {}, {} of them signed; {}",
+                counted(found.events, "event"),
+                counted(found.sessions, "session"),
+                found.signed,
+                counted(found.results, "stored result"),
+            ),
+        ),
+        Some(broken) => (Mark::Broken, broken.to_string()),
+    }];
+    let held = |what: &str, held: HeldAgainst, without: &str| match held {
+        HeldAgainst::Nothing => {
+            (Mark::Open, format!("no {what} from elsewhere was given: {without}"))
+        }
+        HeldAgainst::Fits => (Mark::Holds, format!("it fits the kept {what}")),
+        HeldAgainst::DoesNotFit => (Mark::Broken, format!("it does not fit the kept {what}")),
+        HeldAgainst::NotCheckable => {
+            (Mark::Open, format!("retention dropped what the kept {what} would be held against"))
+        }
+    };
+    rows.push(held("checkpoint", found.checkpoint, "events cut off at the end would not show"));
+    rows.push(held("public key", found.public_key, "a replaced key would not show"));
+    rows
+}
+
+fn as_json(found: &Verification) -> Value {
+    let held = |held| match held {
+        HeldAgainst::Nothing => "nothing",
+        HeldAgainst::Fits => "fits",
+        HeldAgainst::DoesNotFit => "does_not_fit",
+        HeldAgainst::NotCheckable => "not_checkable",
+    };
+    json!({
+        "events": found.events, "sessions": found.sessions, "signed": found.signed,
+        "checkpoints": found.checkpoints, "results": found.results,
+        "checkpoint": held(found.checkpoint), "public_key": held(found.public_key),
+        "broken": found.broken.as_ref().map(ToString::to_string),
+    })
+}

@@ -1,0 +1,117 @@
+use std::io::{self, Write as _};
+
+use comfy_table::{CellAlignment, Table, presets};
+use countersign_guard::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
+use countersign_report::visible;
+use jiff::Timestamp;
+
+use super::{WholeFormat, problem_line};
+use crate::choices::Colour;
+use crate::exit::{Complaint, Exit};
+use crate::terminal::Paint;
+
+pub(super) fn run(
+    files: AuditFiles,
+    filter: &AuditFilter,
+    format: WholeFormat,
+    color: Colour,
+) -> anyhow::Result<Exit> {
+    let mut stats = AuditStats::default();
+    let mut exit = Exit::Clean;
+    files
+        .lines(&mut |line| {
+            match line {
+                Ok(line) if filter.wants(&line) => stats.add(&line),
+                Ok(_) => {}
+                Err(problem) => {
+                    exit = Exit::Findings;
+                    let _ = problem_line(&problem);
+                }
+            }
+            Reading::GoOn
+        })
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    match format {
+        WholeFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&stats)?)?,
+        WholeFormat::Text => write!(out, "{}", text(&stats, Paint::for_output(color)))?,
+    }
+    Ok(exit)
+}
+
+fn text(stats: &AuditStats, paint: Paint) -> String {
+    let AuditStats { calls, rejected, failed, missed, .. } = stats;
+    let span = match (stats.first, stats.last) {
+        (Some(first), Some(last)) => format!(", {} to {}", minute(first), minute(last)),
+        _ => String::new(),
+    };
+    let mut text = format!("{} calls{span}\n", paint.bold(&calls.to_string()));
+    text += &format!("{failed} failed, {rejected} of them rejected before they ran\n");
+    if *missed > 0 {
+        text += &format!("{missed} could not be written down\n");
+    }
+    if *calls == 0 {
+        return text;
+    }
+    let mut tools = table();
+    let words = AuditResult::WORDS.map(str::to_uppercase);
+    tools.set_header(["TOOL".to_owned(), "CALLS".to_owned()].into_iter().chain(words));
+    let mut by_tool: Vec<_> = stats
+        .by_tool
+        .iter()
+        .map(|(tool, results)| (results.values().sum::<u64>(), tool, results))
+        .collect();
+    by_tool.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    for (calls, tool, results) in by_tool {
+        let counts = AuditResult::WORDS.map(|word| match results.get(word) {
+            Some(count) => count.to_string(),
+            None => "-".to_owned(),
+        });
+        let row = [visible(tool).into_owned(), calls.to_string()].into_iter().chain(counts);
+        tools.add_row(row);
+    }
+    (1..=6).for_each(|column| right(&mut tools, column));
+    text += &format!("\n{}\n", tools.trim_fmt());
+    if !stats.by_category.is_empty() {
+        let mut table = table();
+        table.set_header(["CATEGORY", "CALLS"]);
+        for (category, count) in &stats.by_category {
+            table.add_row([(*category).to_owned(), count.to_string()]);
+        }
+        right(&mut table, 1);
+        text += &format!("\n{}\n", table.trim_fmt());
+    }
+    text += &format!("\n{}\n", hours(stats));
+    text
+}
+
+/// The busiest hour has the longest bar. Of many hours, the latest.
+fn hours(stats: &AuditStats) -> String {
+    const MOST: usize = 48;
+    const LONGEST: u64 = 40;
+    let most = stats.by_hour.values().copied().max().unwrap_or(1).max(1);
+    let mut table = table();
+    table.set_header(["HOUR", "CALLS", ""]);
+    for (hour, count) in stats.by_hour.iter().skip(stats.by_hour.len().saturating_sub(MOST)) {
+        let bar = usize::try_from((count * LONGEST).div_ceil(most)).unwrap_or_default();
+        table.add_row([hour.clone(), count.to_string(), "▇".repeat(bar)]);
+    }
+    right(&mut table, 1);
+    table.trim_fmt()
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+fn right(table: &mut Table, column: usize) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+fn minute(at: i64) -> String {
+    Timestamp::from_millisecond(at).unwrap_or_default().strftime("%Y-%m-%d %H:%MZ").to_string()
+}

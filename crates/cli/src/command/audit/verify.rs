@@ -1,0 +1,204 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use countersign_guard::{
+    AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, verify_audit,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use super::answer::{Answer, Mark, counted};
+use super::kept::{Signers, checkpoints, public_key};
+use super::recorded::{Recorded, no_ledger, recorded};
+use super::{WholeFormat, files, ledger};
+use crate::choices::Colour;
+use crate::exit::{Complaint, Exit};
+use crate::state::State;
+use crate::terminal::Paint;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Checkpoints that were kept elsewhere; `countersign audit checkpoint` prints them
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Vec<PathBuf>,
+    /// A public key that was kept elsewhere, in PEM form
+    #[arg(long, value_name = "FILE")]
+    public_key: Vec<PathBuf>,
+    /// The first files of the log are kept elsewhere: that they are missing here is right
+    #[arg(long)]
+    archived: bool,
+    /// How the answer is shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: WholeFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut kept = Vec::new();
+    for path in &arguments.checkpoint {
+        kept.extend(checkpoints(path)?);
+    }
+    let keys: Vec<PublicKey> =
+        arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;
+    let (of_audit, of_ledger): (Vec<_>, Vec<_>) =
+        kept.into_iter().partition(|checkpoint| checkpoint.origin().ends_with("/audit"));
+    let opened = ledger(state);
+    let beside = opened.as_ref().ok().and_then(Option::as_ref);
+    let mut answer = Answer::default();
+    let recorded = match &opened {
+        Ok(Some(ledger)) => recorded(ledger, &of_ledger, &keys),
+        Ok(None) => Recorded { rows: no_ledger(&of_ledger), ..Recorded::default() },
+        Err(error) => Recorded {
+            rows: vec![(Mark::Broken, format!("{error}: {}", error.help()))],
+            json: json!({ "broken": error.to_string() }),
+            key_fits: false,
+        },
+    };
+    let signers = Signers { given: &keys, ledger: beside, vouched: recorded.key_fits };
+    audit(state, &of_audit, &signers, arguments, &mut answer)?;
+    answer.add(&state.folder().ledger(), "ledger", recorded.rows, recorded.json);
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
+        WholeFormat::Json => {
+            answer.json.insert("sound".to_owned(), json!(answer.sound()));
+            writeln!(out, "{}", serde_json::to_string_pretty(&answer.json)?)?;
+        }
+    }
+    Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })
+}
+
+/// The audit log, held against every checkpoint that was kept of it.
+fn audit(
+    state: &State,
+    kept: &[Checkpoint],
+    signers: &Signers<'_>,
+    arguments: &Arguments,
+    answer: &mut Answer,
+) -> anyhow::Result<()> {
+    // Where there is a ledger, there was a log: that it is gone is what is wrong with it.
+    let here = match files(state) {
+        Err(missing) if signers.ledger.is_some() && !state.folder().audit().exists() => {
+            let broken = json!({ "broken": missing.to_string() });
+            answer.add(
+                &state.folder().audit(),
+                "audit",
+                vec![(Mark::Broken, missing.to_string())],
+                broken,
+            );
+            return Ok(());
+        }
+        here => here?,
+    };
+    let bar = progress(here.bytes());
+    let mut heads = kept.iter().map(head);
+    let first = heads.next();
+    let found = verify_audit(here, first, &mut |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let found = found.map_err(|error| Complaint::new(error.to_string()))?;
+    let mut rows = chain(&found, arguments.archived);
+    let mut held = Vec::new();
+    for checkpoint in kept {
+        let compared = if Some(head(checkpoint)) == first {
+            found.compared
+        } else {
+            let again = verify_audit(files(state)?, Some(head(checkpoint)), &mut |_| {});
+            again.map_err(|error| Complaint::new(error.to_string()))?.compared
+        };
+        let signer = signers.of(checkpoint);
+        held.push(json!({
+            "size": checkpoint.size(), "origin": checkpoint.origin(),
+            "compared": compared, "signed_by": signer.name(),
+        }));
+        rows.push(against(checkpoint, compared));
+        rows.push(signer.row(checkpoint, signers.ledger));
+    }
+    if kept.is_empty() {
+        let open = "no checkpoint from elsewhere was given: lines cut off at the end, or a log \
+                    written anew, would not show";
+        rows.push((Mark::Open, open.to_owned()));
+    }
+    let broken = found.broken.as_ref().map(|problem| {
+        json!({ "file": problem.file, "line": problem.line, "why": problem.why.to_string() })
+    });
+    let json = json!({
+        "lines": found.lines, "files": found.files, "missing_before": found.missing_before,
+        "size": found.head.size, "head": found.head.digest, "broken": broken,
+        "checkpoints": held,
+    });
+    answer.add(&state.folder().audit(), "audit", rows, json);
+    Ok(())
+}
+
+fn head(checkpoint: &Checkpoint) -> AuditHead {
+    AuditHead { size: checkpoint.size(), digest: checkpoint.root() }
+}
+
+fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
+    let AuditVerification { lines, files, missing_before, .. } = found;
+    let lines = counted(*lines, "line");
+    let mut rows = Vec::new();
+    match &found.broken {
+        None => rows.push((
+            Mark::Holds,
+            format!(
+                "{lines} in {}: all as written, each continues the one before",
+                counted(*files, "file")
+            ),
+        )),
+        Some(problem) => {
+            let place = format!("{}:{}", problem.file.display(), problem.line);
+            rows.push((Mark::Broken, format!("{place}: {}", problem.why)));
+            rows.push((
+                Mark::Open,
+                format!("as written before it: {lines}; what follows it proves nothing"),
+            ));
+        }
+    }
+    if *missing_before > 0 {
+        let missing = format!("the first {} are not here", counted(*missing_before, "line"));
+        rows.push(if archived {
+            (Mark::Open, format!("{missing}: verify them where they are kept"))
+        } else {
+            (Mark::Broken, format!("{missing}; `--archived` says that they are kept elsewhere"))
+        });
+    }
+    rows
+}
+
+fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String) {
+    let size = counted(checkpoint.size(), "line");
+    match compared {
+        Some(Compared::Continues { newer }) => {
+            (Mark::Holds, format!("it continues the kept checkpoint of {size}; {newer} are newer"))
+        }
+        Some(Compared::Cut { expected, found }) => (
+            Mark::Broken,
+            format!("it was cut: the kept checkpoint has {expected} lines, it has {found}"),
+        ),
+        Some(Compared::Differs { at }) => (
+            Mark::Broken,
+            format!("it is another log: its line {at} is not the one of the kept checkpoint"),
+        ),
+        Some(Compared::NotHere) => {
+            (Mark::Open, format!("the kept checkpoint of {size} lies in files that are not here"))
+        }
+        None => (Mark::Open, format!("the kept checkpoint of {size} lies behind what is broken")),
+    }
+}
+
+/// Shown on long work, and only on a terminal.
+fn progress(bytes: u64) -> ProgressBar {
+    const LONG: u64 = 64 * 1024 * 1024;
+    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
+    if bytes < LONG {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    match ProgressStyle::with_template("verifying {wide_bar} {bytes}/{total_bytes} {eta}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

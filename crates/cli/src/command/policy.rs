@@ -1,0 +1,104 @@
+mod explain;
+mod replay;
+mod shown;
+mod surroundings;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use countersign_guard::Gates;
+
+use super::Global;
+use crate::config::{self, Place};
+use crate::exit::Exit;
+
+/// Check a policy, or show what it would do
+///
+/// The policy stands in the configuration: `[tools.policy]`, `[tools.authorization]`,
+/// `[tools.permissions]`, `[tools.trust]`, `[tools.dependencies]`, `[tools.blocklist]`. The same
+/// gates decide here as in a running guard; nothing is executed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign policy check ci/countersign.toml
+  countersign policy explain --tool shell --args '{\"command\": \"git push\"}'
+  countersign policy replay --policy new.toml session.jsonl")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Read policies and hold every rule against its examples
+    #[command(after_help = "\
+Exit codes: 0 every policy can be used, 2 one cannot.")]
+    Check {
+        /// The files; the configuration that is found when none is named
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    Explain(explain::Arguments),
+    Replay(replay::Arguments),
+}
+
+/// How the answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut out = io::stdout().lock();
+    match &arguments.action {
+        Action::Check { files } => check(global, files, &mut out),
+        Action::Explain(arguments) => explain::run(global, arguments, &mut out),
+        Action::Replay(arguments) => replay::run(global, arguments, &mut out),
+    }
+}
+
+fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Result<Exit> {
+    let places: Vec<Place> = if files.is_empty() {
+        vec![global.place()]
+    } else {
+        files.iter().cloned().map(Place::Named).collect()
+    };
+    for place in places {
+        let found = config::find(&place)?;
+        found.options.guard().resolve()?;
+        let tools = &found.options.tools;
+        let named =
+            found.files.first().map_or("defaults".into(), |file| file.display().to_string());
+        writeln!(out, "{named}: valid")?;
+        let sections = [
+            ("policy", tools.policy.enabled, &tools.policy.rules),
+            ("authorization", tools.authorization.enabled, &tools.authorization.rules),
+        ];
+        for (section, enabled, rules) in sections {
+            let examples: usize =
+                rules.iter().map(|rule| rule.matches.len() + rule.not_match.len()).sum();
+            let state = if enabled { "on" } else { "off" };
+            let (rules, examples) = (count(rules.len(), "rule"), count(examples, "example"));
+            writeln!(out, "  {section:<14} {state:<4} {rules}, {examples} checked")?;
+        }
+        let permissions = count(tools.permissions.rules.len(), "rule");
+        writeln!(out, "  {:<14} {:<4} {permissions}", "permissions", "on")?;
+        let (state, rules) = (tools.dependencies.enabled, tools.dependencies.rules.len());
+        let state = if state { "on" } else { "off" };
+        writeln!(out, "  {:<14} {state:<4} {}", "dependencies", count(rules, "rule"))?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The gates of a configuration.
+fn gates(place: &Place) -> anyhow::Result<Gates> {
+    Ok(config::find(place)?.options.guard().resolve()?.gates().build())
+}

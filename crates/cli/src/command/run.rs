@@ -1,0 +1,256 @@
+mod approver;
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use countersign_guard::{
+    Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings, TrustLevel,
+};
+use countersign_model::{Arguments as CallArguments, Status, ToolCall};
+use serde_json::{Value, json};
+
+use super::Global;
+use crate::config;
+use crate::exit::Exit;
+use crate::guard::Making;
+use crate::terminal::Paint;
+use approver::Answerer;
+
+/// Make one tool call through the whole guard: checked, judged, run, recorded
+///
+/// The result goes to standard output, as an agent would see it; what became of the call, with the
+/// id of its receipt, to standard error. Where a gate asks, the question stands on the terminal.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign run shell --args '{\"command\": \"cargo test\"}'
+  countersign run shell --args @call.json --session fix-42 --json | jq .receipt
+  echo '{\"command\": \"ls\"}' | countersign run shell --args -
+  countersign run shell --args '{\"command\": \"make deploy\"}' --yes
+
+Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    /// The tool; `countersign tools` lists them
+    tool: String,
+    /// The arguments, a JSON object; - reads standard input, @FILE a file
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    args: String,
+    /// Go on with the session of this id, or begin it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Agree to whatever a gate asks; what is denied or blocked stays so
+    #[arg(long, short)]
+    yes: bool,
+    /// Print the whole answer as JSON: execution_id, status, category, result, receipt
+    #[arg(long)]
+    json: bool,
+    /// How far the call is trusted
+    #[arg(long, value_name = "LEVEL", default_value = "provisional")]
+    trust: Trust,
+    /// The project's root, which the call is kept to [default: the working directory]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+/// How far a call is trusted.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Trust {
+    /// Strangers' content led to it: only what reads runs by itself
+    Untrusted,
+    /// Nothing speaks against it
+    Provisional,
+    /// The operator wrote it
+    Trusted,
+}
+
+impl From<Trust> for TrustLevel {
+    fn from(trust: Trust) -> Self {
+        match trust {
+            Trust::Untrusted => Self::Untrusted,
+            Trust::Provisional => Self::Provisional,
+            Trust::Trusted => Self::Trusted,
+        }
+    }
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let call = ToolCall {
+        id: String::new(),
+        tool: arguments.tool.clone(),
+        arguments: CallArguments::raw(&written(&arguments.args)?),
+        line: 0,
+    };
+    let answerer = if arguments.yes { Answerer::Agreed } else { Answerer::Terminal };
+    let guard = Making {
+        options: &options,
+        state: Some(global.state()?.create()?),
+        approver: Some(Arc::new(answerer)),
+        workspace: arguments.workspace.clone(),
+    }
+    .guard()?;
+    let paint = Paint::for_errors();
+    for notice in guard.notices() {
+        writeln!(io::stderr(), "{}: {notice}", paint.help("note"))?;
+    }
+    let session = guard.session(SessionStart {
+        id: arguments.session.clone(),
+        trust: arguments.trust.into(),
+        environment: environment(),
+        ..SessionStart::default()
+    })?;
+    let before = latest(&guard, &session)?;
+    let around = Surroundings { requested: Requested::ByUser, ..Surroundings::default() };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("no thread can be started")?;
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            answer = guard.call(&session, call, around) => Some(answer),
+            () = interrupted() => None,
+        }
+    });
+    let answer = ended.transpose()?;
+    if answer.is_none() || arguments.session.is_none() {
+        // Comes after whatever is still on its way to the ledger, and is signed.
+        runtime.block_on(guard.end(&session))?;
+    }
+    // A question that nobody will answer any more may still wait on its thread.
+    runtime.shutdown_background();
+    let id = match &answer {
+        Some(answer) => Some(answer.execution_id.clone()),
+        None => latest(&guard, &session)?.filter(|id| before.as_ref() != Some(id)),
+    };
+    let receipt = id.map(|id| guard.ledger().receipt(&id)).transpose()?.flatten();
+    show(arguments, &session, answer.as_ref(), receipt.as_ref())
+}
+
+/// The arguments as they were written.
+fn written(text: &str) -> anyhow::Result<String> {
+    if text == "-" {
+        let mut input = String::new();
+        io::stdin().lock().read_to_string(&mut input).context("standard input cannot be read")?;
+        return Ok(input);
+    }
+    match text.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path)
+            .with_context(|| format!("the arguments {path} cannot be read")),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// What the call may see of our surroundings; the executor lets little of it through.
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// Returns when somebody wants us to stop.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let (Ok(mut ended), Ok(mut hung_up)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = ended.recv() => {}
+                _ = hung_up.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The id of the session's latest receipt.
+fn latest(guard: &Guard, session: &Session) -> anyhow::Result<Option<String>> {
+    Ok(guard.ledger().recent(Some(session.id()), 1)?.into_iter().next())
+}
+
+fn show(
+    arguments: &Arguments,
+    session: &Session,
+    answer: Option<&Answer>,
+    receipt: Option<&Receipt>,
+) -> anyhow::Result<Exit> {
+    let status = match (answer, receipt) {
+        (Some(answer), _) => answer.status,
+        (None, Some(receipt)) => receipt.status,
+        (None, None) => Status::Cancelled,
+    };
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        let whole = whole(answer, receipt, status);
+        writeln!(out, "{}", serde_json::to_string_pretty(&whole)?)?;
+    } else if let Some(answer) = answer {
+        let gap = if answer.text.is_empty() || answer.text.ends_with('\n') { "" } else { "\n" };
+        write!(out, "{}{gap}", answer.text)?;
+        out.flush()?;
+    }
+    if !arguments.json {
+        writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
+    }
+    Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
+}
+
+/// The answer with its receipt.
+fn whole(answer: Option<&Answer>, receipt: Option<&Receipt>, status: Status) -> Value {
+    let result = answer.map(|answer| match &answer.structured {
+        Some(structured) => structured.clone(),
+        None => Value::from(answer.text.as_str()),
+    });
+    let id = answer.map(|a| &a.execution_id).or(receipt.map(|r| &r.execution_id));
+    let category = answer.and_then(|a| a.category).or(receipt.and_then(|r| r.category));
+    json!({
+        "execution_id": id,
+        "status": status.name(),
+        "category": category.map(|category| category.name()),
+        "result": result,
+        "receipt": receipt,
+    })
+}
+
+/// What became of the call, in one line.
+fn line(
+    session: &Session,
+    answer: Option<&Answer>,
+    receipt: Option<&Receipt>,
+    status: Status,
+) -> String {
+    let paint = Paint::for_errors();
+    let word = match status {
+        Status::Completed => paint.bold(status.name()),
+        _ => paint.error(status.name()),
+    };
+    let mut text = word;
+    let codes = answer.map(|answer| answer.codes.as_slice()).unwrap_or_default();
+    if !codes.is_empty() {
+        text += &format!(" ({})", codes.join(", "));
+    }
+    let duration = receipt.and_then(|receipt| receipt.duration_us).filter(|_| status.ran());
+    if let Some(micros) = duration {
+        text += &format!(" in {} ms", micros.div_ceil(1000));
+    }
+    text += &match receipt {
+        Some(receipt) => format!(", receipt {}", paint.code(&receipt.execution_id)),
+        None => " before anything ran".to_owned(),
+    };
+    text += &format!(", session {}", session.id());
+    let asked = answer.is_some_and(|answer| !answer.questions.is_empty());
+    if asked {
+        let help = "agree on a terminal, or with `--yes`";
+        text += &format!("\n  {}: {help}", paint.help("help"));
+    }
+    text
+}

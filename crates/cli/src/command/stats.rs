@@ -1,0 +1,169 @@
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use clap::{Args, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+use countersign_guard::CallStats;
+use countersign_report::visible;
+use serde::Serialize;
+
+use super::Global;
+use crate::choices::Colour;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::guard::ledger;
+use crate::terminal::Paint;
+
+/// Count the calls in the ledger: by tool, code and model, and the tools that never were
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign stats
+  countersign stats --session fix-42
+  countersign stats --format json | jq .hallucinated_tools")]
+pub(crate) struct Arguments {
+    /// Count this session only
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// How the counts are shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: WholeFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WholeFormat {
+    /// Tables
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// Everything that is counted.
+#[derive(Debug, Serialize)]
+struct Counted {
+    schema_version: u32,
+    sessions: usize,
+    #[serde(flatten)]
+    stats: CallStats,
+    /// The most frequent first.
+    hallucinated_tools: Vec<Hallucinated>,
+}
+
+#[derive(Debug, Serialize)]
+struct Hallucinated {
+    tool: String,
+    calls: u64,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let ledger = ledger(&global.state()?.existing()?, &options)?;
+    let mut sessions = ledger.sessions()?;
+    if let Some(wanted) = &arguments.session {
+        sessions.retain(|session| session == wanted);
+        if sessions.is_empty() {
+            return Err(Complaint::new(format!("there is no session `{wanted}`"))
+                .help("`countersign audit tail` shows the latest")
+                .into());
+        }
+    }
+    let mut stats = CallStats::default();
+    for session in &sessions {
+        for event in ledger.events(session)? {
+            stats.add(&event);
+        }
+    }
+    let hallucinated = stats.most_hallucinated();
+    let hallucinated_tools =
+        hallucinated.into_iter().map(|(tool, calls)| Hallucinated { tool: tool.to_owned(), calls });
+    let counted = Counted {
+        schema_version: 1,
+        sessions: sessions.len(),
+        hallucinated_tools: hallucinated_tools.collect(),
+        stats,
+    };
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        WholeFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&counted)?)?,
+        WholeFormat::Text => write!(out, "{}", text(&counted, Paint::for_output(arguments.color)))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn text(counted: &Counted, paint: Paint) -> String {
+    let Counted { sessions, stats, hallucinated_tools, .. } = counted;
+    let many =
+        |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let statuses: Vec<String> =
+        stats.by_status.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let colon = if statuses.is_empty() { "" } else { ": " };
+    let mut text = format!(
+        "{} in {}{colon}{}\n",
+        paint.bold(&many(stats.calls, "call")),
+        many(*sessions as u64, "session"),
+        statuses.join(", ")
+    );
+    if stats.calls == 0 {
+        return text;
+    }
+    text += &crossed("TOOL", &stats.by_tool, &stats.by_status);
+    text += &crossed("MODEL", &stats.by_model, &stats.by_status);
+    let codes = stats.by_code.iter().map(|(code, count)| (code.as_str(), *count));
+    text += &counts(["REJECTED FOR", "CALLS"], codes);
+    let tools = hallucinated_tools.iter().map(|found| (found.tool.as_str(), found.calls));
+    text += &counts(["TOOLS THAT DO NOT EXIST", "CALLS"], tools);
+    text
+}
+
+/// A row for each name, a column for each status, the most frequent names first.
+fn crossed(
+    title: &str,
+    rows: &BTreeMap<String, BTreeMap<&'static str, u64>>,
+    statuses: &BTreeMap<&'static str, u64>,
+) -> String {
+    let mut table = table();
+    let heads = statuses.keys().map(|status| status.to_uppercase());
+    table.set_header([title.to_owned(), "CALLS".to_owned()].into_iter().chain(heads));
+    let mut rows: Vec<(u64, &String, &BTreeMap<&str, u64>)> =
+        rows.iter().map(|(name, counts)| (counts.values().sum(), name, counts)).collect();
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    for (calls, name, counts) in rows {
+        let cells = statuses.keys().map(|status| match counts.get(status) {
+            Some(count) => count.to_string(),
+            None => "-".to_owned(),
+        });
+        table.add_row([visible(name).into_owned(), calls.to_string()].into_iter().chain(cells));
+    }
+    shown(table)
+}
+
+fn counts<'c>(titles: [&str; 2], rows: impl Iterator<Item = (&'c str, u64)>) -> String {
+    let mut rows: Vec<(&str, u64)> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let mut table = table();
+    table.set_header(titles);
+    for (name, count) in rows {
+        table.add_row([visible(name).into_owned(), count.to_string()]);
+    }
+    shown(table)
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// The table below an empty line, numbers to the right.
+fn shown(mut table: Table) -> String {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("\n{}\n", table.trim_fmt())
+}

@@ -1,0 +1,180 @@
+use std::io::{self, Write as _};
+
+use clap::{Args, ValueEnum};
+use comfy_table::{ContentArrangement, Table, presets};
+use countersign_guard::{Excluded, Offer, SessionStart};
+use countersign_model::{Effects, Origin, Tool};
+use countersign_report::visible;
+use serde_json::{Value, json};
+
+use super::Global;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::guard::Making;
+use crate::terminal;
+
+/// List the tools as the guard sees them: whose they are, what they do, whether they are offered
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign tools
+  countersign tools --session fix-42      what that session may use now
+  countersign tools --format json | jq '.[] | .name'")]
+pub(crate) struct Arguments {
+    /// As this session would be offered them; without it, as a new one
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// How they are shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: ListFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ListFormat {
+    /// A table
+    Text,
+    /// One JSON array
+    Json,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let state = match arguments.session {
+        Some(_) => Some(global.state()?.existing()?),
+        None => None,
+    };
+    let guard = Making { options: &options, state, approver: None, workspace: None }.guard()?;
+    if let Some(id) = &arguments.session
+        && !guard.ledger().sessions()?.contains(id)
+    {
+        // Looking must not begin a session.
+        return Err(Complaint::new(format!("there is no session `{id}` in the ledger")).into());
+    }
+    let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };
+    let offer = guard.offer(&guard.session(start)?);
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        ListFormat::Json => {
+            let rows: Vec<Value> = guard.catalog().iter().map(|tool| row(tool, &offer)).collect();
+            writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+        }
+        ListFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
+    }
+    for issue in guard.catalog_issues() {
+        writeln!(
+            io::stderr(),
+            "note: tool `{}`: {}",
+            visible(&issue.tool),
+            visible(&issue.message)
+        )?;
+    }
+    if offer.deadlock {
+        writeln!(
+            io::stderr(),
+            "note: every tool waits for another one, so none does in this turn"
+        )?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn row(tool: &Tool, offer: &Offer) -> Value {
+    let waits_for = excluded(tool, offer).map(|excluded| &excluded.waits_for);
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "origin": tool.origin,
+        "effects": tool.effects,
+        "parameters": tool.parameters,
+        "offered": offer.tools.iter().any(|offered| offered.name == tool.name),
+        "waits_for": waits_for,
+        "boost": offer.boosts.get(&tool.name),
+    })
+}
+
+fn excluded<'o>(tool: &Tool, offer: &'o Offer) -> Option<&'o Excluded> {
+    offer.excluded.iter().find(|excluded| excluded.tool == tool.name)
+}
+
+fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    let width = match terminal::width() {
+        0 => 120,
+        width => width,
+    };
+    table.set_width(u16::try_from(width).unwrap_or(120));
+    table.set_header(["TOOL", "FROM", "EFFECTS", "PARAMETERS", "OFFERED"]);
+    for tool in tools {
+        let offered = match excluded(tool, offer) {
+            Some(excluded) => format!("no: waits for {}", excluded.waits_for.join(", ")),
+            None if offer.tools.iter().any(|offered| offered.name == tool.name) => "yes".to_owned(),
+            None => "no: switched off".to_owned(),
+        };
+        table.add_row([
+            visible(&tool.name).into_owned(),
+            origin(&tool.origin),
+            effects(tool.effects),
+            parameters(tool),
+            visible(&offered).into_owned(),
+        ]);
+    }
+    table.trim_fmt()
+}
+
+fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Builtin => "built in".to_owned(),
+        Origin::Mcp { server } => format!("MCP server {}", visible(server)),
+        Origin::Skill { name } => format!("skill {}", visible(name)),
+        Origin::External => "elsewhere".to_owned(),
+    }
+}
+
+/// Effects in words; what is not declared is said, because it counts as the worst.
+fn effects(effects: Effects) -> String {
+    let Effects { reads, writes, network, idempotent, .. } = effects;
+    let words =
+        [(reads, "reads"), (writes, "writes"), (network, "network"), (idempotent, "repeatable")];
+    let named: Vec<&str> =
+        words.into_iter().filter(|(is, _)| *is == Some(true)).map(|(_, word)| word).collect();
+    match (named.is_empty(), [reads, writes, network].iter().all(Option::is_none)) {
+        (false, _) => named.join(", "),
+        (true, true) => "not declared".to_owned(),
+        (true, false) => "none".to_owned(),
+    }
+}
+
+/// The parameters in their order; a `?` marks those that may be left out.
+fn parameters(tool: &Tool) -> String {
+    let Some(schema) = &tool.parameters else { return "not declared".to_owned() };
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
+    let names = schema.get("properties").and_then(Value::as_object);
+    names
+        .into_iter()
+        .flat_map(|names| names.keys())
+        .map(|name| format!("{}{}", visible(name), if is_required(name) { "" } else { "?" }))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_and_parameters_in_words() {
+        let none = Effects { reads: Some(false), ..Effects::default() };
+        let some = Effects { reads: Some(true), network: Some(true), ..Effects::default() };
+        for (given, expected) in
+            [(Effects::default(), "not declared"), (none, "none"), (some, "reads, network")]
+        {
+            assert_eq!(effects(given), expected);
+        }
+        let schema = json!({"properties": {"b": {}, "a": {}}, "required": ["b"]});
+        let tool = Tool { parameters: Some(schema), ..Tool::named("t") };
+        assert_eq!(parameters(&tool), "b, a?");
+        assert_eq!(parameters(&Tool::named("t")), "not declared");
+    }
+}

@@ -1,0 +1,49 @@
+/// Keys that are known elsewhere and that nothing here acts on, with what to do. A name without
+/// its keys stands for the whole section.
+const UNBUILT: &[(&str, &str)] = &[
+    ("agent.max_tool_retries", MIGRATE),
+    ("agent.max_retry_duration_secs", MIGRATE),
+    ("agent.tool_filter", AGENT),
+    ("agent.compress_provider", AGENT),
+    ("agent.hallucination_detection", AGENT),
+    ("agent.reasoning_model_detection", AGENT),
+    ("tools.file", "the file tools are not built in yet: remove the section"),
+    ("tools.result_cache", "results are not cached yet: remove the section"),
+    ("tools.tafc", "schemas are not changed for thinking fields yet: remove the section"),
+    ("tools.utility", "calls are not scored yet: remove the section"),
+    (
+        "tools.adversarial_policy",
+        "no model judges calls yet: say it as a rule in `[tools.policy]`, or remove the section",
+    ),
+    ("tools.shell.transactional", TRANSACTIONS),
+    ("tools.shell.transaction_scope", TRANSACTIONS),
+    ("tools.shell.auto_rollback", TRANSACTIONS),
+    ("tools.shell.auto_rollback_exit_codes", TRANSACTIONS),
+    ("tools.shell.snapshot_required", TRANSACTIONS),
+    ("tools.shell.max_snapshot_bytes", TRANSACTIONS),
+    ("tools.shell.keep_snapshots", TRANSACTIONS),
+];
+
+const MIGRATE: &str = "it moved: `countersign config migrate --write` puts it into `[tools.retry]`";
+const TRANSACTIONS: &str = "commands are not undone yet: remove the key";
+const AGENT: &str = "there is no agent in this build: remove it";
+
+/// What to do about a key without effect here.
+pub(super) fn advice(path: &str) -> Option<&'static str> {
+    UNBUILT
+        .iter()
+        .find(|(known, _)| {
+            path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+        .map(|(_, advice)| *advice)
+}
+
+/// Whether there are keys without effect below this section, which has none of its own.
+pub(super) fn is_above(path: &str) -> bool {
+    UNBUILT.iter().any(|(known, _)| known.strip_prefix(path).is_some_and(|r| r.starts_with('.')))
+}
+
+/// Every such key or section.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    UNBUILT.iter().map(|(known, _)| *known)
+}

@@ -1,0 +1,90 @@
+use countersign_guard::GuardOptionsError;
+use countersign_model::Problem;
+use toml::de::{DeTable, DeValue};
+
+use super::options::Options;
+
+/// What of a configuration the guard cannot be made with. The problem's line is a byte offset.
+pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Problem> {
+    let Err(wrong) = options.guard().resolve() else { return Ok(()) };
+    let problem = Problem::at(offset_of(table, wrong.key()), plain(&wrong));
+    Err(match &wrong {
+        GuardOptionsError::Policy(rule) => problem.with_help(rule.help()),
+        _ => problem,
+    })
+}
+
+/// The message; that of a rule names the rule itself.
+fn plain(wrong: &GuardOptionsError) -> String {
+    match wrong {
+        GuardOptionsError::Policy(rule) => rule.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The byte at which `tools.policy.rules[3].match[0]` stands, or as much of it as there is.
+fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
+    let mut names = key.split('.').flat_map(|part| {
+        let (name, index) = match part.split_once('[') {
+            Some((name, index)) => (name, index.trim_end_matches(']').parse::<usize>().ok()),
+            None => (part, None),
+        };
+        std::iter::once(Step::Key(name)).chain(index.map(Step::At))
+    });
+    let Some(Step::Key(first)) = names.next() else { return 0 };
+    let Some((first, mut value)) = table.get_key_value(first) else { return 0 };
+    let mut offset = first.span().start;
+    for step in names {
+        let inner = match (step, value.get_ref()) {
+            (Step::Key(name), DeValue::Table(table)) => {
+                table.get_key_value(name).map(|(key, value)| (key.span().start, value))
+            }
+            (Step::At(at), DeValue::Array(values)) => {
+                values.get(at).map(|value| (value.span().start, value))
+            }
+            _ => None,
+        };
+        let Some((at, next)) = inner else { break };
+        (offset, value) = (at, next);
+    }
+    offset
+}
+
+enum Step<'k> {
+    Key(&'k str),
+    At(usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+
+    #[track_caller]
+    fn check(text: &str, line: usize, message: &str) {
+        let wrong = read(text).unwrap_err();
+        assert_eq!((wrong.line, wrong.message.as_str()), (line, message));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_rule_is_named_with_its_line() {
+        let rules = "[tools.policy]\nenabled = true\n\n[[tools.policy.rules]]\neffect = \"deny\"\n\
+                     tool = \"a\"\n\n[[tools.policy.rules]]\nname = \"b\"\neffect = \"deny\"\n";
+        check(
+            &format!("{rules}tool = \"[\"\n"),
+            11,
+            "b: tool: `[` is not a pattern: unclosed character class; missing ']'",
+        );
+        check(
+            &format!(
+                "{rules}tool = \"b\"\nmatch = [\n  {{ args = {{}} }},\n  {{ tool = \"c\" }},\n]\n"
+            ),
+            14,
+            "b: match[1] should match, but the rule is not about `c {}`",
+        );
+        check(
+            "\n[tools.permissions]\napproval_secs = 0\n",
+            2,
+            "tools.permissions.approval_secs is 0, so no approval could be used",
+        );
+    }
+}

@@ -1,0 +1,108 @@
+use std::collections::BTreeSet;
+
+use countersign_model::Problem;
+use serde_json::Value as Schema;
+use toml::{Table, Value};
+
+use super::layer::{Layer, only};
+use super::read::read;
+use super::schema::{Kind, Node};
+use super::unbuilt;
+use crate::exit::Complaint;
+use crate::suggest::did_you_mean;
+
+/// What every variable of ours begins with.
+const PREFIX: &str = "COUNTERSIGN_";
+
+/// Names that were there before ours, with the key that each stands for.
+const ALIASES: [(&str, [&str; 3]); 2] = [
+    ("TOOL_FIXATION_THRESHOLD", ["tools", "fixation", "streak"]),
+    ("TOOL_FIXATION_WINDOW", ["tools", "fixation", "window"]),
+];
+
+/// The variable of a key: `tools.retry.base_ms` is `COUNTERSIGN_TOOLS_RETRY_BASE_MS`.
+fn variable(path: &[&str]) -> String {
+    format!("{PREFIX}{}", path.join("_").to_uppercase())
+}
+
+/// What the variables say: one layer each. `flags` are the variables that stand for flags and are
+/// read with them.
+pub(super) fn layers(
+    variables: impl IntoIterator<Item = (String, String)>,
+    flags: &BTreeSet<String>,
+    schema: &Schema,
+) -> Result<Vec<Layer>, Complaint> {
+    let leaves = Node::root(schema).leaves();
+    let mut layers = Vec::new();
+    for (name, text) in variables {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| path);
+        if alias.is_none() && (!name.starts_with(PREFIX) || flags.contains(&name)) {
+            continue;
+        }
+        let meant = |path: &[&str]| match alias {
+            Some(alias) => path == alias,
+            None => variable(path) == name,
+        };
+        let Some((path, node)) = leaves.iter().find(|(path, _)| meant(path)) else {
+            return Err(unknown(&name, flags, leaves.iter().map(|(path, _)| variable(path))));
+        };
+        let says = value(*node, &text).and_then(|value| check(only(path, value)));
+        let says = says.map_err(|wrong| {
+            Complaint::new(format!("the variable {name}: {}", wrong.message)).maybe_help(wrong.help)
+        })?;
+        layers.push(Layer { name, says });
+    }
+    layers.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(layers)
+}
+
+fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = String>) -> Complaint {
+    let variable_of = |path: &str| variable(&path.split('.').collect::<Vec<_>>());
+    let unbuilt = unbuilt::all().find(|path| {
+        let known = variable_of(path);
+        name.strip_prefix(&known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    });
+    if let Some(path) = unbuilt {
+        return Complaint::new(format!("the variable {name} has no effect in this build"))
+            .maybe_help(unbuilt::advice(path).map(str::to_owned));
+    }
+    let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
+    let help = did_you_mean(name, known.iter().map(String::as_str))
+        .unwrap_or_else(|| "`countersign config show` lists every key".to_owned());
+    Complaint::new(format!("the variable {name} stands for no key")).help(help)
+}
+
+/// The text of a variable as the value that its key wants.
+fn value(node: Node<'_>, text: &str) -> Result<Value, Problem> {
+    let parsed = |text: &str| {
+        let line: Result<Table, _> = format!("value = {text}").parse();
+        line.ok().filter(|line| line.len() == 1).and_then(|mut line| line.remove("value"))
+    };
+    match node.kind() {
+        Kind::Text => Some(Value::String(text.to_owned())),
+        Kind::Array if !text.trim_start().starts_with('[') => {
+            let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+            let item = |text: &str| match node.items().map(Node::kind) {
+                Some(Kind::Text) => Some(Value::String(text.to_owned())),
+                _ => parsed(text),
+            };
+            texts.map(item).collect::<Option<Vec<_>>>().map(Value::Array)
+        }
+        _ => parsed(text),
+    }
+    .ok_or_else(|| {
+        let wanted = match node.kind() {
+            Kind::Map | Kind::Section => "a table such as `{ name = \"value\" }`",
+            Kind::Tables => "an array of tables such as `[{ name = \"value\" }]`",
+            Kind::Array => "values with commas between them",
+            Kind::Text | Kind::Other => "a value such as 3 or true",
+        };
+        Problem::at(0, format!("`{text}` is not {wanted}"))
+    })
+}
+
+/// Holds what a variable says against everything a file is held against.
+fn check(says: Table) -> Result<Table, Problem> {
+    let text = toml::to_string(&says).map_err(|error| Problem::at(0, error.to_string()))?;
+    read(&text)
+}

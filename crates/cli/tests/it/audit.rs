@@ -1,0 +1,482 @@
+//! `audit`: lines shown, counted, verified.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use countersign_guard::{
+    AuditEntry, AuditLog, AuditResult, AuditSettings, Clock, Draft, ExitCode, Ledger,
+    LedgerSettings, Randomness, RandomnessError,
+};
+use countersign_model::ToolErrorCategory;
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::{Desk, Ran};
+
+#[derive(Debug)]
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn wall(&self) -> i64 {
+        self.0.fetch_add(1000, Ordering::Relaxed)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// The same key and names in every run.
+#[derive(Debug)]
+struct Fixed(u8);
+
+impl Randomness for Fixed {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
+        bytes.fill(self.0);
+        Ok(())
+    }
+}
+
+fn entries() -> Vec<AuditEntry> {
+    let call = |command: &str| json!({ "command": command });
+    let failed = |message: &str, category| AuditResult::Error { message: message.into(), category };
+    vec![
+        AuditEntry {
+            exit_code: ExitCode::Code(0),
+            session_id: Some("s1".into()),
+            execution_id: Some("shell_1793620800000_00000001".into()),
+            approved_by: Some("auto".into()),
+            ..AuditEntry::new("shell", call("cargo test"), AuditResult::Success)
+        },
+        AuditEntry {
+            exit_code: ExitCode::Code(101),
+            session_id: Some("s1".into()),
+            ..AuditEntry::new(
+                "shell",
+                call("cargo test \u{1b}[2J"),
+                failed("3 tests failed\nand more", ToolErrorCategory::PermanentFailure),
+            )
+        },
+        AuditEntry {
+            exit_code: ExitCode::Missing("it was blocked".into()),
+            session_id: Some("s2".into()),
+            policy_match: Some("blocklist".into()),
+            ..AuditEntry::new(
+                "shell",
+                call("sudo true"),
+                AuditResult::Blocked {
+                    reason: "`sudo` is never run".into(),
+                    category: ToolErrorCategory::PolicyBlocked,
+                },
+            )
+        },
+        AuditEntry::new("fetch", json!({ "url": "https://example.org" }), AuditResult::Timeout),
+    ]
+}
+
+/// A state folder with four calls, and a ledger beside them.
+fn recorded() -> Desk {
+    let desk = Desk::with(&[("state/.keep", "")]);
+    let state = desk.path().join("state");
+    record(&state, &entries());
+    desk
+}
+
+fn record(state: &Path, entries: &[AuditEntry]) {
+    // 2026-11-02T12:00:00Z
+    let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_800_000)));
+    let log = AuditLog::open(&state.join("audit.jsonl"), AuditSettings::default(), clock.clone());
+    let log = log.unwrap();
+    entries.iter().for_each(|entry| log.append(entry).unwrap());
+    let settings = LedgerSettings::default();
+    let ledger = Ledger::open(&state.join("ledger.db"), settings, clock, Arc::new(Fixed(7)));
+    let (ledger, _) = ledger.unwrap();
+    ledger.append("s1", Draft::Ended, Vec::new()).wait().unwrap();
+}
+
+fn run(desk: &Desk, line: &str) -> Ran {
+    let mut ran = desk.run(&format!("audit {line} --state state"));
+    let folder = desk.path().display().to_string();
+    for text in [&mut ran.out, &mut ran.err] {
+        *text = text.replace(&folder, "[desk]");
+    }
+    ran
+}
+
+#[test]
+fn the_last_lines() {
+    assert_snapshot!(run(&recorded(), "tail"), @r#"
+    exit 0
+    2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
+                          id shell_1793620800000_00000001 · session s1 · approved by auto
+    2026-11-02 12:00:01Z  error     shell  exit 101  {"command":"cargo test \u001b[2J"}
+                          PermanentFailure: 3 tests failed and more
+                          session s1
+    2026-11-02 12:00:02Z  blocked   shell  {"command":"sudo true"}
+                          PolicyBlocked: `sudo` is never run
+                          session s2 · rule blocklist
+    2026-11-02 12:00:03Z  timeout   fetch  {"url":"https://example.org"}
+                          Timeout
+    "#);
+    assert_snapshot!(run(&recorded(), "tail -n 1"), @r#"
+    exit 0
+    2026-11-02 12:00:03Z  timeout   fetch  {"url":"https://example.org"}
+                          Timeout
+    "#);
+}
+
+#[test]
+fn lines_as_they_stand_in_the_file() {
+    let desk = recorded();
+    let file = std::fs::read_to_string(desk.path().join("state/audit.jsonl")).unwrap();
+    assert_eq!(run(&desk, "query --format jsonl").out, file);
+    let array: Vec<serde_json::Value> =
+        serde_json::from_str(&run(&desk, "query --format json").out).unwrap();
+    assert_eq!(array.len(), 4);
+    assert_eq!(run(&desk, "query --tool absent --format json").out, "[]\n");
+}
+
+#[test]
+fn queries() {
+    let desk = recorded();
+    let tools = |line: &str| {
+        let ran = run(&desk, &format!("query {line} --format jsonl"));
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
+        let seq =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["seq"].as_u64();
+        ran.out.lines().map(|line| seq(line).unwrap()).collect::<Vec<u64>>()
+    };
+    for (line, expected) in [
+        ("", &[0, 1, 2, 3][..]),
+        ("--tool shell", &[0, 1, 2]),
+        ("--result blocked", &[2]),
+        ("--session s1", &[0, 1]),
+        ("--category Timeout", &[3]),
+        ("--execution-id shell_1793620800000_00000001", &[0]),
+        ("--since 2026-11-02T12:00:01Z --until 2026-11-02T12:00:03Z", &[1, 2]),
+        ("--since 2026-11-03", &[]),
+        ("--tool shell --limit 2", &[0, 1]),
+    ] {
+        assert_eq!(tools(line), expected, "{line}");
+    }
+    assert_snapshot!(run(&desk, "query --result sucess"), @r#"
+    exit 2
+    --- stderr
+    error: invalid value 'sucess' for '--result <RESULT>'
+      [possible values: success, blocked, error, timeout, rollback]
+
+      tip: a similar value exists: 'success'
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(run(&desk, "query --since yesterday"), @r#"
+    exit 2
+    --- stderr
+    error: invalid value 'yesterday' for '--since <WHEN>': say a day (2026-11-02), a time (2026-11-02T12:00:00Z), or how long ago (90m, 24h, 7d)
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(run(&desk, "query --caller nobody"), @r#"
+    exit 0
+    --- stderr
+    no call fits
+    "#);
+}
+
+#[test]
+fn counts() {
+    assert_snapshot!(run(&recorded(), "stats"), @r#"
+    exit 0
+    4 calls, 2026-11-02 12:00Z to 2026-11-02 12:00Z
+    3 failed, 1 of them rejected before they ran
+
+     TOOL   CALLS  SUCCESS  BLOCKED  ERROR  TIMEOUT  ROLLBACK
+     shell      3        1        1      1        -         -
+     fetch      1        -        -      -        1         -
+
+     CATEGORY          CALLS
+     PermanentFailure      1
+     PolicyBlocked         1
+     Timeout               1
+
+     HOUR            CALLS
+     2026-11-02T12Z      4  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    "#);
+    assert_snapshot!(run(&recorded(), "stats --tool shell --format json"), @r#"
+    exit 0
+    {
+      "calls": 3,
+      "rejected": 1,
+      "failed": 2,
+      "missed": 0,
+      "first": 1793620800000,
+      "last": 1793620802000,
+      "by_tool": {
+        "shell": {
+          "blocked": 1,
+          "error": 1,
+          "success": 1
+        }
+      },
+      "by_result": {
+        "blocked": 1,
+        "error": 1,
+        "success": 1
+      },
+      "by_category": {
+        "PermanentFailure": 1,
+        "PolicyBlocked": 1
+      },
+      "by_hour": {
+        "2026-11-02T12Z": 3
+      }
+    }
+    "#);
+}
+
+#[test]
+fn a_sound_log() {
+    let desk = recorded();
+    assert_snapshot!(run(&desk, "verify"), @r#"
+    exit 0
+    audit  [desk]/state/audit.jsonl
+      holds   4 lines in 1 file: all as written, each continues the one before
+      open    no checkpoint from elsewhere was given: lines cut off at the end, or a log written anew, would not show
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      open    no checkpoint from elsewhere was given: events cut off at the end would not show
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+    let kept = run(&desk, "checkpoint");
+    assert_eq!(kept.code, 0, "{kept}");
+    std::fs::write(desk.path().join("kept.txt"), kept.out).unwrap();
+    let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_900_000)));
+    let path = desk.path().join("state/ledger.db");
+    let ledger =
+        Ledger::open(&path, LedgerSettings::default(), clock, Arc::new(Fixed(7))).unwrap().0;
+    std::fs::write(desk.path().join("key.pem"), ledger.public_key().to_string()).unwrap();
+    drop(ledger);
+    record(&desk.path().join("state"), &entries());
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
+    exit 0
+    audit  [desk]/state/audit.jsonl
+      holds   8 lines in 1 file: all as written, each continues the one before
+      holds   it continues the kept checkpoint of 4 lines; 4 are newer
+      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+    ledger  [desk]/state/ledger.db
+      holds   2 events of 1 session, 2 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem"), @r#"
+    exit 0
+    audit  [desk]/state/audit.jsonl
+      holds   8 lines in 1 file: all as written, each continues the one before
+      holds   it continues the kept checkpoint of 4 lines; 4 are newer
+      holds   the kept checkpoint is signed by the given public key
+    ledger  [desk]/state/ledger.db
+      holds   2 events of 1 session, 2 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      holds   it fits the kept public key
+    "#);
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem --format json"), @r#"
+    exit 0
+    {
+      "audit": {
+        "lines": 8,
+        "files": 1,
+        "missing_before": 0,
+        "size": 8,
+        "head": "68b577afadd60b79da57ac5ede7b39887a190f478bd933f1060875bd8ec1604d",
+        "broken": null,
+        "checkpoints": [
+          {
+            "size": 4,
+            "origin": "countersign/ledger/0707070707070707/audit",
+            "compared": {
+              "is": "continues",
+              "newer": 4
+            },
+            "signed_by": "given key"
+          }
+        ]
+      },
+      "ledger": [
+        {
+          "events": 2,
+          "sessions": 1,
+          "signed": 2,
+          "checkpoints": 1,
+          "results": 0,
+          "checkpoint": "fits",
+          "public_key": "fits",
+          "broken": null
+        }
+      ],
+      "sound": true
+    }
+    "#);
+}
+
+#[test]
+fn keys_that_are_not_the_ledgers_and_keys_that_were() {
+    let desk = recorded();
+    let open = |key| {
+        let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_900_000)));
+        let path = desk.path().join("state/ledger.db");
+        Ledger::open(&path, LedgerSettings::default(), clock, Arc::new(Fixed(key))).unwrap().0
+    };
+    let ledger = open(8);
+    std::fs::write(desk.path().join("old.pem"), ledger.public_key().to_string()).unwrap();
+    let strange = Ledger::in_memory(Arc::new(Ticking(AtomicI64::new(0))), Arc::new(Fixed(9)));
+    let strange = strange.unwrap().public_key().to_string();
+    std::fs::write(desk.path().join("strange.pem"), strange).unwrap();
+    std::fs::write(desk.path().join("kept.txt"), run(&desk, "checkpoint").out).unwrap();
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key strange.pem"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      holds   4 lines in 1 file: all as written, each continues the one before
+      holds   it continues the kept checkpoint of 4 lines; 0 are newer
+      BROKEN  the kept checkpoint is not signed by the given public key
+    ledger  [desk]/state/ledger.db
+      BROKEN  none of its keys is one of the public keys from elsewhere
+      BROKEN  it does not fit the kept checkpoint
+      BROKEN  it does not fit the kept public key
+    "#);
+
+    // The old key vouched for the new one.
+    ledger.rotate_key().unwrap();
+    drop(ledger);
+    std::fs::write(desk.path().join("newer.txt"), run(&desk, "checkpoint").out).unwrap();
+    assert_snapshot!(run(&desk, "verify --checkpoint newer.txt --public-key old.pem"), @r#"
+    exit 0
+    audit  [desk]/state/audit.jsonl
+      holds   4 lines in 1 file: all as written, each continues the one before
+      holds   it continues the kept checkpoint of 4 lines; 0 are newer
+      holds   the kept checkpoint is signed by a key that the given public key vouched for
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      holds   it fits the kept public key
+    "#);
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      holds   4 lines in 1 file: all as written, each continues the one before
+      holds   it continues the kept checkpoint of 4 lines; 0 are newer
+      BROKEN  the kept checkpoint is not signed by the ledger's present key: give the key of its time with `--public-key`
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+}
+
+#[test]
+fn a_log_that_was_changed() {
+    let desk = recorded();
+    let kept = run(&desk, "checkpoint").out;
+    std::fs::write(desk.path().join("kept.txt"), &kept).unwrap();
+    let path = desk.path().join("state/audit.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+
+    std::fs::write(&path, text.replace("3 tests", "0 tests")).unwrap();
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      BROKEN  [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+      open    as written before it: 1 line; what follows it proves nothing
+      open    the kept checkpoint of 4 lines lies behind what is broken
+      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+    assert_snapshot!(run(&desk, "query --session s1"), @r#"
+    exit 1
+    2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
+                          id shell_1793620800000_00000001 · session s1 · approved by auto
+    --- stderr
+    error: [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+    "#);
+    assert_snapshot!(run(&desk, "checkpoint"), @r#"
+    exit 1
+    --- stderr
+    error: [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+    "#);
+
+    let cut: String = text.split_inclusive('\n').take(2).collect();
+    std::fs::write(&path, cut).unwrap();
+    assert_eq!(run(&desk, "verify").code, 0);
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      holds   2 lines in 1 file: all as written, each continues the one before
+      BROKEN  it was cut: the kept checkpoint has 4 lines, it has 2
+      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+
+    std::fs::remove_file(&path).unwrap();
+    assert_snapshot!(run(&desk, "verify"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      BROKEN  there is no audit log `[desk]/state/audit.jsonl`
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      open    no checkpoint from elsewhere was given: events cut off at the end would not show
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+
+    // Signed by somebody else, and by nobody.
+    std::fs::write(&path, &text).unwrap();
+    let forged = kept.replacen("4\n", "3\n", 1);
+    std::fs::write(desk.path().join("forged.txt"), forged).unwrap();
+    assert_snapshot!(run(&desk, "verify --checkpoint forged.txt"), @r#"
+    exit 1
+    audit  [desk]/state/audit.jsonl
+      holds   4 lines in 1 file: all as written, each continues the one before
+      BROKEN  it is another log: its line 3 is not the one of the kept checkpoint
+      BROKEN  the kept checkpoint is not signed by the ledger's present key: give the key of its time with `--public-key`
+    ledger  [desk]/state/ledger.db
+      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   it fits the kept checkpoint
+      open    no public key from elsewhere was given: a replaced key would not show
+    "#);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let desk = Desk::with(&[("state/.keep", ""), ("nonsense.txt", "nonsense")]);
+    assert_snapshot!(run(&desk, "tail"), @r#"
+    exit 2
+    --- stderr
+    error: there is no audit log `[desk]/state/audit.jsonl`
+      help: it is begun by the first call; `--state DIR` names another state folder
+    "#);
+    assert_snapshot!(desk.run("audit tail --state absent").to_string().replace(&desk.path().display().to_string(), "[desk]"), @r#"
+    exit 2
+    --- stderr
+    error: nothing is recorded yet: `[desk]/absent` is missing
+      help: `countersign run` records what it does; `--state DIR` names another folder
+    "#);
+    let desk = recorded();
+    std::fs::write(desk.path().join("nonsense.txt"), "nonsense").unwrap();
+    assert_snapshot!(run(&desk, "verify --checkpoint nonsense.txt"), @r#"
+    exit 2
+    --- stderr
+    error: `nonsense.txt`: it is not a checkpoint: no signature follows
+      help: `countersign audit checkpoint` prints what is meant
+    "#);
+    assert_snapshot!(run(&desk, "verify --public-key nonsense.txt"), @r#"
+    exit 2
+    --- stderr
+    error: `nonsense.txt`: it is not an Ed25519 public key in PEM form
+    "#);
+}

@@ -1,0 +1,218 @@
+//! Every key of the configuration with its default, and those that have no effect.
+
+use std::collections::BTreeMap;
+
+use crate::Desk;
+
+/// Every key and its default as TOML; an empty text is not set.
+const KEYS: &[(&str, &str)] = &[
+    ("check.fail_on", "\"error\""),
+    ("check.severity", "\"note\""),
+    ("check.format", "\"text\""),
+    ("check.show_supported", "false"),
+    ("check.ignore", "[]"),
+    ("check.tools", ""),
+    ("check.baseline", ""),
+    ("rules", "{}"),
+    ("obligations", ""),
+    ("tools.max_tool_calls_per_session", ""),
+    ("tools.admission.coerce", "false"),
+    ("tools.admission.resolve_names", "true"),
+    ("tools.admission.longest_text", "10000"),
+    ("tools.fixation.nudge", "3"),
+    ("tools.fixation.refuse", "5"),
+    ("tools.fixation.streak", ""),
+    ("tools.fixation.window", "10"),
+    ("tools.fixation.pollers", "[]"),
+    ("tools.blocklist.blocked_commands", "[]"),
+    ("tools.blocklist.substitution", "\"refuse\""),
+    ("tools.blocklist.allow_network", "false"),
+    (
+        "tools.blocklist.sources",
+        r#"["**/bin/activate", "**/.cargo/env", "**/.nvm/nvm.sh", "**/.bashrc", "**/.bash_profile",
+            "**/.profile", "**/.zshrc", "**/etc/profile", "**/etc/profile.d/conda.sh",
+            "**/setup.bash"]"#,
+    ),
+    ("tools.blocklist.tools", "{}"),
+    ("tools.policy.enabled", "false"),
+    ("tools.policy.default_effect", "\"deny\""),
+    ("tools.policy.rules", "[]"),
+    ("tools.authorization.enabled", "false"),
+    ("tools.authorization.rules", "[]"),
+    ("tools.dependencies.enabled", "false"),
+    ("tools.dependencies.boost_per_dep", "0.15"),
+    ("tools.dependencies.max_total_boost", "0.20"),
+    (
+        "tools.dependencies.always_on",
+        r#"["memory_search", "memory_save", "load_skill", "scheduler"]"#,
+    ),
+    ("tools.dependencies.rules", "{}"),
+    ("tools.trust.needs", "{}"),
+    ("tools.trust.below", "\"ask\""),
+    (
+        "tools.trust.read_only_commands",
+        r#"["basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file",
+            "find", "git diff", "git log", "git show", "git status", "grep", "head", "id", "ls",
+            "nl", "pwd", "readlink", "realpath", "rg", "sort", "stat", "tail", "tr", "tree", "true",
+            "uname", "uniq", "wc", "which", "whoami"]"#,
+    ),
+    ("tools.permissions.default", "\"allow\""),
+    ("tools.permissions.rules", "[]"),
+    ("tools.permissions.internal", r#"["compress_context", "memory_search", "load_skill"]"#),
+    ("tools.permissions.approval_secs", "600"),
+    ("tools.retry.max_attempts", "2"),
+    ("tools.retry.base_ms", "500"),
+    ("tools.retry.max_ms", "5000"),
+    ("tools.retry.budget_secs", "30"),
+    ("tools.retry.parameter_reformat_provider", "\"\""),
+    ("tools.shell.timeout_secs", "30"),
+    ("tools.shell.max_timeout_secs", "600"),
+    ("tools.shell.cpu_secs", "600"),
+    ("tools.shell.memory_mb", "4096"),
+    ("tools.shell.max_processes", "4096"),
+    ("tools.shell.file_mb", "1024"),
+    ("tools.shell.max_output_chars", "30000"),
+    ("tools.shell.pass_env", "[]"),
+    ("tools.shell.directories", "[]"),
+    ("ledger.durability", "\"batch\""),
+    ("ledger.group_ms", "5"),
+    ("ledger.key", ""),
+    ("ledger.keep_events_days", ""),
+    ("ledger.keep_results_days", ""),
+    ("ledger.keep_results_mb", ""),
+    ("audit.on_failure", "\"deny\""),
+    ("audit.durability", "\"os\""),
+    ("audit.rotate_bytes", "67108864"),
+];
+
+/// Keys of other builds, as they are written there.
+const WITHOUT_EFFECT: &[&str] = &[
+    "[tools.file]\ndeny_read = [\"**/.env\", \"**/secrets/**\", \"**/.git/config\"]",
+    "[tools.file]\nallow_read = []",
+    "[tools.result_cache]\nenabled = true\nttl_secs = 300",
+    "[tools.tafc]\nenabled = false\ncomplexity_threshold = 0.6",
+    "[tools.utility]\nenabled = false\nthreshold = 0.0",
+    "[tools.adversarial_policy]\nenabled = false\nfail_open = false\npolicies = []",
+    "[tools.shell]\ntransactional = false",
+    "[tools.shell]\ntransaction_scope = [\"**\"]",
+    "[tools.shell]\nauto_rollback = false",
+    "[tools.shell]\nauto_rollback_exit_codes = [1, 2]",
+    "[tools.shell]\nsnapshot_required = false",
+    "[tools.shell]\nmax_snapshot_bytes = 0",
+    "[agent]\nmax_tool_retries = 2",
+    "[agent]\nmax_retry_duration_secs = 30",
+    "[agent]\ncompress_provider = \"\"",
+    "[agent]\nhallucination_detection = false",
+    "[agent]\nreasoning_model_detection = false",
+    "[agent.tool_filter]\nenabled = false\ntop_k = 10",
+];
+
+#[test]
+fn an_empty_configuration_is_the_table_of_defaults() {
+    let desk = Desk::with(&[("countersign.toml", "")]);
+    let shown = desk.run("config show --config countersign.toml").out;
+    let mut found: BTreeMap<String, Option<toml::Value>> = BTreeMap::new();
+    let mut section = String::new();
+    for line in shown.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name.to_owned();
+        }
+        if let Some(key) = line.strip_prefix("# ").and_then(|rest| rest.strip_suffix(" is not set"))
+        {
+            let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+            found.insert(path, None);
+        }
+    }
+    let table: toml::Table = shown.parse().unwrap();
+    flatten("", &table, &mut found);
+    let expected: BTreeMap<String, Option<toml::Value>> = KEYS
+        .iter()
+        .map(|(key, default)| {
+            let line = format!("value = {default}").parse::<toml::Table>().ok();
+            ((*key).to_owned(), line.map(|mut line| line.remove("value").unwrap()))
+        })
+        .collect();
+    for (key, value) in &found {
+        assert_eq!(Some(value), expected.get(key), "{key}");
+    }
+    let missing: Vec<&String> = expected.keys().filter(|key| !found.contains_key(*key)).collect();
+    assert!(missing.is_empty(), "not shown: {missing:?}");
+}
+
+/// Sections become paths; tables that are values (empty ones, here) stay.
+fn flatten(path: &str, table: &toml::Table, found: &mut BTreeMap<String, Option<toml::Value>>) {
+    for (key, value) in table {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            toml::Value::Table(inner) if !KEYS.iter().any(|(key, _)| *key == path) => {
+                flatten(&path, inner, found);
+            }
+            _ => {
+                found.insert(path, Some(value.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_without_effect_are_refused_with_what_to_do() {
+    for text in WITHOUT_EFFECT {
+        let desk = Desk::with(&[("countersign.toml", text)]);
+        let ran = desk.run("config check --config countersign.toml");
+        assert!(
+            ran.code == 2
+                && ran.err.contains("has no effect in this build\n  help: ")
+                && ran.err.starts_with("error: countersign.toml:"),
+            "{text}: {ran}"
+        );
+    }
+}
+
+#[test]
+fn values_that_cannot_be_used_are_named() {
+    for (text, expected) in [
+        (
+            "[tools.retry]\nbase_ms = 9000\n",
+            "countersign.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
+        ),
+        (
+            "[tools.retry]\nparameter_reformat_provider = \"x\"\n",
+            "countersign.toml:2: `tools.retry.parameter_reformat_provider` has no effect in this build",
+        ),
+        (
+            "[tools.fixation]\nstreak = 11\n",
+            "countersign.toml:1: [tools.fixation]: `streak` (11) is more than `window` (10)",
+        ),
+        (
+            "[tools.fixation]\nnudge = 1\n",
+            "countersign.toml:1: [tools.fixation]: `nudge` is 1, it must be",
+        ),
+        (
+            "[ledger]\nkeep_events_days = 0\n",
+            "countersign.toml:1: [ledger]: `keep_events_days` is 0",
+        ),
+        (
+            "[tools.dependencies]\nboost_per_dep = 2.0\n",
+            "countersign.toml:1: tools.dependencies.boost_per_dep is `2`; it must be a number from 0 to 1\n",
+        ),
+    ] {
+        let desk = Desk::with(&[("countersign.toml", text)]);
+        let ran = desk.run("config check");
+        assert!(ran.code == 2 && ran.err.contains(expected), "{text}: {ran}");
+    }
+}
+
+#[test]
+fn what_is_shown_can_be_read_back() {
+    let text = "[check]\nignore = [\"FK010\"]\n[rules]\nphantom-completion = \"warn\"\n\
+        [tools.policy]\nenabled = true\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"shell\"\n\
+        args_match = \"rm\"\nmatch = [{ args = { command = \"rm \\\"a b\\\"\" } }]\n\
+        [tools.dependencies.rules.\"a b\"]\nrequires = [\"c\"]\n";
+    let desk = Desk::with(&[("a.toml", text)]);
+    let shown = desk.run("config show --config a.toml").out;
+    std::fs::write(desk.path().join("b.toml"), &shown).unwrap();
+    let json = |file: &str| desk.run(&format!("config show --format json --config {file}"));
+    let (a, b) = (json("a.toml"), json("b.toml"));
+    assert_eq!((a.code, &a.out), (b.code, &b.out), "{shown}");
+    assert_eq!(a.code, 0, "{a}");
+}

@@ -1,0 +1,287 @@
+//! `policy check`, `explain` and `replay`; the examples of `docs/policy.md` are run.
+
+use insta::assert_snapshot;
+
+use crate::{Desk, Ran};
+
+const PAGE: &str = include_str!("../../../../docs/policy.md");
+
+/// Three calls, as `docs/policy.md` replays them.
+const SESSION: &str = r#"{"messages":[
+{"role":"user","content":"publish it"},
+{"role":"assistant","content":null,"tool_calls":[
+ {"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"deploy/server.pem\"}"}},
+ {"id":"c2","type":"function","function":{"name":"read","arguments":"{\"path\":\"src/main.rs\"}"}},
+ {"id":"c3","type":"function","function":{"name":"shell","arguments":"{\"command\":\"git push\"}"}}]},
+{"role":"tool","tool_call_id":"c1","content":"..."},
+{"role":"tool","tool_call_id":"c2","content":"fn main() {}"},
+{"role":"tool","tool_call_id":"c3","content":"done"}]}"#;
+
+/// The blocks of the page in this language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let begin = format!("```{language}\n");
+    let blocks = PAGE.split(&begin).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap()).collect()
+}
+
+/// The desk of the page.
+fn desk() -> Desk {
+    Desk::with(&[("countersign.toml", blocks("toml")[0]), ("session.json", SESSION)])
+}
+
+/// Words of a command line; single quotes hold one together.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.push(part);
+        } else {
+            words.extend(part.split_whitespace());
+        }
+    }
+    words
+}
+
+fn explain(desk: &Desk, line: &str) -> Ran {
+    desk.spawn(&[], &words(&format!("policy explain {line}")), "")
+}
+
+#[test]
+fn the_examples_of_the_page_are_what_comes_out() {
+    let desk = desk();
+    let examples = blocks("console");
+    assert!(examples.len() >= 3);
+    for example in examples {
+        let (command, expected) = example.split_once('\n').unwrap();
+        let line = command.strip_prefix("$ countersign ").unwrap();
+        let ran = desk.spawn(&[], &words(line), "");
+        let out = ran.out.replace(&format!("{}/", desk.path().display()), "");
+        assert_eq!((out.trim(), ran.err.as_str()), (expected.trim(), ""), "{command}");
+    }
+}
+
+#[test]
+fn the_page_names_every_key_of_a_rule() {
+    let schema = Desk::with(&[]).run("config schema").out;
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let keys = schema.pointer("/$defs/PolicyRule/properties").unwrap().as_object().unwrap();
+    for key in keys.keys() {
+        assert!(PAGE.contains(&format!("`{key}`")), "{key}");
+    }
+}
+
+#[test]
+fn exit_codes() {
+    let desk = desk();
+    let cases = [
+        ("--tool read --args '{\"path\": \"src/a.rs\"}'", 0),
+        ("--tool read --args '{\"path\": \"a.pem\"}'", 1),
+        ("--tool shell --args '{\"command\": \"git push\"}'", 1),
+        ("--tool shell --args '{\"command\": \"git pull\"}' --trust untrusted", 1),
+        ("--tool write --phase planner", 1),
+        ("--tool write --phase executor", 0),
+        ("--tool read --calls-made 200", 1),
+        ("--tool read --args '[]'", 2),
+        ("--tool read --args nonsense", 2),
+        ("--tool read --trust complete", 2),
+    ];
+    for (line, code) in cases {
+        assert_eq!(explain(&desk, line).code, code, "{line}");
+    }
+}
+
+#[test]
+fn an_explanation_as_json() {
+    let ran = explain(&desk(), "--tool read --args '{\"path\": \".env\"}' --format json");
+    assert_snapshot!(ran, @r#"
+    exit 1
+    {
+      "version": 1,
+      "tool": "read",
+      "arguments": {
+        "path": ".env"
+      },
+      "scene": {
+        "trust": "provisional",
+        "phase": "executor",
+        "caller": null
+      },
+      "verdict": "deny",
+      "gates": [
+        {
+          "gate": "blocklist",
+          "verdict": "allow"
+        },
+        {
+          "gate": "quota",
+          "verdict": "allow"
+        },
+        {
+          "gate": "policy",
+          "verdict": "deny",
+          "code": "policy_denied",
+          "message": "keys are none of the agent's business",
+          "rule": "no keys",
+          "help": "choose another way; the operator's policy decides"
+        },
+        {
+          "gate": "dependency",
+          "verdict": "allow"
+        },
+        {
+          "gate": "trust",
+          "verdict": "allow"
+        },
+        {
+          "gate": "permission",
+          "verdict": "allow"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
+    let policy = "[tools.policy]\nenabled = true\n\n[[tools.policy.rules]]\nname = \"keys\"\n\
+                  effect = \"deny\"\ntool = \"read\"\npaths = [\"*.pem\"]\n\
+                  match = [{ args = { path = \"a.pem\" } }, { args = { path = \"b/a.pem\" } }]\n";
+    let desk = Desk::with(&[("new.toml", policy)]);
+    assert_snapshot!(desk.run("policy check new.toml"), @r#"
+    exit 2
+    --- stderr
+    error: new.toml:9: keys: match[1] should match, but the rule is not about `read {"path":"b/a.pem"}`
+      help: widen the rule until it is about this call, or move the call to `not_match`
+    "#);
+}
+
+#[test]
+fn a_replay_of_the_same_policy_changes_nothing() {
+    let desk = desk();
+    let ran = desk.run("policy replay --policy countersign.toml session.json");
+    assert_eq!((ran.code, ran.out.trim()), (0, "3 calls: 3 the same"));
+}
+
+#[test]
+fn a_replay_as_json() {
+    let ran = desk()
+        .run_with("--no-config policy replay --policy countersign.toml --format json -", SESSION);
+    assert_snapshot!(ran, @r#"
+    exit 1
+    {
+      "version": 1,
+      "calls": 3,
+      "unreadable": 0,
+      "changes": [
+        {
+          "log": "-",
+          "line": 4,
+          "session": "stdin",
+          "tool": "read",
+          "arguments": {
+            "path": "deploy/server.pem"
+          },
+          "before": "allow",
+          "after": "deny",
+          "gates": [
+            {
+              "gate": "blocklist",
+              "verdict": "allow"
+            },
+            {
+              "gate": "quota",
+              "verdict": "allow"
+            },
+            {
+              "gate": "policy",
+              "verdict": "deny",
+              "code": "policy_denied",
+              "message": "keys are none of the agent's business",
+              "rule": "no keys",
+              "help": "choose another way; the operator's policy decides"
+            },
+            {
+              "gate": "dependency",
+              "verdict": "allow"
+            },
+            {
+              "gate": "trust",
+              "verdict": "allow"
+            },
+            {
+              "gate": "permission",
+              "verdict": "allow"
+            }
+          ]
+        },
+        {
+          "log": "-",
+          "line": 6,
+          "session": "stdin",
+          "tool": "shell",
+          "arguments": {
+            "command": "git push"
+          },
+          "before": "allow",
+          "after": "ask",
+          "gates": [
+            {
+              "gate": "blocklist",
+              "verdict": "allow"
+            },
+            {
+              "gate": "quota",
+              "verdict": "allow"
+            },
+            {
+              "gate": "policy",
+              "verdict": "allow",
+              "rule": "default_effect"
+            },
+            {
+              "gate": "dependency",
+              "verdict": "allow"
+            },
+            {
+              "gate": "trust",
+              "verdict": "allow"
+            },
+            {
+              "gate": "permission",
+              "verdict": "ask",
+              "message": "the rule `shell: git push*` asks for a person's agreement"
+            }
+          ]
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_looser_policy_says_what_no_longer_holds() {
+    let desk = desk();
+    std::fs::write(desk.path().join("loose.toml"), "").unwrap();
+    let ran = desk.run("policy replay --policy loose.toml session.json");
+    assert_snapshot!(ran, @r#"
+    exit 1
+    session.json:4  read {"path":"deploy/server.pem"}
+        deny → allow  no longer policy: keys are none of the agent's business (no keys)
+
+    session.json:6  shell {"command":"git push"}
+        ask → allow  no longer permission: the rule `shell: git push*` asks for a person's agreement
+
+    3 calls: 1 the same, 1 ask → allow, 1 deny → allow
+    "#);
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_an_error() {
+    let desk = desk();
+    std::fs::write(desk.path().join("noise.json"), "nothing of the kind").unwrap();
+    for log in ["noise.json", "missing.json"] {
+        let ran = desk.run(&format!("policy replay --policy countersign.toml {log}"));
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(log), "{}", ran.err);
+    }
+}

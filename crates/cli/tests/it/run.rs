@@ -1,0 +1,243 @@
+//! `run`, `tools`, `stats` and `check --session`: one state folder, seen from outside.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::{Desk, Ran};
+
+/// A desk whose state lies in it.
+struct Shop(Desk);
+
+impl Shop {
+    fn new(files: &[(&str, &str)]) -> Self {
+        Self(Desk::with(files))
+    }
+
+    fn run(&self, line: &str, arguments: &str) -> Ran {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        if !arguments.is_empty() {
+            words.extend(["--args", arguments]);
+        }
+        self.0.spawn(&[("COUNTERSIGN_STATE", "state"), ("USER", "kim")], &words, "")
+    }
+
+    fn json(&self, line: &str, arguments: &str) -> (i32, Value) {
+        let ran = self.run(line, arguments);
+        let value = serde_json::from_str(&ran.out).map_err(|_| ran.to_string()).unwrap();
+        (ran.code, value)
+    }
+}
+
+#[test]
+fn a_call_is_answered_with_its_receipt() {
+    let shop = Shop::new(&[]);
+    let (code, whole) =
+        shop.json("run shell --json --yes --session s1", r#"{"command": "printf hello"}"#);
+    assert_eq!(code, 0, "{whole:#}");
+    let members: Vec<&String> = whole.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["execution_id", "status", "category", "result", "receipt"]);
+    assert_eq!(
+        (&whole["status"], &whole["category"], &whole["receipt"]["exit_code"]),
+        (&"completed".into(), &Value::Null, &0.into())
+    );
+    assert_eq!(whole["receipt"]["execution_id"], whole["execution_id"]);
+    assert_eq!(whole["receipt"]["session_id"], "s1");
+    assert!(whole["result"].as_str().unwrap().contains("hello"), "{whole:#}");
+}
+
+#[test]
+fn the_result_goes_to_standard_output_and_the_rest_beside_it() {
+    let shop = Shop::new(&[("call.json", r#"{"command": "echo hello"}"#)]);
+    let ran = shop.run("run shell --yes --session s1 --args @call.json", "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "hello\n"), "{ran}");
+    assert!(ran.err.starts_with("completed in ") && ran.err.contains(", session s1\n"), "{ran}");
+    let input = r#"{"command": "echo from input"}"#;
+    let words = ["run", "shell", "--yes", "--args", "-"];
+    let ran = shop.0.spawn(&[("COUNTERSIGN_STATE", "state")], &words, input);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "from input\n"), "{ran}");
+    let ran = shop.run("run shell --args @absent.json", "");
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.starts_with("error: the arguments absent.json cannot be read: "), "{ran}");
+}
+
+#[test]
+fn what_does_not_complete_exits_with_1_and_leaves_a_receipt() {
+    let shop = Shop::new(&[]);
+    for (line, arguments, status, category) in [
+        ("run shell --yes", r#"{"command": "exit 3"}"#, "failed", "PermanentFailure"),
+        ("run shell --yes", r#"{"command": "sudo ls"}"#, "denied", "PolicyBlocked"),
+        ("run shell", r#"{"command": "touch x"}"#, "denied", "ConfirmationRequired"),
+        ("run shel", r#"{"command": "ls"}"#, "refused", "ToolNotFound"),
+        ("run shell", r#"{"command": 3}"#, "refused", "TypeMismatch"),
+        ("run shell", "nonsense", "refused", "InvalidParameters"),
+        ("run shell --yes", r#"{"command": "sleep 60", "timeout_secs": 1}"#, "timeout", "Timeout"),
+    ] {
+        let (code, whole) = shop.json(&format!("{line} --json"), arguments);
+        assert_eq!(code, 1, "{arguments}: {whole:#}");
+        assert_eq!(
+            (whole["status"].as_str(), whole["category"].as_str()),
+            (Some(status), Some(category)),
+            "{arguments}: {whole:#}"
+        );
+        assert_eq!(whole["receipt"]["status"], status, "{whole:#}");
+    }
+    assert!(!shop.0.path().join("x").exists(), "nobody agreed");
+}
+
+#[test]
+fn whoever_agreed_stands_in_the_receipt() {
+    let shop = Shop::new(&[]);
+    let (code, whole) = shop.json("run shell --yes --json", r#"{"command": "touch x"}"#);
+    assert_eq!(code, 0, "{whole:#}");
+    assert_eq!(whole["receipt"]["permit"]["who"], "kim (--yes)", "{whole:#}");
+    assert!(shop.0.path().join("x").exists());
+}
+
+#[test]
+fn a_quota_is_counted_across_runs() {
+    let shop = Shop::new(&[("countersign.toml", "[tools]\nmax_tool_calls_per_session = 1\n")]);
+    let line = "run shell --yes --json --session s1";
+    let (code, first) = shop.json(line, r#"{"command": "true"}"#);
+    assert_eq!(code, 0, "{first:#}");
+    let (code, second) = shop.json(line, r#"{"command": "true"}"#);
+    assert_eq!((code, &second["receipt"]["codes"][0]), (1, &"quota_blocked".into()), "{second:#}");
+}
+
+#[test]
+fn the_tools_and_who_may_use_them() {
+    let shop = Shop::new(&[(
+        "countersign.toml",
+        "[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.bash]\nrequires = [\"shell\"]\n",
+    )]);
+    assert_snapshot!(shop.run("tools", ""), @"
+    exit 0
+     TOOL   FROM      EFFECTS                 PARAMETERS                    OFFERED
+     bash   built in  reads, writes, network  command, cwd?, timeout_secs?  no: waits for shell
+     shell  built in  reads, writes, network  command, cwd?, timeout_secs?  yes
+    ");
+    let line = "run shell --yes --session s1";
+    assert_eq!(shop.run(line, r#"{"command": "true"}"#).code, 0);
+    let (_, rows) = shop.json("tools --session s1 --format json", "");
+    let offered: Vec<(&str, bool)> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap(), row["offered"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(offered, [("bash", true), ("shell", true)]);
+    assert_eq!(shop.run("tools --session s2", "").code, 2);
+    assert_eq!(shop.run("stats --session s2", "").code, 2, "looking begins no session");
+}
+
+#[test]
+fn what_was_called_is_counted() {
+    let shop = Shop::new(&[]);
+    let missing = shop.run("stats", "");
+    assert!(missing.code == 2 && missing.err.starts_with("error: nothing is recorded yet"));
+    for (line, arguments) in [
+        ("run shell --yes --session a", r#"{"command": "true"}"#),
+        ("run shell --yes --session a", r#"{"command": "exit 3"}"#),
+        ("run shel --session b", "{}"),
+        ("run shel --session b", "{}"),
+        ("run find_everything --session b", "{}"),
+        ("run shell --session b", r#"{"command": "sudo ls"}"#),
+    ] {
+        shop.run(line, arguments);
+    }
+    assert_snapshot!(shop.run("stats", ""), @"
+    exit 0
+    6 calls in 2 sessions: 1 completed, 1 denied, 1 failed, 3 refused
+
+     TOOL             CALLS  COMPLETED  DENIED  FAILED  REFUSED
+     shell                3          1       1       1        -
+     shel                 2          -       -       -        2
+     find_everything      1          -       -       -        1
+
+     MODEL    CALLS  COMPLETED  DENIED  FAILED  REFUSED
+     unknown      6          1       1       1        3
+
+     REJECTED FOR     CALLS
+     UNKNOWN_TOOL         3
+     blocked_command      1
+
+     TOOLS THAT DO NOT EXIST  CALLS
+     shel                         2
+     find_everything              1
+    ");
+    let (code, counted) = shop.json("stats --session b --format json", "");
+    assert_eq!((code, &counted["calls"], &counted["sessions"]), (0, &4.into(), &1.into()));
+    assert_eq!(counted["hallucinated_tools"][0], serde_json::json!({"tool": "shel", "calls": 2}));
+    assert_eq!(shop.run("stats --session c", "").code, 2);
+}
+
+#[test]
+fn a_recorded_session_is_checked() {
+    let shop = Shop::new(&[]);
+    shop.run("run shell --yes --session s1", r#"{"command": "exit 3"}"#);
+    let ran = shop.run("check --session s1", "");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("1 transcript"), "{ran}");
+    for (answer, code) in [
+        ("All tests pass.", 1),
+        ("I have cancelled order #W1.", 1),
+        ("The command ended with exit code 3.", 0),
+    ] {
+        let ran = shop.0.run_with("--state state check --session s1 --answer -", answer);
+        assert_eq!(ran.code, code, "{answer}: {ran}");
+    }
+    let ran = shop.run("check --session s2", "");
+    assert_snapshot!(ran, @"
+    exit 2
+    --- stderr
+    error: there is no session `s2` in the ledger
+    ");
+}
+
+#[test]
+fn a_state_that_cannot_be_used_runs_nothing() {
+    let desk = Desk::with(&[("file", "")]);
+    for (state, expected) in [("file", "is not a folder"), ("file/below", "lies below a file")] {
+        let words = ["run", "shell", "--yes", "--args", r#"{"command": "touch ran"}"#];
+        let ran = desk.spawn(&[("COUNTERSIGN_STATE", state)], &words, "");
+        assert!(ran.code == 2 && ran.err.contains(expected), "{ran}");
+    }
+    assert!(!desk.path().join("ran").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_call_is_recorded_as_cancelled() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let desk = Desk::with(&[]);
+    let fifo = desk.path().join("started");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let arguments = r#"{"command": "{ echo on; sleep 600; } > started"}"#;
+    let child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["run", "shell", "--yes", "--json", "--args", arguments])
+        .current_dir(desk.path())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("COUNTERSIGN_STATE", desk.path().join("state"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut held = BufReader::new(std::fs::File::open(&fifo).unwrap());
+    let mut begun = String::new();
+    held.read_line(&mut begun).unwrap();
+    assert_eq!(begun, "on\n");
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    // The file ends only when nobody holds it any more: nothing is left running.
+    assert_eq!(std::io::Read::read_to_end(&mut held, &mut Vec::new()).unwrap(), 0);
+    let whole: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&whole["status"], &whole["category"], &whole["receipt"]["status"]),
+        (&"cancelled".into(), &"Cancelled".into(), &"cancelled".into()),
+        "{whole:#}"
+    );
+}

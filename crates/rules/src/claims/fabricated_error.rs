@@ -1,0 +1,126 @@
+use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
+use crate::rule::{Group, Meta, Rule};
+use crate::values::{Stated, StatedKind};
+
+/// CS012: an error message quoted as seen, which nothing said.
+pub(crate) struct FabricatedError;
+
+static META: Meta = Meta {
+    code: Code("CS012"),
+    name: "fabricated-error",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "an error message is quoted that stands in no result",
+    page: include_str!("../../../../spec/rules/CS012.md"),
+};
+
+impl Rule for FabricatedError {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for answer in facts.answers() {
+            let quotes = facts.stated_in(answer.turn).iter();
+            for value in quotes.filter(|value| value.kind == StatedKind::Quote) {
+                if let Some(seen) = seen(&answer.prose, value) {
+                    judge(facts, findings, &answer.prose, value, seen);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the quotation is an error that is said to have come up: `Some(true)` when plainly so.
+fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
+    if !is_error(value.span.of(prose.text)) {
+        return None;
+    }
+    let clause = prose.clause_at(value.token)?;
+    let words = prose.tokens(clause.tokens.clone());
+    let led = words.first().is_some_and(|t| t.is(':') || t.is(','));
+    let before = if led { prose.before_in_sentence(value.token) } else { &[] };
+    let unreal = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL).or(Tags::NEGATION);
+    let plain = |t: &&Token| t.kind == TokenKind::Word && !t.quoted;
+    if !matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) {
+        return None;
+    }
+    let around: Vec<&Token> = before.iter().chain(words).filter(plain).collect();
+    if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE)) {
+        return None;
+    }
+    let is =
+        |t: &&&Token, known: &[&str]| known.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
+    let reports = ["error", "errors", "exception", "failure", "panic", "message", "traceback"];
+    let came_up =
+        ["is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives"];
+    let raises = ["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
+    let names = around.iter().any(|t| is(&t, &reports));
+    let raised = around.iter().any(|t| is(&t, &raises));
+    (names || raised).then(|| around.iter().any(|t| is(&t, &came_up)))
+}
+
+/// Whether a quotation reads like an error message: it names the error and says what is wrong.
+fn is_error(text: &str) -> bool {
+    const MARKS: [&str; 16] = [
+        "cannot ",
+        "can't ",
+        "could not ",
+        "failed",
+        "not found",
+        "undefined",
+        "denied",
+        "invalid",
+        "unexpected",
+        "no such",
+        "refused",
+        "timed out",
+        "panic",
+        "unable to",
+        "exceeded",
+        "missing",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let named = lower.split_once(": ").is_some_and(|(name, rest)| {
+        (name.ends_with("error") || name.ends_with("exception")) && rest.len() >= 4
+    });
+    named || (text.split_whitespace().count() >= 4 && MARKS.iter().any(|mark| lower.contains(mark)))
+}
+
+fn judge(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    prose: &Prose<'_>,
+    value: &Stated<'_>,
+    plain: bool,
+) {
+    let text = value.span.of(prose.text);
+    let claim = Claim {
+        kind: ClaimKind::Error,
+        text: text.to_owned(),
+        objects: vec![Object { kind: ObjectKind::Quote, text: value.text.to_owned() }],
+        span: value.span,
+        turn: value.turn,
+    };
+    if let Some(given) = facts.quoted_from(value.text, value.turn) {
+        return findings.supported(&claim, [facts.evidence_in(given)]);
+    }
+    if facts.record().count_before(value.turn) == 0 && !plain {
+        return findings.not_checkable(&claim);
+    }
+    findings.unsupported(
+        facts,
+        &claim,
+        Note::proven(format!("no result and no message has the error `{}`", value.text))
+            .help("quote the error as it came up")
+            .provable_if(
+                plain
+                    && facts.is_complete_before(value.turn)
+                    && facts.given().is_whole_before(value.turn),
+            ),
+    );
+}

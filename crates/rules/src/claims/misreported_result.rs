@@ -1,0 +1,285 @@
+use std::collections::BTreeSet;
+
+use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role};
+
+use crate::facts::{Answer, Facts, words_of};
+use crate::findings::{Findings, Note};
+use crate::prose::{Prose, Tags, Token, TokenKind};
+use crate::rule::{Group, Meta, Rule};
+use crate::values::{
+    Figure, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted, sibling,
+};
+
+/// An id that differs from one of the record in so many letters is that one, misquoted.
+const MISQUOTED: usize = 2;
+/// So many bytes of what the user asked are looked at.
+const LONGEST_REQUEST: usize = 4_000;
+/// An amount may follow from so many amounts before it and behind it.
+const AROUND: usize = 24;
+
+/// FK030: an id or an amount that is not what the results hold.
+pub(crate) struct MisreportedResult;
+
+static META: Meta = Meta {
+    code: Code("FK030"),
+    name: "misreported-result",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "an id or amount is stated that the results contradict",
+    page: include_str!("../../../../spec/rules/FK030.md"),
+};
+
+impl Rule for MisreportedResult {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let mut known = BTreeSet::new();
+        for answer in facts.answers() {
+            let stated = facts.stated_in(answer.turn);
+            let mut seen = BTreeSet::new();
+            for value in stated.iter().filter(|s| s.kind == StatedKind::Id) {
+                if seen.insert(value.text) {
+                    judge_id(facts, findings, &answer.prose, value);
+                }
+            }
+            judge_amounts(facts, findings, answer, stated, &mut known);
+        }
+    }
+}
+
+fn claim(value: &Stated<'_>, kind: ObjectKind) -> Claim {
+    Claim {
+        kind: ClaimKind::Value,
+        text: value.text.to_owned(),
+        objects: vec![Object { kind, text: value.text.to_owned() }],
+        span: value.span,
+        turn: value.turn,
+    }
+}
+
+fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, value: &Stated<'_>) {
+    let claim = claim(value, ObjectKind::Id);
+    let turn = value.turn;
+    if let Some(text) = facts.source_of(value.text, turn, true) {
+        return findings.supported(&claim, [facts.evidence_in(text)]);
+    }
+    if spelled_by_user(facts, value) || is_denied(prose, value) {
+        return findings.supported(&claim, []);
+    }
+    let provable = facts.shows_all_before(turn);
+    let like = if provable { sibling } else { misquoted };
+    let Some(sibling) = like(facts.given(), value.text, turn) else {
+        return findings.not_checkable(&claim);
+    };
+    let misquoted = sibling.distance <= MISQUOTED;
+    let message = match misquoted {
+        true => {
+            format!("`{}` stands nowhere in the record, which has `{}`", value.text, sibling.text)
+        }
+        false => format!("`{}` stands nowhere in what the agent was given", value.text),
+    };
+    findings.contradicted(
+        facts,
+        &claim,
+        Note::proven(message)
+            .help("quote ids as they stand in the result")
+            .provable_if(provable)
+            .evidence([facts.evidence_in(sibling.source)]),
+    );
+}
+
+/// "I don't see an order X", "there is no X": what is said not to exist need not stand anywhere.
+fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
+    const EXISTS: [&str; 12] = [
+        "see",
+        "find",
+        "found",
+        "locate",
+        "exist",
+        "exists",
+        "match",
+        "matches",
+        "valid",
+        "have",
+        "recognize",
+        "there",
+    ];
+    let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
+    let words =
+        || prose.clauses.get(at).map(|c| prose.tokens(c.tokens.clone())).unwrap_or_default();
+    let exists = |t: &Token| EXISTS.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
+    words().iter().any(|t| t.has(Tags::NEGATION)) && words().iter().any(exists)
+}
+
+/// Whether the user wrote the id in parts: "W 22-10".
+fn spelled_by_user(facts: &Facts<'_>, value: &Stated<'_>) -> bool {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let wanted = plain(value.text);
+    let messages = facts.transcript().messages.get(..value.turn).unwrap_or_default();
+    messages
+        .iter()
+        .rev()
+        .filter(|m| m.role == Role::User)
+        .take(20)
+        .any(|m| m.text.len() <= LONGEST_REQUEST && plain(&m.text).contains(&wanted))
+}
+
+/// The amounts of one answer, judged against what it names and what stands beside them.
+fn judge_amounts(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    stated: &[Stated<'_>],
+    known: &mut BTreeSet<Figure>,
+) {
+    let turn = answer.turn;
+    let amounts: Vec<(&Stated<'_>, Figure)> = stated
+        .iter()
+        .filter_map(|value| match value.kind {
+            StatedKind::Money(figure) => Some((value, figure)),
+            _ => None,
+        })
+        .collect();
+    if amounts.is_empty() {
+        return;
+    }
+    if facts.runs_shell_before(turn) || facts.record().count_before(turn) == 0 {
+        for (value, _) in &amounts {
+            findings.not_checkable(&claim(value, ObjectKind::Money));
+        }
+        return;
+    }
+    let is_given = |figure: &Figure| {
+        known.contains(figure) || facts.given().figure(*figure).is_some_and(|first| first < turn)
+    };
+    let (given, open): (Vec<_>, Vec<_>) = amounts.iter().partition(|(_, f)| is_given(f));
+    for (value, _) in &given {
+        findings.supported(&claim(value, ObjectKind::Money), []);
+    }
+    if open.is_empty() {
+        return;
+    }
+    let mut named: Option<Named> = None;
+    let asked = asked(facts, turn);
+    let mut derived: Vec<Figure> = Vec::new();
+    let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
+    // What follows from amounts may itself be what others follow from: a total of differences.
+    for _ in 0..2 {
+        left.retain(|(value, figure)| {
+            let at = amounts.partition_point(|(other, _)| other.token < value.token);
+            let around = at.saturating_sub(AROUND)..amounts.len().min(at + AROUND);
+            let beside: Vec<Figure> = amounts
+                .get(around)
+                .unwrap_or_default()
+                .iter()
+                .map(|(_, other)| *other)
+                .filter(|f| f != figure && (is_given(f) || derived.contains(f)))
+                .collect();
+            let recorded = |f: &Figure| facts.given().figure(*f).is_some_and(|first| first < turn);
+            let mut worked_out: Vec<Figure> =
+                beside.iter().copied().filter(|f| !recorded(f)).collect();
+            worked_out.dedup();
+            let rows = vec![beside, worked_out, asked.clone()];
+            let here = Sources { rows, shares: shares(answer) };
+            let follows = here.give(*figure) || {
+                let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
+                named.add_to(here).give(*figure)
+            };
+            if follows {
+                if !derived.contains(figure) {
+                    derived.push(*figure);
+                }
+                findings.supported(&claim(value, ObjectKind::Money), []);
+            }
+            !follows
+        });
+    }
+    let mut accused: Vec<Figure> = Vec::new();
+    for (value, figure) in left {
+        if !accused.contains(figure) {
+            accused.push(*figure);
+            let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
+            accuse(facts, findings, answer, named, value, *figure);
+        }
+    }
+    known.extend(derived);
+}
+
+fn accuse(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    named: &Named,
+    value: &Stated<'_>,
+    figure: Figure,
+) {
+    let claim = claim(value, ObjectKind::Money);
+    let label = label(answer, value);
+    let held = named.before(value.token).and_then(|thing| {
+        let mut members = thing.own.iter();
+        let (name, figures) = members.find(|(name, _)| is_called(name, &label))?;
+        Some((name.clone(), *figures.first()?))
+    });
+    let like = || named.figures().find(|held| is_misquoted(figure, *held));
+    let text = value.text;
+    let note = match held {
+        Some((name, held)) => {
+            Note::proven(format!("{text} stands in no result; the record has `{name}` {held}"))
+        }
+        None => match like() {
+            Some(held) => {
+                Note::proven(format!("{text} stands in no result; the record has {held}"))
+            }
+            None => Note::suspected(format!(
+                "{text} stands in no result and does not follow from the amounts there"
+            )),
+        },
+    };
+    let provable = note.provable && facts.shows_all_before(value.turn);
+    findings.contradicted(
+        facts,
+        &claim,
+        note.help("quote amounts as they stand in the result").provable_if(provable),
+    );
+}
+
+/// The word that says what an amount is: "price" in "Price: $5", "priced at $5".
+fn label(answer: &Answer<'_>, value: &Stated<'_>) -> String {
+    let before = answer.prose.tokens(value.token.saturating_sub(4)..value.token);
+    let small = Tags::PREPOSITION.or(Tags::BE).or(Tags::DETERMINER).or(Tags::ADVERB);
+    let word = before.iter().rev().find(|t| t.kind == TokenKind::Word && !t.has(small));
+    word.map(|t| answer.prose.word(t).to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Whether a member's name holds the word: `total_price` and "priced".
+fn is_called(name: &str, label: &str) -> bool {
+    let stem = label.get(..label.len().min(5)).unwrap_or(label).trim_end_matches('s');
+    stem.len() >= 4 && words_of(name).iter().any(|word| word.starts_with(stem))
+}
+
+/// The figures that the user named last.
+fn asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
+    let before = facts.transcript().messages.get(..turn).unwrap_or_default();
+    let mut figures = Vec::new();
+    if let Some(message) = before.iter().rev().find(|m| m.role == Role::User) {
+        let end = message.text.floor_char_boundary(LONGEST_REQUEST);
+        each_figure(message.text.get(..end).unwrap_or_default(), |figure| figures.push(figure));
+    }
+    figures.truncate(AROUND);
+    figures
+}
+
+/// The percentages of an answer.
+fn shares(answer: &Answer<'_>) -> Vec<Figure> {
+    let percents = answer.prose.tokens.iter().filter(|t| t.kind == TokenKind::Number);
+    percents
+        .map(|t| answer.prose.word(t))
+        .filter(|word| word.ends_with('%'))
+        .filter_map(Figure::parse)
+        .collect()
+}

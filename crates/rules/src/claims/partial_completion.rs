@@ -1,0 +1,112 @@
+use std::collections::BTreeSet;
+
+use countersign_model::{Code, Message, MessageKind, Mode, Role};
+
+use crate::action::{self, ActionClaim, ActionVerdict};
+use crate::facts::{Answer, Facts, vouching};
+use crate::findings::{Findings, Note};
+use crate::prose::{Prose, Token};
+use crate::rule::{Group, Meta, Rule};
+use crate::values::{longest_list, whole};
+
+/// FK011: all of so many are said to be done, and fewer were.
+pub(crate) struct PartialCompletion;
+
+static META: Meta = Meta {
+    code: Code("FK011"),
+    name: "partial-completion",
+    group: Group::Claim,
+    mode: Mode::Warn,
+    summary: "all of so many things are said to be done, and fewer calls did it",
+    page: include_str!("../../../../spec/rules/FK011.md"),
+};
+
+impl Rule for PartialCompletion {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let answers = facts.answers();
+        for said in facts.action_claims().iter().filter(|said| said.direct) {
+            let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
+            let Some(wanted) = answers.get(at).and_then(|answer| all_of(answer, said)) else {
+                continue;
+            };
+            if matches!(action::judge(facts, said), ActionVerdict::Supported(_)) {
+                judge(facts, findings, said, wanted);
+            }
+        }
+    }
+}
+
+/// So many calls before a message are looked through.
+const MOST_CALLS: usize = 512;
+
+/// How many things a claim says were all acted on: "all five orders", "both mails".
+fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
+    let prose = &answer.prose;
+    let from = prose.tokens.partition_point(|t| (t.start as usize) < said.claim.span.start);
+    let until = prose.tokens.partition_point(|t| (t.end as usize) <= said.claim.span.end);
+    let tokens = prose.tokens(from..until);
+    tokens.iter().enumerate().find_map(|(at, token)| match word(prose, Some(token)) {
+        "both" => Some(2),
+        "all" => {
+            let of = matches!(word(prose, tokens.get(at + 1)), "of" | "the");
+            let the = of && matches!(word(prose, tokens.get(at + 2)), "the" | "your");
+            let number = tokens.get(at + 1 + usize::from(of) + usize::from(the))?;
+            whole(prose.word(number)).filter(|n| (2..1_000).contains(n))
+        }
+        _ => None,
+    })
+}
+
+fn word<'t>(prose: &Prose<'t>, token: Option<&Token>) -> &'t str {
+    let word = token.filter(|t| !t.quoted).map(|t| prose.word(t)).unwrap_or_default();
+    match word {
+        "Both" => "both",
+        "All" => "all",
+        word => word,
+    }
+}
+
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wanted: u64) {
+    let claim = &said.claim;
+    let accepted = vouching(said.family);
+    let since = request(&facts.transcript().messages, claim.turn);
+    let mut done = BTreeSet::new();
+    let mut evidence = Vec::new();
+    for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
+        if deed.shell.is_some() || deed.opaque {
+            return findings.not_checkable(claim);
+        }
+        if !deed.families.meets(accepted) || !deed.status.succeeded() {
+            continue;
+        }
+        let Some(call) = execution.call else { return findings.not_checkable(claim) };
+        // One call may do it to many.
+        let many = longest_list(call.arguments.as_str()).max(longest_list(execution.text()));
+        if many.is_none_or(|many| many > 1) || execution.called_at < since {
+            return findings.not_checkable(claim);
+        }
+        done.insert((call.tool.as_str(), call.arguments.as_str()));
+        evidence.push(facts.evidence(execution));
+    }
+    let count = u64::try_from(done.len()).unwrap_or(u64::MAX);
+    if count == 0 || count >= wanted {
+        return findings.supported(claim, evidence);
+    }
+    findings.unsupported(
+        facts,
+        claim,
+        Note::suspected(format!("{wanted} are said to be done, and {count} calls did it"))
+            .help("do the rest, or say how many were done")
+            .evidence(evidence),
+    );
+}
+
+/// The message with the user's request that the latest work answers.
+fn request(messages: &[Message], turn: usize) -> usize {
+    let said = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
+    messages.get(..turn).unwrap_or_default().iter().rposition(said).unwrap_or(0)
+}

@@ -1,0 +1,211 @@
+use std::collections::HashMap;
+
+use countersign_model::{CallRef, Code, Evidence, EvidenceSource, Mode, RecordedReceipt, Status};
+use serde_json::Value;
+
+use crate::facts::{Execution, Facts, reports_failure};
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+use crate::tool_use::same;
+
+/// FK040: receipts that contradict themselves, one another, or the calls they belong to.
+pub(crate) struct ReceiptTampering;
+
+static META: Meta = Meta {
+    code: Code("FK040"),
+    name: "receipt-tampering",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "the receipts of the record contradict themselves or the calls they belong to",
+    page: include_str!("../../../../spec/rules/FK040.md"),
+};
+
+impl Rule for ReceiptTampering {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let mut seen: HashMap<&str, &RecordedReceipt> = HashMap::new();
+        for receipt in facts.transcript().receipts.iter().flatten() {
+            let execution = execution_of(facts, receipt);
+            let earlier = seen.insert(receipt.id.as_str(), receipt);
+            let faults = [
+                earlier.and_then(|earlier| repeated(receipt, earlier)),
+                backwards(receipt),
+                execution.and_then(|execution| of_other_tool(receipt, execution)),
+                execution.and_then(|execution| other_end(receipt, execution)),
+                execution.and_then(|execution| other_result(receipt, execution)),
+            ];
+            for fault in faults.into_iter().flatten() {
+                report(findings, receipt, execution, fault);
+            }
+        }
+    }
+}
+
+/// What is wrong with a receipt.
+struct Fault {
+    message: String,
+    expected: String,
+    actual: String,
+}
+
+impl Fault {
+    fn new(
+        message: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
+        Self { message: message.into(), expected: short(expected), actual: short(actual) }
+    }
+}
+
+/// The call that a receipt names.
+fn execution_of<'f, 't>(
+    facts: &'f Facts<'t>,
+    receipt: &RecordedReceipt,
+) -> Option<&'f Execution<'t>> {
+    let id = receipt.call_id.as_deref().filter(|id| !id.is_empty())?;
+    let mut named =
+        facts.record().executions().iter().filter(|e| e.call.is_some_and(|c| c.id == id));
+    // Logs that repeat call ids do not tell which is meant.
+    named.next().filter(|_| named.next().is_none())
+}
+
+fn repeated(receipt: &RecordedReceipt, earlier: &RecordedReceipt) -> Option<Fault> {
+    (receipt != earlier).then(|| {
+        Fault::new(
+            format!("two different receipts have the id `{}`", receipt.id),
+            format!("{} {:?}", earlier.tool, earlier.status),
+            format!("{} {:?}", receipt.tool, receipt.status),
+        )
+    })
+}
+
+fn backwards(receipt: &RecordedReceipt) -> Option<Fault> {
+    let (started, ended) = (receipt.started?, receipt.ended?);
+    (ended < started).then(|| {
+        let message = format!("receipt `{}` ends before it begins", receipt.id);
+        Fault::new(message, format!("after {started}"), ended.to_string())
+    })
+}
+
+fn of_other_tool(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
+    let called = execution.tool();
+    let one = same(called, &receipt.tool) || same(&receipt.tool, called);
+    (!called.is_empty() && !one).then(|| {
+        let message = format!("receipt `{}` is of another tool than its call", receipt.id);
+        Fault::new(message, called, receipt.tool.as_str())
+    })
+}
+
+/// A success in the receipt, and a failure where the result stands.
+fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
+    let outcome = execution.outcome.filter(|outcome| !outcome.running)?;
+    let ended = execution.status();
+    let failed = !ended.succeeded() || reports_failure(&outcome.text);
+    let marked = outcome.is_error == Some(false) || outcome.exit_code == Some(0);
+    let message = match (receipt.status, failed) {
+        (Status::Completed, true) => {
+            format!("receipt `{}` says that it succeeded, and the call failed", receipt.id)
+        }
+        (Status::Failed | Status::Denied | Status::Refused, false) if marked => {
+            format!("receipt `{}` says that it failed, and the call succeeded", receipt.id)
+        }
+        _ => return None,
+    };
+    let recorded = if failed { "failed" } else { "completed" };
+    Some(Fault::new(message, recorded, format!("{:?}", receipt.status).to_lowercase()))
+}
+
+/// Whether two forms of one result exclude each other. One may have members that the other lacks:
+/// the id of the execution is added for the agent, and what it need not see is left out.
+fn contradict(stated: &Value, given: &Value) -> bool {
+    match (stated, given) {
+        (Value::Object(stated), Value::Object(given)) => {
+            let wrapped = |one: &serde_json::Map<String, Value>| {
+                one.get("result").filter(|_| one.contains_key("execution_id")).cloned()
+            };
+            match (wrapped(stated), wrapped(given)) {
+                (None, Some(inner)) => contradict(&Value::Object(stated.clone()), &inner),
+                (Some(inner), None) => contradict(&inner, &Value::Object(given.clone())),
+                _ => stated.iter().any(|(name, value)| {
+                    given.get(name).is_some_and(|other| contradict(value, other))
+                }),
+            }
+        }
+        // A list may be shortened for the agent, but not changed.
+        (Value::Array(stated), Value::Array(given)) => {
+            stated.iter().zip(given).any(|(a, b)| contradict(a, b))
+        }
+        (Value::Number(a), Value::Number(b)) => a.as_f64() != b.as_f64(),
+        (Value::Object(wrapper), other) | (other, Value::Object(wrapper)) => {
+            !wrapper.contains_key("execution_id")
+                || wrapper.get("result").is_some_and(|inner| contradict(inner, other))
+        }
+        (stated, given) => stated != given,
+    }
+}
+
+/// Whether neither text holds the other: one may be shortened, or have a line added.
+fn texts_differ(stated: &str, given: &str) -> bool {
+    let (stated, given) = (stated.trim(), given.trim());
+    !given.contains(stated) && !stated.contains(given)
+}
+
+/// Another result than the agent was given.
+fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
+    let stated = receipt.result.as_ref().filter(|value| !value.is_null())?;
+    let outcome = execution.outcome.filter(|o| !o.truncated && !o.running)?;
+    let differs = match (stated, serde_json::from_str::<Value>(&outcome.text)) {
+        (Value::String(text), Ok(given)) => match serde_json::from_str::<Value>(text) {
+            Ok(stated) => contradict(&stated, &given),
+            Err(_) => given.as_str() != Some(text) && texts_differ(text, &outcome.text),
+        },
+        (Value::String(text), Err(_)) => texts_differ(text, &outcome.text),
+        (stated, Ok(given)) => contradict(stated, &given),
+        // A record of a result in a form of its own cannot be compared.
+        (_, Err(_)) => false,
+    };
+    differs.then(|| {
+        let message = format!("receipt `{}` holds another result than the call", receipt.id);
+        let stated = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
+        Fault::new(message, outcome.text.as_str(), stated)
+    })
+}
+
+fn report(
+    findings: &mut Findings<'_>,
+    receipt: &RecordedReceipt,
+    execution: Option<&Execution<'_>>,
+    fault: Fault,
+) {
+    let outcome = execution.and_then(|e| e.outcome);
+    let turn = execution.map_or(0, |e| e.answered_at.unwrap_or(e.called_at));
+    let line = outcome.map_or(0, |outcome| outcome.line);
+    let call = CallRef {
+        id: receipt.call_id.clone().unwrap_or_else(|| receipt.id.clone()),
+        tool: receipt.tool.clone(),
+        pointer: String::new(),
+        expected: Some(fault.expected),
+        actual: Some(fault.actual.clone()),
+    };
+    let evidence = Evidence {
+        source: EvidenceSource::Execution { execution_id: receipt.id.clone() },
+        tool: Some(receipt.tool.clone()),
+        pointer: String::new(),
+        excerpt: fault.actual,
+        line,
+    };
+    let note = Note::proven(fault.message)
+        .help("do not rely on this record; find out who could write to it")
+        .evidence([evidence]);
+    findings.call(turn, line, call, note);
+}
+
+fn short(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    text.truncate(text.floor_char_boundary(160));
+    text
+}

@@ -1,0 +1,175 @@
+use countersign_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span};
+
+use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
+use crate::findings::{Findings, Note};
+use crate::obligation::{Obligation, When};
+use crate::prose::{Prose, Tags};
+use crate::rule::{Group, Meta, Rule};
+
+/// CS019: what the policy wants done with such work was not done.
+pub(crate) struct UnmetObligation;
+
+static META: Meta = Meta {
+    code: Code("CS019"),
+    name: "unmet-obligation",
+    group: Group::Claim,
+    mode: Mode::Warn,
+    summary: "the agent ends its turn, and something that the policy obliges to was not done",
+    page: include_str!("../../../../spec/rules/CS019.md"),
+};
+
+impl Rule for UnmetObligation {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let obligations = &facts.settings().obligations;
+        if obligations.is_empty() {
+            return;
+        }
+        let messages = &facts.transcript().messages;
+        for answer in facts.answers().iter().filter(|answer| ends_turn(messages, answer.turn)) {
+            for obligation in obligations {
+                judge(facts, findings, answer, obligation);
+            }
+        }
+    }
+}
+
+fn judge<'t>(
+    facts: &Facts<'t>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'t>,
+    obligation: &Obligation,
+) {
+    let turn = answer.turn;
+    let since = request(&facts.transcript().messages, turn);
+    let mut deeds: Vec<_> = facts.deeds_before(turn).collect();
+    deeds.reverse();
+    let obliges = |at: &usize| {
+        deeds.get(*at).is_some_and(|(e, deed)| e.called_at >= since && triggers(obligation, deed))
+    };
+    let triggers: Vec<usize> = (0..deeds.len()).filter(obliges).collect();
+    // What comes after the last one serves all of them; what comes before serves from the first on.
+    let missed = match obligation.when() {
+        When::After => triggers.last().filter(|&&at| !met(obligation, &deeds, at + 1..deeds.len())),
+        When::Before => triggers.first().filter(|&&at| !met(obligation, &deeds, 0..at)),
+    };
+    let claim = claim(answer);
+    let Some(&at) = missed else {
+        if !triggers.is_empty() {
+            findings.supported(&claim, []);
+        }
+        return;
+    };
+    let Some((execution, deed)) = deeds.get(at) else { return };
+    let need = obligation.need();
+    if admits(&answer.prose, &need.families) {
+        return findings.supported(&claim, [facts.evidence(execution)]);
+    }
+    let hidden = deeds.iter().any(|(_, deed)| deed.delegates);
+    if hidden || !facts.is_complete_before(turn) {
+        return findings.not_checkable(&claim);
+    }
+    let (place, what) = match obligation.when() {
+        When::After => ("after", deed.written.last().map_or(deed.tool.as_ref(), String::as_str)),
+        When::Before => ("before", deed.tool.as_ref()),
+    };
+    let missing = match obligation.when() {
+        When::After => "followed",
+        When::Before => "came",
+    };
+    findings.unsupported(
+        facts,
+        &claim,
+        Note::proven(format!("no {} {missing} {place} `{what}`", need.text))
+            .help("do it, or say that it was not done; your configuration obliges to it")
+            .evidence([facts.evidence(execution)]),
+    );
+}
+
+/// Whether a deed is of the kind that obliges.
+fn triggers(obligation: &Obligation, deed: &Deed<'_>) -> bool {
+    let wanted = Families::of(obligation.trigger());
+    let done = deed.families.meets(wanted) && deed.status_for(wanted).succeeded() && !deed.is_note;
+    let files =
+        !obligation.is_about_files() || deed.written.iter().any(|path| obligation.covers(path));
+    done && files
+}
+
+/// Whether one of the deeds is what is needed, and came off.
+fn met(
+    obligation: &Obligation,
+    deeds: &[(&Execution<'_>, &Deed<'_>)],
+    among: std::ops::Range<usize>,
+) -> bool {
+    let need = &obligation.need().families;
+    let wanted = Families::of(need);
+    deeds.get(among).unwrap_or_default().iter().any(|(execution, deed)| match &deed.shell {
+        Some(work) => {
+            let mut runs = work.runs.iter().filter(|run| need.contains(&run.family));
+            runs.any(|run| run.end == RunEnd::Passed)
+                || (work.runs.is_empty() && work.opaque && tells(execution, need))
+        }
+        None => deed.families.meets(wanted) && deed.status.succeeded(),
+    })
+}
+
+/// Whether the output of a command of unknown doings is that of a check that passed.
+fn tells(execution: &Execution<'_>, need: &[Family]) -> bool {
+    use countersign_shell::{ActivityKind, OutputVerdict, summary};
+    let kind = match need.first() {
+        Some(Family::Test) => ActivityKind::Test,
+        Some(Family::Lint) => ActivityKind::Lint,
+        Some(Family::Build) => ActivityKind::Build,
+        _ => return false,
+    };
+    summary(execution.text(), kind).verdict == Some(OutputVerdict::Passed)
+}
+
+/// Whether the answer says that it was not done: "I have not run the tests".
+fn admits(prose: &Prose<'_>, need: &[Family]) -> bool {
+    prose.clauses.iter().any(|clause| {
+        let tokens = prose.tokens(clause.tokens.clone());
+        let named = tokens.iter().any(|t| {
+            t.noun.is_some_and(|noun| need.contains(&noun))
+                || matches!(t.verb, Some(crate::prose::Action::Of(f)) if need.contains(&f))
+        });
+        named && tokens.iter().any(|t| t.has(Tags::NEGATION.or(Tags::FAILURE)))
+    })
+}
+
+/// Whether the message is the last of the agent's before the user speaks, or the log ends.
+fn ends_turn(messages: &[Message], turn: usize) -> bool {
+    let calls = messages.get(turn).is_none_or(|m| !m.calls.is_empty());
+    let next = messages.get(turn + 1..).unwrap_or_default().iter();
+    let mut next = next.filter(|m| m.kind == MessageKind::Ordinary);
+    !calls && next.next().is_none_or(|m| m.role == Role::User)
+}
+
+/// The first sentence stands for the whole answer.
+fn claim(answer: &Answer<'_>) -> Claim {
+    let prose = &answer.prose;
+    let sentence = prose.sentences.first().map(|s| prose.tokens(s.tokens.clone()));
+    let bounds = sentence.and_then(|tokens| Some((tokens.first()?.start, tokens.last()?.end)));
+    let (start, end) = bounds.unwrap_or_default();
+    let span = Span::new(start as usize, end as usize);
+    Claim {
+        kind: ClaimKind::Completion,
+        text: span.of(prose.text).to_owned(),
+        objects: Vec::new(),
+        span,
+        turn: answer.turn,
+    }
+}
+
+/// The message with the user's latest request.
+fn request(messages: &[Message], turn: usize) -> usize {
+    messages
+        .get(..turn)
+        .unwrap_or_default()
+        .iter()
+        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
+        .unwrap_or(0)
+}

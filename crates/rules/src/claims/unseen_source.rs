@@ -1,0 +1,124 @@
+use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::rule::{Group, Meta, Rule};
+use crate::values::{Stated, StatedKind, holds};
+
+/// FK021: a source that the agent never saw.
+pub(crate) struct UnseenSource;
+
+static META: Meta = Meta {
+    code: Code("FK021"),
+    name: "unseen-source",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "a URL, a file or a quotation is given as a source that occurs in nothing the agent \
+              was given",
+    page: include_str!("../../../../spec/rules/FK021.md"),
+};
+
+impl Rule for UnseenSource {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for answer in facts.answers() {
+            let mut judged: Vec<&str> = Vec::new();
+            for value in facts.stated_in(answer.turn) {
+                if judged.len() < MOST && !judged.contains(&value.text) {
+                    judged.push(value.text);
+                    judge(facts, findings, &answer.prose, value);
+                }
+            }
+        }
+    }
+}
+
+/// Fewer words between quotation marks name something, or put it in other words.
+const LEAST_WORDS: usize = 8;
+/// So many sources of one answer are judged.
+const MOST: usize = 256;
+
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, value: &Stated<'_>) {
+    let Some(clause) = prose.clause_at(value.token) else { return };
+    let turn = value.turn;
+    let (kind, source, given) = match value.kind {
+        StatedKind::Url if is_stated(prose, clause) => {
+            (ObjectKind::Url, "page", facts.source_of(value.text, turn, true))
+        }
+        StatedKind::Path if is_stated(prose, clause) && !is_made(clause) => {
+            (ObjectKind::Path, "file", facts.source_of(value.text, turn, true))
+        }
+        StatedKind::Quote if is_attributed(prose, clause, value) => {
+            (ObjectKind::Quote, "quotation", facts.quoted_from(value.text, turn))
+        }
+        _ => return,
+    };
+    let claim = Claim {
+        kind: ClaimKind::Source,
+        text: value.span.of(prose.text).to_owned(),
+        objects: vec![Object { kind, text: value.text.to_owned() }],
+        span: value.span,
+        turn,
+    };
+    if let Some(given) = given {
+        return findings.supported(&claim, [facts.evidence_in(given)]);
+    }
+    if kind == ObjectKind::Url && is_composed(facts, value) {
+        return findings.not_checkable(&claim);
+    }
+    // Without a record there is nothing that a path or a page could have come from.
+    if facts.record().count_before(turn) == 0 && kind != ObjectKind::Path {
+        return findings.not_checkable(&claim);
+    }
+    let whole = facts.is_complete_before(turn) && facts.given().is_whole_before(turn);
+    findings.unsupported(
+        facts,
+        &claim,
+        Note::proven(format!("nothing that the agent was given has the {source} `{}`", value.text))
+            .help("cite what was read")
+            .provable_if(whole && kind != ObjectKind::Path),
+    );
+}
+
+/// Whether the clause says that something is so, not that it is to be.
+fn is_stated(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let words = prose.tokens(clause.tokens.clone());
+    let open = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::REQUEST);
+    matches!(clause.mood, Mood::Asserted | Mood::Observed) && !words.iter().any(|t| t.has(open))
+}
+
+/// Whether the clause says that a file was made or changed, which FK010 judges.
+fn is_made(clause: &Clause) -> bool {
+    let changes = |action| match action {
+        Action::Of(family) => family.changes_state(),
+        Action::Generic | Action::Any => true,
+    };
+    clause.predicates.iter().any(|predicate| changes(predicate.action))
+}
+
+/// "The manual says …", "according to …": words in somebody's mouth, enough of them to be quoted.
+fn is_attributed(prose: &Prose<'_>, clause: &Clause, value: &Stated<'_>) -> bool {
+    let marked = prose.tokens.get(value.token).is_some_and(|t| t.kind != TokenKind::Code);
+    if !marked || value.text.split_whitespace().count() < LEAST_WORDS {
+        return false;
+    }
+    let words = prose.before_in_sentence(value.token);
+    let reports = |t: &Token| t.has(Tags::REPORT);
+    let open = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::AGENT).or(Tags::INTEND);
+    matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Attributed)
+        && words.iter().any(reports)
+        && !words.iter().any(|t| t.has(open))
+}
+
+/// Whether every part of an address was given: the agent put it together.
+fn is_composed(facts: &Facts<'_>, value: &Stated<'_>) -> bool {
+    let mut parts = value.text.split(['/', '?', '=', '&']).filter(|part| part.len() > 2);
+    parts.all(|part| {
+        let near = facts.given().near(value.turn, 64 * 1024);
+        { near }.any(|text| holds(text.text, part))
+    })
+}

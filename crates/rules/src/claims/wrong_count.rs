@@ -1,0 +1,295 @@
+use std::collections::BTreeSet;
+
+use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
+
+use crate::facts::{Answer, Deed, Facts, Families, words_of};
+use crate::findings::{Findings, Note};
+use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::rule::{Group, Meta, Rule};
+use crate::values::{Countable, Source, Tally, holds, listed, whole};
+
+/// So many bytes of results before a message are counted through.
+const REACH: usize = 32 * 1024;
+/// So many results that count the kind are looked at.
+const MOST_REPORTS: usize = 6;
+
+/// So many calls before a message are looked through for lists.
+const MOST_CALLS: usize = 16;
+/// Files and hits are held against what the last so many calls counted.
+const RECENT: usize = 4;
+
+/// CS010: a number of things that is not what the results counted.
+pub(crate) struct WrongCount;
+
+static META: Meta = Meta {
+    code: Code("CS010"),
+    name: "wrong-count",
+    group: Group::Claim,
+    mode: Mode::Block,
+    summary: "a number of tests, files, errors or hits is stated, and the results counted another",
+    page: include_str!("../../../../spec/rules/CS010.md"),
+};
+
+impl Rule for WrongCount {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for answer in facts.answers() {
+            for clause in &answer.prose.clauses {
+                for count in counts(&answer.prose, clause) {
+                    judge(facts, findings, answer, &count);
+                }
+            }
+        }
+    }
+}
+
+/// So many things of a kind.
+struct Count<'t> {
+    number: u64,
+    /// `None` for things that tools are named after.
+    kind: Option<Countable>,
+    /// Words between say which ones.
+    some: bool,
+    first: &'t Token,
+    last: &'t Token,
+}
+
+/// The numbers of things that a clause states as found, not as made or planned.
+fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
+    let quoted = block.is_some_and(|b| matches!(b.kind, BlockKind::Quote | BlockKind::Heading));
+    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
+    let aside = tokens.first().is_some_and(|t| t.is('('));
+    if quoted || aside || !asserted || tokens.iter().any(|t| t.has(hedged) && !t.has(Tags::FAILURE))
+    {
+        return Vec::new();
+    }
+    let makes = clause.predicates.iter().any(|p| {
+        matches!(p.action, Action::Of(family) if family.changes_state() && family != Family::Commit)
+    });
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let countable = token.kind == TokenKind::Number && !token.quoted;
+        let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
+        if makes || is_part(prose, tokens, at) {
+            continue;
+        }
+        let mut noun = None;
+        let mut named = None;
+        for (place, next) in tokens.iter().enumerate().skip(at + 1).take(3) {
+            if next.kind != TokenKind::Word && next.kind != TokenKind::Identifier {
+                break;
+            }
+            if next.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE)) {
+                break;
+            }
+            let word = prose.word(next);
+            let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
+            let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
+            // "75 failing files" are files.
+            let describes = !word.ends_with(['s', 'S'])
+                && tokens
+                    .get(place + 1)
+                    .is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
+            if describes {
+                continue;
+            }
+            if let Some(kind) = Countable::of(word).filter(|_| plural) {
+                noun = Some((Some(kind), next));
+                break;
+            }
+            named = Some((None, next)).filter(|_| plural);
+        }
+        if let Some((kind, last)) = noun.or(named) {
+            let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
+            found.push(Count { number, kind, some, first: token, last });
+        }
+    }
+    found
+}
+
+/// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
+fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    const PART: [&str; 24] = [
+        "first",
+        "last",
+        "next",
+        "top",
+        "least",
+        "most",
+        "than",
+        "another",
+        "other",
+        "additional",
+        "more",
+        "about",
+        "around",
+        "approximately",
+        "roughly",
+        "nearly",
+        "almost",
+        "over",
+        "under",
+        "these",
+        "those",
+        "other",
+        "of",
+        "to",
+    ];
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    let behind = tokens.get(at + 1);
+    let part = |t: &Token| PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
+    let more = ["of", "more", "other", "additional"];
+    before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
+        || behind.is_some_and(|t| {
+            t.is('/') || more.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w))
+        })
+}
+
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
+    let turn = answer.turn;
+    let span = countersign_model::Span::new(count.first.start as usize, count.last.end as usize);
+    let text = span.of(answer.prose.text);
+    let claim = Claim {
+        kind: ClaimKind::Count,
+        text: text.to_owned(),
+        objects: vec![Object { kind: ObjectKind::Number, text: count.number.to_string() }],
+        span,
+        turn,
+    };
+    let Some(kind) = count.kind else {
+        return judge_listed(facts, findings, &claim, answer, count);
+    };
+    let mut sum = 0_u64;
+    let mut speaking = 0;
+    let mut least = u64::MAX;
+    let mut latest: Option<(Evidence, Vec<u64>)> = None;
+    let reports = facts.given().near(turn, REACH).filter_map(|given| match given.source {
+        Source::Result(at) => {
+            facts.deed(at).filter(|(_, deed)| is_report(deed)).map(|(execution, _)| (at, execution))
+        }
+        _ => None,
+    });
+    let newest = facts.record().count_before(turn);
+    for (at, execution) in reports {
+        let tally = Tally::of(execution.text(), kind);
+        let own = tally.certain.or(tally.printed.iter().copied().max()).unwrap_or(0);
+        sum = sum.saturating_add(own);
+        let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
+        if shown.any(|n| *n == count.number) || sum == count.number {
+            return findings.supported(&claim, [facts.evidence(execution)]);
+        }
+        if tally.is_silent() {
+            continue;
+        }
+        // What was counted long before may be something else.
+        let checks = matches!(kind, Countable::Tests | Countable::Troubles);
+        if latest.is_none() && !checks && at + RECENT < newest {
+            return findings.not_checkable(&claim);
+        }
+        let numbers: Vec<u64> = tally.printed.iter().copied().chain(tally.certain).collect();
+        least = least.min(numbers.iter().copied().max().unwrap_or(0));
+        latest.get_or_insert_with(|| (facts.evidence(execution), numbers));
+        speaking += 1;
+        if speaking == MOST_REPORTS {
+            break;
+        }
+    }
+    let Some((evidence, numbers)) = latest else { return findings.not_checkable(&claim) };
+    if lists(answer, count.number) || changed(facts, turn, count) {
+        return findings.supported(&claim, []);
+    }
+    // "3 new tests" may be some of those that were counted.
+    if count.some && count.number <= least {
+        return findings.not_checkable(&claim);
+    }
+    let numbers: Vec<String> = numbers.iter().take(4).map(ToString::to_string).collect();
+    findings.contradicted(
+        facts,
+        &claim,
+        Note::proven(format!("no result counts {text}; the latest has {}", numbers.join(", ")))
+            .help("quote the number as the result has it")
+            .provable_if(facts.is_complete_before(turn))
+            .evidence([evidence]),
+    );
+}
+
+/// "I found 5 mails": held against the lists that tools of that name gave.
+fn judge_listed(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    claim: &Claim,
+    answer: &Answer<'_>,
+    count: &Count<'_>,
+) {
+    let noun = answer.prose.word(count.last).to_ascii_lowercase();
+    let stem = noun.strip_suffix('s').unwrap_or(&noun);
+    if stem.len() < 3 {
+        return;
+    }
+    let (mut most, mut sum) = (None, 0_u64);
+    for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
+        if !holds(&deed.tool, stem) || !words_of(&deed.tool).iter().any(|w| w.starts_with(stem)) {
+            continue;
+        }
+        let Some(length) = listed(execution.text()) else { return };
+        sum = sum.saturating_add(length);
+        if most.is_none_or(|(known, _)| known < length) {
+            most = Some((length, execution));
+        }
+    }
+    let Some((length, execution)) = most else { return };
+    let evidence = facts.evidence(execution);
+    if count.number <= sum {
+        return match count.number == length {
+            true => findings.supported(claim, [evidence]),
+            false => findings.not_checkable(claim),
+        };
+    }
+    findings.contradicted(
+        facts,
+        claim,
+        Note::proven(format!("the results list {length} {noun}, not {}", count.number))
+            .help("quote the number as the result has it")
+            .provable_if(facts.is_complete_before(claim.turn))
+            .evidence([evidence]),
+    );
+}
+
+/// Whether a result reports on something, rather than showing what a file holds.
+fn is_report(deed: &Deed<'_>) -> bool {
+    let content = Families::of(&[Family::Read, Family::Update, Family::Create]);
+    deed.shell.is_some()
+        || deed.delegates
+        || deed.families.has(Family::Search)
+        || !deed.families.meets(content)
+}
+
+/// Whether the answer itself lists so many things.
+fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
+    let items = answer.prose.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Item { .. }));
+    let paths = answer.prose.tokens.iter().filter(|t| t.kind == TokenKind::Path);
+    let paths: BTreeSet<&str> = paths.map(|t| answer.prose.word(t)).collect();
+    [items.count(), paths.len()].iter().any(|n| u64::try_from(*n) == Ok(wanted))
+}
+
+/// Whether the agent changed so many files.
+fn changed(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
+    if count.kind != Some(Countable::Files) {
+        return false;
+    }
+    let mut files = BTreeSet::new();
+    for (_, deed) in facts.deeds_before(turn).filter(|(_, deed)| deed.status.succeeded()).take(256)
+    {
+        files.extend(deed.written.iter().map(String::as_str));
+        if u64::try_from(files.len()) == Ok(count.number) {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,163 @@
+//! Forms of telling that something was done, beside a plain past tense and a passive.
+
+use std::ops::Range;
+
+use super::lexicon::{Action, Tags};
+use super::predicate::{
+    Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates, object_end,
+    subject_of,
+};
+use super::tokens::{Token, TokenKind};
+
+/// Whether a verb says that its subject came about: "went through", "succeeded".
+pub(super) fn comes_about(verb: &Token, next: Option<&Token>) -> bool {
+    let goes = verb.end - verb.start == 4;
+    verb.has(Tags::COME_ABOUT) && (!goes || next.is_some_and(|t| t.has(Tags::PARTICLE)))
+}
+
+/// "I had the meeting moved", "I've got it cancelled": what the speaker saw to; its tokens.
+pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<usize>> {
+    let words = tokens.get(before.clone())?;
+    let agent = words.iter().position(|t| t.has(Tags::AGENT))?;
+    let saw_to = agent + words.get(agent..)?.iter().position(|t| t.has(Tags::CAUSED))?;
+    let between = words.get(agent + 1..saw_to)?;
+    let plain = between.iter().all(|t| t.has(Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW)));
+    let doubt = Tags::MODAL.or(Tags::INTEND).or(Tags::NEGATION).or(Tags::REPORT);
+    (plain && saw_to + 1 < words.len() && !words.iter().any(|t| t.has(doubt)))
+        .then_some(before.start + saw_to + 1..before.end)
+}
+
+/// "I managed to cancel it", "I was able to …", "I took the liberty of cancelling it": an act in
+/// the infinitive or the gerund that is said to have come off.
+pub(super) fn achieved(
+    tokens: &[Token],
+    range: &Range<usize>,
+    at: usize,
+    end: usize,
+    reach: usize,
+) -> Option<Predicate> {
+    let token = tokens.get(at).filter(|t| !t.quoted)?;
+    let action = token.verb?;
+    let back = |n: usize| at.checked_sub(n).filter(|&i| i >= range.start);
+    let leads =
+        |n: usize, tag: Tags| back(n).filter(|&i| tokens.get(i).is_some_and(|t| t.has(tag)));
+    let led = if token.has(Tags::GERUND) {
+        leads(1, Tags::ACHIEVE).or_else(|| leads(1, Tags::PREPOSITION).and(leads(2, Tags::ACHIEVE)))
+    } else if token.has(Tags::BASE) {
+        leads(1, Tags::PREPOSITION).and(leads(2, Tags::ACHIEVE))
+    } else {
+        None
+    }?;
+    let word = tokens.get(led)?;
+    let ready = word.has(Tags::INTEND);
+    let head = if word.verb.is_some() || word.has(Tags::PASSING) || ready {
+        led
+    } else {
+        // "took the liberty of": the verb stands before the noun.
+        let before = tokens.get(range.start..led)?;
+        let verb = before.iter().rposition(|t| t.has(Tags::COMPLETED));
+        verb.map_or(led, |n| range.start + n)
+    };
+    let (group, group_start) = group_before(tokens, range.start, head);
+    let done = if ready { group.past_be || (group.have && group.be) } else { true };
+    let subject = subject_of(tokens, &(reach.min(group_start)..group_start));
+    let plain = !(group.modal || group.infinitive || group.progressive);
+    (done && plain && subject == Subject::Agent).then(|| Predicate {
+        verb: at,
+        action,
+        voice: Voice::Active,
+        subject,
+        negated: group.negated,
+        emphatic: group.emphatic,
+        earlier: group.earlier,
+        came_about: false,
+        subject_tokens: range.start..group_start,
+        object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
+    })
+}
+
+/// "The cancellation is complete", "the transfer was successful", "it is now live".
+pub(super) fn accomplished(
+    tokens: &[Token],
+    range: &Range<usize>,
+    at: usize,
+    end: usize,
+    reach: usize,
+) -> Option<Predicate> {
+    let token = tokens.get(at).filter(|t| t.has(Tags::ACCOMPLISHED))?;
+    let next = tokens.get(at + 1).filter(|_| at + 1 < end);
+    let closed = next.is_none_or(|t| {
+        matches!(t.kind, TokenKind::Symbol(_))
+            || t.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW))
+    });
+    let (group, group_start) = group_before(tokens, range.start, at);
+    let subject_tokens = reach.min(group_start)..group_start;
+    let subject = subject_of(tokens, &subject_tokens);
+    let named = !is_empty_subject(tokens, &subject_tokens) && subject == Subject::Thing;
+    if !(closed && named && group.be) || is_embedded(tokens, range.start..group_start) {
+        return None;
+    }
+    Some(Predicate {
+        verb: at,
+        action: Action::Generic,
+        voice: group.come_about()?,
+        subject,
+        negated: group.negated || negates(tokens, &subject_tokens) || token.quoted,
+        emphatic: group.emphatic,
+        earlier: group.earlier,
+        came_about: true,
+        subject_tokens,
+        object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
+    })
+}
+
+/// Whether a clause without a finite verb is a report of its own: the whole sentence, or a part of
+/// a sentence that is made of such parts: "Flight booked, hotel reserved".
+pub(super) fn stands_alone(
+    tokens: &[Token],
+    range: &Range<usize>,
+    start: usize,
+    end: usize,
+) -> bool {
+    if range.start == start && range.end == end {
+        return true;
+    }
+    let sentence = tokens.get(start..end).unwrap_or_default();
+    let opens = range.start == start
+        || tokens
+            .get(range.start)
+            .is_some_and(|t| t.is(',') || t.is(';') || t.has(Tags::COORDINATE));
+    let closes = range.end == end
+        || tokens.get(range.end).is_some_and(|t| t.is(',') || t.is(';') || t.has(Tags::COORDINATE));
+    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::THIRD_PERSON);
+    let finite = finite.or(Tags::AGENT).or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
+    // "Both the name and the tag changed" is one part.
+    let verbal = |part: Range<usize>| {
+        tokens.get(part).unwrap_or_default().iter().any(|t| t.has(Tags::COMPLETED))
+    };
+    let others = (range.start == start || verbal(start..range.start))
+        && (range.end == end || verbal(range.end..end));
+    opens && closes && others && sentence.len() <= 24 && !sentence.iter().any(|t| t.has(finite))
+}
+
+/// "Order #W1: cancelled", "Refund: issued": a thing or an action as the label of its outcome. What
+/// stands behind "Status" is read off a record.
+pub(super) fn result_label(
+    tokens: &[Token],
+    start: usize,
+    verb: usize,
+    end: usize,
+) -> Option<Range<usize>> {
+    let colon = verb.checked_sub(1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(':')))?;
+    let label = tokens.get(start..colon)?;
+    let named = label.iter().any(|t| t.kind == TokenKind::Id || t.noun.is_some());
+    let plain = label.iter().all(|t| {
+        let verbal = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
+        !t.has(verbal.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED))
+    });
+    let closed = tokens.get(verb + 1..end)?.iter().all(|t| {
+        matches!(t.kind, TokenKind::Symbol(_))
+            || t.has(Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW))
+    });
+    (named && plain && closed && label.len() <= 6).then_some(start..colon)
+}

@@ -1,0 +1,120 @@
+use std::fmt;
+
+/// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Figure(pub(crate) i64);
+
+impl Figure {
+    /// The figure that a token is, with or without sign, currency and per cent: `-$3.20`, `1.5k`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches(['-', '+', '$', '€', '£', '~']);
+        let (figure, len) = read(text.as_bytes(), 0)?;
+        let scale = match text.get(len..)? {
+            "" | "%" => 1,
+            "k" | "K" => 1_000,
+            "M" => 1_000_000,
+            _ => return None,
+        };
+        figure.0.checked_mul(scale).map(Self)
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 / 100, self.0 % 100) {
+            (whole, 0) => write!(f, "{whole}"),
+            (whole, rest) => write!(f, "{whole}.{rest:02}"),
+        }
+    }
+}
+
+/// Calls `found` with every number of a text that is no part of a word or of an id.
+pub(crate) fn each_figure(text: &str, mut found: impl FnMut(Figure)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if !byte.is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|i| bytes.get(i)).copied().unwrap_or(b' ');
+        let escaped = at >= 2 && bytes.get(at - 2) == Some(&b'\\');
+        let inside = (before.is_ascii_alphabetic() && !escaped) || matches!(before, b'_' | b'#');
+        match read(bytes, at) {
+            Some((figure, end)) => {
+                if !inside {
+                    found(figure);
+                }
+                at = end;
+            }
+            None => at += bytes.iter().skip(at).take_while(|b| b.is_ascii_digit()).count().max(1),
+        }
+    }
+}
+
+/// The number that begins at a digit, rounded to hundredths, and where it ends; `None` when it is
+/// too long to be counted with.
+fn read(bytes: &[u8], at: usize) -> Option<(Figure, usize)> {
+    let digit = |i: usize| bytes.get(i).filter(|b| b.is_ascii_digit()).map(|b| i64::from(b - b'0'));
+    let mut whole = digit(at)?;
+    let mut end = at + 1;
+    loop {
+        if let Some(next) = digit(end) {
+            whole = whole.checked_mul(10)?.checked_add(next)?;
+            end += 1;
+        } else if bytes.get(end) == Some(&b',')
+            && (end + 1..end + 4).all(|i| digit(i).is_some())
+            && digit(end + 4).is_none()
+        {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    let mut hundredths = whole.checked_mul(100)?;
+    if bytes.get(end) == Some(&b'.') && digit(end + 1).is_some() {
+        let place = |n: usize| digit(end + n).filter(|_| (1..n).all(|i| digit(end + i).is_some()));
+        hundredths += place(1).unwrap_or(0) * 10 + place(2).unwrap_or(0);
+        hundredths += i64::from(place(3).is_some_and(|third| third >= 5));
+        end += 1 + bytes.iter().skip(end + 1).take_while(|b| b.is_ascii_digit()).count();
+    }
+    Some((Figure(hundredths), end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_figure_has_many_forms() {
+        for (text, expected) in [
+            ("$1,234.50", Some(123_450)),
+            ("1234.5", Some(123_450)),
+            ("-$3.2", Some(320)),
+            ("1k", Some(100_000)),
+            ("1.5M", Some(150_000_000)),
+            ("42%", Some(4_200)),
+            ("12px", None),
+            ("", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(Figure::parse(text).map(|f| f.0), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_of_a_text() {
+        let check = |text: &str, expected: &[i64]| {
+            let mut found = Vec::new();
+            each_figure(text, |figure| found.push(figure.0));
+            assert_eq!(found, expected, "{text}");
+        };
+        check(r#"{"price": 156.35999999999967, "n": 3}"#, &[15_636, 300]);
+        check("W123, #77, a_5 and 1,000,000", &[100_000_000]);
+        check("1,2,3", &[100, 200, 300]);
+        check("12,3456", &[1_200, 345_600]);
+        check("99999999999999999999 7", &[700]);
+        check(r"a\n42", &[4_200]);
+        check("v1.2.3", &[300]);
+    }
+}

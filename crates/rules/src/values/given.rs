@@ -1,0 +1,270 @@
+//! What the agent was given, so that a value can be traced to where it stands.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use aho_corasick::AhoCorasick;
+use countersign_model::{MessageKind, Role, Status, Transcript};
+use rustc_hash::FxHashMap;
+
+use super::figure::{Figure, each_figure};
+use super::leaves::Leaves;
+use crate::facts::Record;
+
+/// So many bytes before a message are read anew for each value; what stands further back is
+/// looked for once, for all values together.
+const NEAR: usize = 64 * 1024;
+
+/// Everything that an agent was given in a session, in order.
+#[derive(Debug)]
+pub(crate) struct Given<'t> {
+    texts: Vec<Text<'t>>,
+    /// The bytes of all texts before each.
+    offsets: Vec<usize>,
+    /// The first message that carries a shortened result.
+    cut: Option<usize>,
+    far: OnceCell<HashMap<String, [Option<usize>; 2]>>,
+    figures: OnceCell<FxHashMap<Figure, usize>>,
+    /// The results that are JSON, by text, as far as anybody asked.
+    parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
+}
+
+/// One text that the agent was given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text<'t> {
+    /// The message that brought it.
+    pub(crate) turn: usize,
+    /// What it says.
+    pub(crate) text: &'t str,
+    /// Where it comes from.
+    pub(crate) source: Source,
+}
+
+/// Where a text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Policy, the user, the harness.
+    Told,
+    /// The result of this execution.
+    Result(usize),
+    /// The agent's own arguments of this execution, which went through.
+    Argument(usize),
+}
+
+impl<'t> Given<'t> {
+    pub(crate) fn of(transcript: &'t Transcript, record: &Record<'t>) -> Self {
+        let told = transcript.messages.iter().enumerate().filter_map(|(turn, message)| {
+            let told = message.role != Role::Assistant || message.kind == MessageKind::Summary;
+            let text = message.text.as_str();
+            (told && !text.is_empty()).then_some(Text { turn, text, source: Source::Told })
+        });
+        let mut texts: Vec<Text<'t>> = told.collect();
+        for (at, execution) in record.executions().iter().enumerate() {
+            let Some(outcome) = execution.outcome else { continue };
+            let turn = execution.answered_at.unwrap_or(execution.called_at);
+            if let Some(call) = execution.call
+                && execution.status() == Status::Completed
+            {
+                let text = call.arguments.as_str();
+                texts.push(Text { turn, text, source: Source::Argument(at) });
+            }
+            let text = outcome.text.as_str();
+            texts.push(Text { turn, text, source: Source::Result(at) });
+        }
+        texts.sort_by_key(|text| text.turn);
+        let mut offsets = Vec::with_capacity(texts.len() + 1);
+        let mut sum = 0;
+        for text in &texts {
+            offsets.push(sum);
+            sum += text.text.len();
+        }
+        offsets.push(sum);
+        let cut = (record.executions().iter())
+            .filter(|e| e.outcome.is_some_and(|o| o.truncated))
+            .map(|e| e.answered_at.unwrap_or(e.called_at))
+            .min();
+        Self {
+            texts,
+            offsets,
+            cut,
+            far: OnceCell::new(),
+            figures: OnceCell::new(),
+            parsed: RefCell::default(),
+        }
+    }
+
+    /// Whether no result before the message was shortened.
+    pub(crate) fn is_whole_before(&self, turn: usize) -> bool {
+        self.cut.is_none_or(|cut| cut >= turn)
+    }
+
+    /// The texts given before the message, newest first, as far as so many bytes reach back.
+    pub(crate) fn near(&self, turn: usize, bytes: usize) -> impl Iterator<Item = &Text<'t>> {
+        let until = self.until(turn);
+        let end = self.offsets.get(until).copied().unwrap_or(0);
+        let texts = self.texts.get(..until).unwrap_or_default().iter();
+        let offsets = self.offsets.get(..until).unwrap_or_default().iter();
+        let texts = texts.rev().zip(offsets.rev());
+        texts
+            .take_while(move |(text, from)| end - **from <= bytes + text.text.len())
+            .map(|(t, _)| t)
+    }
+
+    /// The JSON results before the message that hold the word, newest first, as far as so many
+    /// bytes reach back.
+    pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
+        let until = self.until(turn);
+        let near = self.near(turn, bytes).zip((0..until).rev());
+        near.filter(|(text, _)| {
+            matches!(text.source, Source::Result(_))
+                && text.text.trim_start().starts_with(['{', '['])
+                && holds(text.text, word)
+        })
+        .filter_map(|(text, at)| self.parsed(at, text.text))
+        .collect()
+    }
+
+    fn parsed(&self, at: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
+        let mut parsed = self.parsed.borrow_mut();
+        parsed.entry(at).or_insert_with(|| Leaves::of(text).map(Rc::new)).clone()
+    }
+
+    /// A text before the message that holds the word, in any case. `all` gives every word that the
+    /// session may ask for; `own` admits the agent's own arguments.
+    pub(crate) fn find(
+        &self,
+        word: &str,
+        turn: usize,
+        own: bool,
+        all: impl FnOnce() -> Vec<String>,
+    ) -> Option<&Text<'t>> {
+        let admitted = |text: &&Text<'t>| own || !matches!(text.source, Source::Argument(_));
+        let near = || self.near(turn, NEAR).filter(admitted);
+        let finder = memchr::memmem::Finder::new(word.as_bytes());
+        let exact = near().find(|text| finder.find(text.text.as_bytes()).is_some());
+        if let Some(text) = exact.or_else(|| near().find(|text| holds(text.text, word))) {
+            return Some(text);
+        }
+        let until = self.until(turn);
+        if self.offsets.get(until).is_none_or(|&bytes| bytes <= NEAR) {
+            return None;
+        }
+        let far = self.far.get_or_init(|| self.firsts(all()));
+        let [given, argument] = far.get(&word.to_ascii_lowercase()).copied().unwrap_or_default();
+        let first = given.or(argument.filter(|_| own)).filter(|&first| first < until)?;
+        self.texts.get(first)
+    }
+
+    /// A text before the message that has the letters and digits of the words in their order,
+    /// whatever stands between; as far as [`NEAR`] reaches back.
+    pub(crate) fn find_loosely(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
+        let plain = |text: &str| -> String {
+            let letters = text.chars().filter(|c| c.is_alphanumeric());
+            letters.map(|c| c.to_ascii_lowercase()).collect()
+        };
+        let wanted = plain(words);
+        let finder = memchr::memmem::Finder::new(wanted.as_bytes());
+        self.near(turn, NEAR).find(|text| finder.find(plain(text.text).as_bytes()).is_some())
+    }
+
+    /// By a word in lower case: the first text that holds it, and the first argument that does.
+    fn firsts(&self, mut words: Vec<String>) -> HashMap<String, [Option<usize>; 2]> {
+        for word in &mut words {
+            word.make_ascii_lowercase();
+        }
+        words.retain(|word| !word.is_empty());
+        words.sort_unstable();
+        words.dedup();
+        let mut found: Vec<[Option<usize>; 2]> = vec![[None; 2]; words.len()];
+        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&words);
+        if let Ok(searcher) = searcher {
+            for (at, text) in self.texts.iter().enumerate() {
+                let slot = usize::from(matches!(text.source, Source::Argument(_)));
+                for hit in searcher.find_overlapping_iter(text.text) {
+                    let firsts = found.get_mut(hit.pattern().as_usize());
+                    if let Some(first) = firsts.and_then(|firsts| firsts.get_mut(slot)) {
+                        first.get_or_insert(at);
+                    }
+                }
+            }
+        }
+        words.into_iter().zip(found).collect()
+    }
+
+    /// The first message that gives a figure, the agent's own arguments included.
+    pub(crate) fn figure(&self, figure: Figure) -> Option<usize> {
+        self.figures().get(&figure).copied()
+    }
+
+    /// Every figure with the first message that gives it.
+    pub(crate) fn figures(&self) -> &FxHashMap<Figure, usize> {
+        self.figures.get_or_init(|| {
+            let mut figures = FxHashMap::default();
+            for text in &self.texts {
+                each_figure(text.text, |figure| {
+                    figures.entry(figure).or_insert(text.turn);
+                });
+            }
+            figures
+        })
+    }
+
+    /// How many texts stand before the message.
+    fn until(&self, turn: usize) -> usize {
+        self.texts.partition_point(|text| text.turn < turn)
+    }
+}
+
+/// Whether a text holds a word, in any case of its ASCII letters.
+pub(crate) fn holds(text: &str, word: &str) -> bool {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    if memchr::memmem::find(text, word).is_some() {
+        return true;
+    }
+    // Look for the longest stretch that has no case, and compare around it.
+    let (mut from, mut len, mut run) = (0, 0, 0);
+    for (at, byte) in word.iter().enumerate() {
+        run = if byte.is_ascii_alphabetic() { 0 } else { run + 1 };
+        if run > len {
+            (from, len) = (at + 1 - run, run);
+        }
+    }
+    let around = |at: usize| {
+        let start = at.checked_sub(from)?;
+        text.get(start..start + word.len())
+    };
+    let matches = |at: usize| around(at).is_some_and(|found| found.eq_ignore_ascii_case(word));
+    if len == word.len() {
+        return false;
+    }
+    match word.get(from..from + len) {
+        Some(anchor) if len > 0 => memchr::memmem::find_iter(text, anchor).any(matches),
+        _ => {
+            let Some(first) = word.first() else { return true };
+            let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+            memchr::memchr2_iter(lower, upper, text).any(matches)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds;
+
+    #[test]
+    fn words_in_any_case() {
+        for (text, word, expected) in [
+            ("order #W123 ok", "w123", true),
+            ("ORDER-A", "order-a", true),
+            ("readme.md", "README.md", true),
+            ("12", "123", false),
+            ("abc", "ABCD", false),
+            ("x", "", true),
+            ("aXb", "axB", true),
+            ("W124", "w123", false),
+        ] {
+            assert_eq!(holds(text, word), expected, "{text} {word}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A JSON text taken apart in one pass, without building its values.
+
+use memchr::memchr2;
+
+/// The values of a JSON text, in the order of the text.
+#[derive(Debug)]
+pub(crate) struct Leaves<'t>(Vec<Node<'t>>);
+
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Node<'t> {
+    /// Its name, as written in the text; empty in a list and at the top.
+    pub(crate) name: &'t str,
+    /// What it is.
+    pub(crate) leaf: Leaf<'t>,
+    /// The object or list it stands in; itself at the top.
+    pub(crate) parent: usize,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaf<'t> {
+    /// A text, as written between its quotation marks.
+    Text(&'t str),
+    /// A number, as written.
+    Number(&'t str),
+    /// `true`, `false` or `null`.
+    Word,
+    /// Members with names.
+    Object,
+    /// A list of so many.
+    List(usize),
+}
+
+impl<'t> Leaves<'t> {
+    /// Takes a text apart; `None` when it is not JSON.
+    pub(crate) fn of(text: &'t str) -> Option<Self> {
+        let mut scanner = Scanner { text, at: 0, nodes: Vec::with_capacity(text.len() / 16) };
+        let mut open: Vec<usize> = Vec::new();
+        loop {
+            let byte = scanner.peek()?;
+            let within = open.last().and_then(|at| scanner.nodes.get(*at)).map(|node| node.leaf);
+            let opened = match within {
+                Some(Leaf::Object) if byte == b'}' => scanner.close(&mut open),
+                Some(Leaf::List(_)) if byte == b']' => scanner.close(&mut open),
+                Some(Leaf::Object) => {
+                    let name = scanner.string()?;
+                    scanner.eat(b':')?;
+                    scanner.value(name, &mut open)?
+                }
+                _ => scanner.value("", &mut open)?,
+            };
+            if opened {
+                continue;
+            }
+            // Behind a value comes another one, or the end of what it stands in.
+            loop {
+                if open.is_empty() {
+                    return scanner.peek().is_none().then_some(Self(scanner.nodes));
+                }
+                match scanner.peek()? {
+                    b',' => {
+                        scanner.at += 1;
+                        break;
+                    }
+                    b'}' | b']' => scanner.close(&mut open),
+                    _ => return None,
+                };
+            }
+        }
+    }
+
+    /// All values.
+    pub(crate) fn nodes(&self) -> &[Node<'t>] {
+        &self.0
+    }
+
+    /// What stands in an object or list, at any depth, with its place.
+    pub(crate) fn within(&self, at: usize) -> impl Iterator<Item = (usize, &Node<'t>)> {
+        let behind = self.0.iter().enumerate().skip(at + 1);
+        behind.take_while(move |(_, node)| node.parent >= at)
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    nodes: Vec<Node<'t>>,
+}
+
+impl<'t> Scanner<'t> {
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while matches!(bytes.get(self.at)?, b' ' | b'\n' | b'\r' | b'\t') {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn close(&mut self, open: &mut Vec<usize>) -> bool {
+        open.pop();
+        self.at += 1;
+        false
+    }
+
+    /// A string, without its quotation marks.
+    fn string(&mut self) -> Option<&'t str> {
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let from = self.at + 1;
+        let mut at = from;
+        loop {
+            at += memchr2(b'"', b'\\', self.text.as_bytes().get(at..)?)?;
+            if self.text.as_bytes().get(at) == Some(&b'"') {
+                self.at = at + 1;
+                return self.text.get(from..at);
+            }
+            at += 2;
+        }
+    }
+
+    /// Reads a value as far as its first mark; whether it is open now.
+    fn value(&mut self, name: &'t str, open: &mut Vec<usize>) -> Option<bool> {
+        let parent = open.last().copied();
+        let here = self.nodes.len();
+        if let Some(Leaf::List(count)) =
+            parent.and_then(|at| self.nodes.get_mut(at)).map(|node| &mut node.leaf)
+        {
+            *count += 1;
+        }
+        let leaf = match self.peek()? {
+            b'"' => Leaf::Text(self.string()?),
+            b'{' => {
+                self.at += 1;
+                open.push(here);
+                Leaf::Object
+            }
+            b'[' => {
+                self.at += 1;
+                open.push(here);
+                Leaf::List(0)
+            }
+            byte => {
+                let rest = self.text.get(self.at..)?;
+                let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+');
+                let len = rest.bytes().take_while(|b| part(*b)).count();
+                let word = rest.get(..len).filter(|word| !word.is_empty())?;
+                self.at += len;
+                match word {
+                    "true" | "false" | "null" | "NaN" => Leaf::Word,
+                    _ if byte == b'-' || byte.is_ascii_digit() => Leaf::Number(word),
+                    _ => return None,
+                }
+            }
+        };
+        self.nodes.push(Node { name, leaf, parent: parent.unwrap_or(here) });
+        Some(open.last() == Some(&here))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_order() {
+        let text = r#" {"a": [1, {"b": "x\"y"}, []], "c": null} "#;
+        let leaves = Leaves::of(text).unwrap();
+        let node = |name, leaf, parent| Node { name, leaf, parent };
+        let expected = [
+            node("", Leaf::Object, 0),
+            node("a", Leaf::List(3), 0),
+            node("", Leaf::Number("1"), 1),
+            node("", Leaf::Object, 1),
+            node("b", Leaf::Text(r#"x\"y"#), 3),
+            node("", Leaf::List(0), 1),
+            node("c", Leaf::Word, 0),
+        ];
+        assert_eq!(leaves.nodes(), expected);
+        assert_eq!(leaves.within(1).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn what_is_no_json() {
+        for text in ["", "{", "{\"a\"}", "[1 2]", "{a:1}", "[1]]", "\"open", "word", "{} {}"] {
+            assert!(Leaves::of(text).is_none(), "{text}");
+        }
+    }
+}

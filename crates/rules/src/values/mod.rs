@@ -1,0 +1,44 @@
+//! Values: those that answers state, and what the agent was given that they may come from.
+
+mod derived;
+mod entity;
+mod figure;
+mod given;
+mod leaves;
+mod sibling;
+mod stated;
+mod tally;
+mod worth;
+
+use std::cell::OnceCell;
+
+use countersign_model::Transcript;
+
+use crate::facts::{Answer, Record};
+
+pub(crate) use derived::Sources;
+pub(crate) use figure::{Figure, each_figure};
+pub(crate) use given::{Given, Source, Text, holds};
+pub(crate) use sibling::{misquoted, sibling};
+pub(crate) use stated::{Stated, StatedKind};
+pub(crate) use tally::{Countable, Tally, listed, longest_list, whole};
+pub(crate) use worth::{Named, is_misquoted};
+
+/// What is known about values, each part worked out when first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Values<'t> {
+    given: OnceCell<Given<'t>>,
+    stated: OnceCell<Vec<Stated<'t>>>,
+}
+
+impl<'t> Values<'t> {
+    /// What the agent was given.
+    pub(crate) fn given(&self, transcript: &'t Transcript, record: &Record<'t>) -> &Given<'t> {
+        self.given.get_or_init(|| Given::of(transcript, record))
+    }
+
+    /// What its answers state.
+    pub(crate) fn stated(&self, answers: &[Answer<'t>]) -> &[Stated<'t>] {
+        self.stated.get_or_init(|| answers.iter().flat_map(stated::stated).collect())
+    }
+}

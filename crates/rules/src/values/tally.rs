@@ -1,0 +1,248 @@
+//! What results count: numbers that they print beside a noun, lists, and lines of one kind.
+
+use super::leaves::{Leaf, Leaves};
+
+/// Things that tools count, whatever they call them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Countable {
+    /// Tests and their cases.
+    Tests,
+    /// What a check complains about.
+    Troubles,
+    /// Files.
+    Files,
+    /// What a search gives back.
+    Hits,
+    /// Commits.
+    Commits,
+}
+
+/// A longer line is content, not a report.
+const LONGEST_LINE: usize = 400;
+
+/// A number this large is an id or a size.
+const TOO_MANY: u64 = 1_000_000;
+
+/// Nouns and participles by what they count.
+const NOUNS: [(&str, Countable); 33] = [
+    ("test", Countable::Tests),
+    ("tests", Countable::Tests),
+    ("testcases", Countable::Tests),
+    ("specs", Countable::Tests),
+    ("passed", Countable::Tests),
+    ("passing", Countable::Tests),
+    ("pass", Countable::Tests),
+    ("failed", Countable::Tests),
+    ("failing", Countable::Tests),
+    ("error", Countable::Troubles),
+    ("errors", Countable::Troubles),
+    ("issue", Countable::Troubles),
+    ("issues", Countable::Troubles),
+    ("warning", Countable::Troubles),
+    ("warnings", Countable::Troubles),
+    ("problem", Countable::Troubles),
+    ("problems", Countable::Troubles),
+    ("violation", Countable::Troubles),
+    ("violations", Countable::Troubles),
+    ("offenses", Countable::Troubles),
+    ("failure", Countable::Tests),
+    ("failures", Countable::Tests),
+    ("file", Countable::Files),
+    ("files", Countable::Files),
+    ("match", Countable::Hits),
+    ("matches", Countable::Hits),
+    ("results", Countable::Hits),
+    ("hits", Countable::Hits),
+    ("occurrences", Countable::Hits),
+    ("entries", Countable::Hits),
+    ("records", Countable::Hits),
+    ("rows", Countable::Hits),
+    ("commits", Countable::Commits),
+];
+
+impl Countable {
+    /// What a noun counts.
+    pub(crate) fn of(noun: &str) -> Option<Self> {
+        let known = NOUNS.iter().find(|(known, _)| known.eq_ignore_ascii_case(noun));
+        known.map(|(_, countable)| *countable)
+    }
+}
+
+/// What one result counts of one kind.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Numbers that stand beside the noun.
+    pub(crate) printed: Vec<u64>,
+    /// Lines and list items that may be what is counted.
+    pub(crate) counted: Vec<u64>,
+    /// Lines that are plainly of the kind: one for each test.
+    pub(crate) certain: Option<u64>,
+}
+
+impl Tally {
+    /// Counts in a result.
+    pub(crate) fn of(text: &str, kind: Countable) -> Self {
+        let mut tally = Self::default();
+        tally.read_words(text, kind);
+        tally.count_lines(text, kind);
+        if text.trim_start().starts_with(['{', '[']) {
+            tally.counted.extend(lengths(text));
+            if kind == Countable::Hits {
+                tally.certain = tally.certain.or(listed(text));
+            }
+        }
+        tally
+    }
+
+    /// Whether nothing speaks of the kind.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.printed.is_empty() && self.certain.is_none()
+    }
+
+    /// `3 files`, `4 lint errors`, `errors: 4`, `12 passed, 1 failed`; a line's numbers and their
+    /// sum.
+    fn read_words(&mut self, text: &str, kind: Countable) {
+        for line in text.lines().filter(|line| line.len() < LONGEST_LINE) {
+            let from = self.printed.len();
+            let mut number: Option<(u64, usize)> = None;
+            let mut named = false;
+            for word in line.split_ascii_whitespace() {
+                let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+                if let Some(found) = whole(bare).filter(|found| *found < TOO_MANY) {
+                    if named {
+                        self.printed.push(found);
+                    }
+                    let open = !named && !word.ends_with([':', ')', ']']);
+                    number = open.then_some((found, 0));
+                    named = false;
+                    continue;
+                }
+                let noun = Countable::of(bare) == Some(kind);
+                if let Some((found, _)) = number.filter(|_| noun) {
+                    self.printed.push(found);
+                }
+                named = noun && word.ends_with([':', '=']) && number.is_none();
+                number = number.filter(|(_, far)| !noun && *far < 2).map(|(n, far)| (n, far + 1));
+            }
+            let own = self.printed.get(from..).unwrap_or_default();
+            if own.len() > 1 {
+                let sum = own.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+                self.printed.push(sum);
+            }
+        }
+    }
+
+    fn count_lines(&mut self, text: &str, kind: Countable) {
+        let (mut all, mut placed, mut paths, mut tests, mut tops) = (0, 0, 0, 0, 0);
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            all += 1;
+            placed += u64::from(is_placed(line));
+            paths += u64::from(is_path(line));
+            let test = is_test(line.trim_start());
+            tests += u64::from(test);
+            tops += u64::from(test && !line.starts_with([' ', '\t']));
+        }
+        match kind {
+            Countable::Tests => {
+                self.certain = (tests > 0).then_some(tests);
+                self.counted.extend([tests, tops]);
+            }
+            Countable::Troubles => self.counted.push(placed),
+            Countable::Hits => self.counted.extend([all, placed, paths]),
+            Countable::Files | Countable::Commits => self.counted.extend([placed, paths]),
+        }
+        if kind == Countable::Commits {
+            self.counted.push(all);
+        }
+    }
+}
+
+/// A line that is a path, with a mark before it at most: ` M src/a.rs`.
+fn is_path(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace().rev();
+    let path = words.next().is_some_and(|word| word.contains(['.', '/']));
+    path && words.next().is_none_or(|mark| mark.len() <= 2) && words.next().is_none()
+}
+
+/// A line that says how one test went.
+fn is_test(line: &str) -> bool {
+    let marks = ["--- PASS", "--- FAIL", "✓", "✔", "✗", "✕", "PASSED", "FAILED "];
+    marks.iter().any(|mark| line.starts_with(mark))
+        || (line.starts_with("test ") && line.contains(" ... "))
+        || line.ends_with(" PASSED")
+        || line.ends_with(" FAILED")
+}
+
+/// A line that begins with a place: `src/a.rs:12: …`.
+fn is_placed(line: &str) -> bool {
+    let mut parts = line.splitn(3, ':');
+    let path = parts.next().is_some_and(|path| path.contains(['.', '/']) && !path.contains(' '));
+    path && parts.next().is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// How long the list is that a JSON text is.
+pub(crate) fn listed(text: &str) -> Option<u64> {
+    let leaves = Leaves::of(text)?;
+    match leaves.nodes().first()?.leaf {
+        Leaf::List(count) => u64::try_from(count).ok(),
+        _ => None,
+    }
+}
+
+/// How long the longest list in a JSON text is, 0 without one; `None` for a text that is not JSON
+/// and may list things in its own way.
+pub(crate) fn longest_list(text: &str) -> Option<u64> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Leaves::of(text).map(|_| lengths(text).into_iter().max().unwrap_or(0));
+    }
+    (text.lines().count() < 2).then_some(0)
+}
+
+/// The lengths of the lists of a JSON text.
+fn lengths(text: &str) -> Vec<u64> {
+    let leaves = Leaves::of(text);
+    let nodes = leaves.iter().flat_map(|leaves| leaves.nodes());
+    nodes
+        .filter_map(|node| match node.leaf {
+            Leaf::List(count) => u64::try_from(count).ok(),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A whole number: `12`, `1,204`.
+pub(crate) fn whole(word: &str) -> Option<u64> {
+    const SPELLED: [&str; 11] = [
+        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    ];
+    if let Some(at) = SPELLED.iter().position(|known| known.eq_ignore_ascii_case(word)) {
+        return u64::try_from(at + 2).ok();
+    }
+    let digits = word.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let fits = digits && word.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    if !fits {
+        return None;
+    }
+    word.replace(',', "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_results() {
+        let check = |text: &str, kind, printed: &[u64], certain| {
+            let tally = Tally::of(text, kind);
+            assert_eq!((tally.printed.as_slice(), tally.certain), (printed, certain), "{text}");
+        };
+        check("2 issues:\n* unused: 2", Countable::Troubles, &[2], None);
+        check(" 4 files changed, 320 insertions(+)", Countable::Files, &[4], None);
+        check("Tests: 12 passed, 1 failed", Countable::Tests, &[12, 1, 13], None);
+        check("a.go:48:2: Error: no (unused)", Countable::Troubles, &[], None);
+        check("--- PASS: A\n    --- PASS: A/x\nok", Countable::Tests, &[], Some(2));
+        check("errors: 7", Countable::Troubles, &[7], None);
+        check("found 1,204 matches", Countable::Hits, &[1204], None);
+        check("3 of the other things files", Countable::Files, &[], None);
+    }
+}
