@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::executor::{Confinement, SideEffect};
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Closed, Draft, Event, Opened};
+use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;
 
 /// An execution whose intent stands in the ledger and whose end does not yet.
@@ -48,32 +48,40 @@ pub(crate) struct Recorded {
 
 impl Recording {
     /// Writes down the intent, in one step with the quota. Nothing may happen before.
+    ///
+    /// Whoever drops the future before the write is acknowledged gives the execution up, too: the
+    /// ledger writes in order, so the end comes behind the intent.
     pub(crate) async fn open(
         guard: &Guard,
         session: &Session,
-        mut opened: Opened,
+        opened: Opened,
         quota: Option<u64>,
     ) -> Result<Self, AppendError> {
-        // Two calls in one millisecond may draw one number, once in four thousand million times.
-        for _ in 0..8 {
-            match guard.ledger().open_execution(session.id(), opened.clone(), quota).await {
-                Err(AppendError::RepeatedExecutionId { .. }) => {
-                    let Ok(id) = guard.execution_id(&opened.tool, opened.started_at) else { break };
-                    opened.execution_id = id;
-                }
-                Err(error) => return Err(error),
-                Ok(event) => return Ok(Self::of(guard, session, opened, event)),
-            }
-        }
-        let event = guard.ledger().open_execution(session.id(), opened.clone(), quota).await?;
-        Ok(Self::of(guard, session, opened, event))
-    }
-
-    fn of(guard: &Guard, session: &Session, opened: Opened, event: Event) -> Self {
         let since = guard.clock().monotonic();
-        session.began(&opened.execution_id, since);
-        session.note(event, Vec::new());
-        Self { guard: guard.clone(), session: session.clone(), opened, since, closed: false }
+        let (guard, session) = (guard.clone(), session.clone());
+        let mut recording = Self { guard, session, opened, since, closed: false };
+        // Two calls in one millisecond may draw one number, once in four thousand million times.
+        let mut attempts = 0;
+        let event = loop {
+            let Self { guard, session, opened, .. } = &recording;
+            match guard.ledger().open_execution(session.id(), opened.clone(), quota).await {
+                Ok(event) => break event,
+                Err(AppendError::RepeatedExecutionId { .. }) if attempts < 8 => {
+                    attempts += 1;
+                    if let Ok(id) = guard.execution_id(&opened.tool, opened.started_at) {
+                        recording.opened.execution_id = id;
+                    }
+                }
+                Err(error) => {
+                    // Nothing was opened, so there is nothing to close.
+                    recording.closed = true;
+                    return Err(error);
+                }
+            }
+        };
+        recording.session.began(&recording.opened.execution_id, since);
+        recording.session.note(event, Vec::new());
+        Ok(recording)
     }
 
     pub(crate) fn execution_id(&self) -> &str {

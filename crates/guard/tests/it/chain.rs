@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign_guard::{
-    Approval, Approver, BoxFuture, CitationFault, Draft, FunctionExecutor, Guard, GuardSettings,
-    PermitBasis, Question, SessionStart, ShowId, Surroundings, ToolError, TrustLevel,
+    Approval, Approver, BoxFuture, CitationFault, Draft, Durability, FunctionExecutor, Guard,
+    GuardSettings, PermitBasis, Question, SessionStart, ShowId, StateFolder, Surroundings,
+    ToolError, TrustLevel,
 };
 use countersign_model::{Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -70,6 +71,34 @@ fn a_call_that_is_given_up_leaves_a_cancelled_receipt() {
     assert_eq!(closed.status, Status::Cancelled);
     let receipt = guard.ledger().receipt(&opened.execution_id).unwrap().unwrap();
     assert_eq!(receipt.status, Status::Cancelled);
+}
+
+#[test]
+fn a_call_that_is_given_up_while_its_intent_is_written_is_cancelled_too() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut settings = GuardSettings::default();
+    // The intent is gathered into a group for far longer than anybody waits here.
+    settings.ledger.durability = Durability::Batch;
+    settings.ledger.group_interval = Duration::from_millis(300);
+    let state = StateFolder::at(folder.path());
+    let guard = shop().state(state).settings(settings).build().unwrap();
+    let session = session(&guard, "s");
+    wait(async {
+        let arguments = r##"{"order_id":"#W1"}"##;
+        let opening = guard.call(&session, call("get_order", arguments), Surroundings::default());
+        // Polled once, so that the write is under way, and dropped.
+        let mut opening = Box::pin(opening);
+        std::future::poll_fn(|context| {
+            assert!(opening.as_mut().poll(context).is_pending());
+            std::task::Poll::Ready(())
+        })
+        .await;
+        drop(opening);
+        guard.end(&session).await.unwrap();
+    });
+    let events = guard.ledger().events("s").unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| event.draft.name()).collect();
+    assert_eq!(kinds, ["began", "opened", "closed", "ended"]);
 }
 
 #[test]
