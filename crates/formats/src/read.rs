@@ -16,13 +16,16 @@ pub struct Options {
     pub name: String,
     /// The longest line that is read, in bytes.
     pub max_line: usize,
+    /// The input goes on where an earlier one ended: that it begins in the middle of a session is
+    /// no gap.
+    pub continues: bool,
 }
 
 impl Options {
     /// Detects the format; lines up to 64 MiB.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self { format: None, name: name.into(), max_line: 64 * 1024 * 1024 }
+        Self { format: None, name: name.into(), max_line: 64 * 1024 * 1024, continues: false }
     }
 }
 
@@ -95,6 +98,7 @@ pub fn read(
     };
     let input: Box<dyn BufRead + '_> = Box::new(Cursor::new(head).chain(input));
     let mut source = Source::new(input, layout, options.max_line);
+    source.continues = options.continues;
     let mut sessions = 0;
     reader.read(&mut source, &options.name, &mut |reading| {
         sessions += 1;

@@ -21,11 +21,19 @@ pub(crate) struct Source<'a> {
     document: String,
     layout: Layout,
     done: bool,
+    /// What came before was read already.
+    pub(crate) continues: bool,
 }
 
 impl<'a> Source<'a> {
     pub(crate) fn new(input: Box<dyn BufRead + 'a>, layout: Layout, max_line: usize) -> Self {
-        Self { lines: Lines::new(input, max_line), document: String::new(), layout, done: false }
+        Self {
+            lines: Lines::new(input, max_line),
+            document: String::new(),
+            layout,
+            done: false,
+            continues: false,
+        }
     }
 
     /// The next line that is not blank, or the document; `None` at the end.

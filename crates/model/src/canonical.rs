@@ -1,4 +1,8 @@
+mod serializer;
+
+use std::cmp::Ordering;
 use std::fmt;
+use std::io::Write as _;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -52,10 +56,11 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
         let mut hex = [0; 64];
-        for (hex, digit) in hex.iter_mut().zip(digits) {
-            *hex = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+        let (pairs, _) = hex.as_chunks_mut::<2>();
+        for ([high, low], byte) in pairs.iter_mut().zip(self.0) {
+            (*high, *low) = (digit(byte >> 4), digit(byte & 15));
         }
         f.write_str(str::from_utf8(&hex).unwrap_or_default())
     }
@@ -91,6 +96,27 @@ pub fn canonical_bytes(value: &Value) -> Vec<u8> {
     out
 }
 
+/// The canonical bytes of what serde can write: those of its JSON value, without making one.
+///
+/// # Errors
+/// When it cannot be written as JSON, or has a member twice.
+pub fn canonical_bytes_of<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let mut out = Vec::with_capacity(1024);
+    value.serialize(serializer::Canonical(&mut out))?;
+    Ok(out)
+}
+
+/// The order of members.
+fn by_utf16(a: &str, b: &str) -> Ordering {
+    // Only where a character is U+E000 or above do the units of UTF-16 have another order than the
+    // bytes of UTF-8.
+    match a.bytes().zip(b.bytes()).find(|(x, y)| x != y) {
+        None => a.len().cmp(&b.len()),
+        Some((x, y)) if x < 0xee && y < 0xee => x.cmp(&y),
+        Some(_) => a.encode_utf16().cmp(b.encode_utf16()),
+    }
+}
+
 fn write_value(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -110,7 +136,7 @@ fn write_value(value: &Value, out: &mut Vec<u8>) {
         }
         Value::Object(map) => {
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            members.sort_by(|(a, _), (b, _)| by_utf16(a, b));
             out.push(b'{');
             for (i, (key, item)) in members.into_iter().enumerate() {
                 if i > 0 {
@@ -126,6 +152,12 @@ fn write_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn write_string(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     // serde_json escapes exactly what RFC 8785 asks for, and writing to memory cannot fail.
     let written = serde_json::to_writer(&mut *out, text);
     debug_assert!(written.is_ok());
@@ -134,13 +166,13 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
 /// ECMAScript's Number::toString. Integers beyond 2^53 become doubles, as in JavaScript.
 fn write_number(number: &Number, out: &mut Vec<u8>) {
     const EXACT: u64 = 1 << 53;
-    let text = match (number.as_u64(), number.as_i64(), number.as_f64()) {
-        (Some(n), _, _) if n <= EXACT => n.to_string(),
-        (_, Some(n), _) if n.unsigned_abs() <= EXACT => n.to_string(),
-        (_, _, Some(n)) => ecmascript_number(n),
-        _ => number.to_string(),
+    let written = match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(n), _, _) if n <= EXACT => write!(out, "{n}"),
+        (_, Some(n), _) if n.unsigned_abs() <= EXACT => write!(out, "{n}"),
+        (_, _, Some(n)) => out.write_all(ecmascript_number(n).as_bytes()),
+        _ => write!(out, "{number}"),
     };
-    out.extend_from_slice(text.as_bytes());
+    debug_assert!(written.is_ok());
 }
 
 fn ecmascript_number(n: f64) -> String {
@@ -210,6 +242,54 @@ mod tests {
         ] {
             assert_eq!(String::from_utf8(canonical_bytes(&json!(n))).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_serde_can_write_has_the_bytes_of_its_value() {
+        #[derive(Serialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        enum Tagged {
+            Whole(Inner),
+            Part { z: Option<i8>, a: Vec<Untagged> },
+            Nothing,
+        }
+        #[derive(Serialize)]
+        struct Inner {
+            z: f64,
+            b: (u8, char, bool),
+            map: std::collections::BTreeMap<&'static str, Option<()>>,
+            value: Value,
+            digest: Digest,
+        }
+        #[derive(Serialize)]
+        enum Untagged {
+            Unit,
+            New(String),
+            Two(u64, i64),
+            Named { y: f32, x: [u8; 2] },
+        }
+        let value = json!({ "\u{20ac}": 1.0, "\u{1f600}": [1e21, -0.5, {}], "\r": "\"\n\u{1}" });
+        let inner = Inner {
+            z: f64::NAN,
+            b: (1, '\u{e9}', true),
+            map: [("b", None), ("a", Some(())), ("\u{fffd}", None), ("\u{10000}", None)].into(),
+            value,
+            digest: Digest::of_bytes(b""),
+        };
+        let parts = vec![
+            Untagged::Unit,
+            Untagged::New("x\\y".to_owned()),
+            Untagged::Two(u64::MAX, i64::MIN),
+            Untagged::Named { y: 0.5, x: [1, 2] },
+        ];
+        let cases = [Tagged::Whole(inner), Tagged::Part { z: None, a: parts }, Tagged::Nothing];
+        for case in &cases {
+            let value = serde_json::to_value(case).unwrap();
+            let direct = String::from_utf8(canonical_bytes_of(case).unwrap()).unwrap();
+            assert_eq!(direct, String::from_utf8(canonical_bytes(&value)).unwrap());
+        }
+        let twice = std::collections::BTreeMap::from([(1_u8, ())]);
+        assert!(canonical_bytes_of(&twice).is_err(), "a number is no name");
     }
 
     #[test]

@@ -45,6 +45,9 @@ impl<'a> ExecutionId<'a> {
 pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
+    if !has_digits(bytes) {
+        return found;
+    }
     let mut at = 0;
     while let Some(start) = bytes.iter().skip(at).position(|&b| is_id_byte(b)).map(|n| at + n) {
         let len = bytes.iter().skip(start).take_while(|&&b| is_id_byte(b)).count();
@@ -72,6 +75,23 @@ pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
         }
     }
     found
+}
+
+/// Fewest digits of a time stamp.
+const DIGITS: usize = 10;
+
+/// Whether so many digits stand between two `_` somewhere. Looks at every tenth byte only, and around
+/// those that are digits.
+fn has_digits(bytes: &[u8]) -> bool {
+    let digit = |b: &&u8| b.is_ascii_digit();
+    let spots = (DIGITS - 1..bytes.len()).step_by(DIGITS);
+    spots.into_iter().filter(|&at| bytes.get(at).is_some_and(u8::is_ascii_digit)).any(|at| {
+        let before = bytes.get(..at).unwrap_or_default().iter().rev().take(2 * DIGITS);
+        let behind = bytes.get(at..).unwrap_or_default().iter().take(2 * DIGITS);
+        let (before, behind) = (before.take_while(digit).count(), behind.take_while(digit).count());
+        let bound = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b'_');
+        before + behind >= DIGITS && bound((at - before).checked_sub(1)) && bound(Some(at + behind))
+    })
 }
 
 /// A tool's name of one byte, 10 digits and 4 hex digits.

@@ -23,7 +23,7 @@ mod tool;
 mod transcript;
 
 pub use call::{Arguments, Outcome, ToolCall};
-pub use canonical::{Digest, canonical_bytes};
+pub use canonical::{Digest, canonical_bytes, canonical_bytes_of};
 pub use claim::{Claim, ClaimKind, Judgement, Object, ObjectKind};
 pub use execution_id::{ExecutionId, execution_ids};
 pub use failure::ToolErrorCategory;

@@ -11,42 +11,49 @@ pub struct Span {
 
 impl Span {
     /// The range from `start` up to `end`; an end before the start gives an empty span.
+    #[inline]
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end: end.max(start) }
     }
 
     /// The number of bytes.
+    #[inline]
     #[must_use]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
     /// Whether the span holds nothing.
+    #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
     /// Whether the two share at least one byte.
+    #[inline]
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
     /// Whether `other` lies wholly inside.
+    #[inline]
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
     /// The same span in a text that begins `offset` bytes earlier.
+    #[inline]
     #[must_use]
     pub fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
     }
 
     /// The text it covers; empty when it does not lie on character boundaries of `text`.
+    #[inline]
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or_default()

@@ -41,3 +41,11 @@ fn verify_with_calls(bencher: Bencher<'_, '_>) {
     let settings = countersign_rules::Settings::default();
     bencher.bench_local(|| check(black_box(&session), &settings));
 }
+
+/// An answer of a hundred pages against ten thousand receipts.
+#[divan::bench(sample_count = 20)]
+fn verify_long_answer(bencher: Bencher<'_, '_>) {
+    let session = answer::book();
+    let settings = answer::claims_only();
+    bencher.bench_local(|| check(black_box(&session), &settings));
+}

@@ -53,7 +53,17 @@ impl Counts {
 /// Judges a transcript by every rule that is not off.
 #[must_use]
 pub fn check(transcript: &Transcript, settings: &Settings) -> Report {
-    let facts = Facts::new(transcript, settings);
+    check_from(transcript, settings, 0)
+}
+
+/// Judges the messages of a transcript from position `first` on: what they say and what they
+/// call. All that went before is evidence, and is only looked at where a claim asks for it.
+///
+/// Finds exactly what [`check`] finds in those messages. The counts of messages and calls are those
+/// of the whole transcript.
+#[must_use]
+pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) -> Report {
+    let facts = Facts::since(transcript, settings, first);
     let mut report = Report::default();
     for rule in rules() {
         let mode = settings.mode(rule.meta());

@@ -28,7 +28,7 @@ pub use call::{
     IssueSeverity, Rejection, RejectionCounts, RejectionLog, Remotes, Schema, SchemaError, Step,
     StreakInfo, Violation, lint, rejection, rejection_text,
 };
-pub use check::{Counts, Report, check};
+pub use check::{Counts, Report, check, check_from};
 pub use facts::{Execution, Facts, Record};
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};

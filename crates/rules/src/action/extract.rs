@@ -2,7 +2,9 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
+use super::each::enumerated;
 use super::objects::objects_in;
+use super::rows::claim_in_row;
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
@@ -25,6 +27,8 @@ pub(crate) struct ActionClaim {
     pub(crate) patients: Vec<Object>,
     /// The words for what was acted on, lower case and without a plural: `bag`, `reservation`.
     pub(crate) things: Vec<String>,
+    /// The things that the claim enumerates.
+    pub(crate) listed: Vec<Object>,
     /// The speaker plainly reports an act of their own.
     pub(crate) direct: bool,
     /// A report of the past that may be history: only a failure on record speaks against it.
@@ -48,6 +52,10 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let mut claims = Vec::new();
     for clause in &prose.clauses {
         if clause.mood != Mood::Asserted || is_agenda(prose, clause) {
+            continue;
+        }
+        if let Some(claim) = claim_in_row(prose, clause, answer.turn) {
+            claims.push(claim);
             continue;
         }
         for predicate in &clause.predicates {
@@ -81,17 +89,32 @@ fn action_claim(
     }
     let told = is_own(predicate, opens_with_done(prose))
         .or_else(|| stands(prose, clause, predicate, family))?;
+    if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
+        return None;
+    }
     if is_talk(prose, predicate, &verb) {
         return None;
     }
     let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
-    let state = told == Told::State || predicate.came_about || pointed;
+    // `"cancelled": true`: a record may say so.
+    let field = block == Some(BlockKind::Flag);
+    let state = told == Told::State || predicate.came_about || pointed || field;
+    let done = opens_with_done(prose);
+    // "The preview is live.": a fact, unless it was to be brought about.
+    let lives = verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
+    let weak = lives && prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
     let direct = !state && (told == Told::Done || !listed);
     let patient_range = match predicate.voice {
         Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
         _ => predicate.subject_tokens.clone(),
     };
     let things = things_in(prose, patient_range.clone());
+    let goal = goal_of(prose, predicate);
+    let behind = predicate.object_tokens.clone();
+    let named = objects_in(prose, patient_range.clone())
+        .iter()
+        .any(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email));
+    let listed_range = if named { patient_range.clone() } else { behind };
     let mut patients = objects_in(prose, patient_range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
         // "`src/a.rs` - Added a check": the label says where.
@@ -100,6 +123,10 @@ fn action_claim(
         if !files.is_empty() {
             patients = files;
         }
+    }
+    let makes = matches!(family, Family::Create | Family::Update);
+    if makes && patients.iter().all(|o| o.kind != ObjectKind::Path) {
+        patients.extend(goal);
     }
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
     let perfect = predicate.voice == Voice::PerfectPassive;
@@ -126,11 +153,13 @@ fn action_claim(
             turn,
         },
         family,
-        weak: predicate.voice == Voice::PastPassive && !predicate.emphatic && !state,
+        weak: weak
+            || predicate.voice == Voice::PastPassive && !(predicate.emphatic || state || done),
         state,
         textual,
         verb,
         stem: None,
+        listed: enumerated(prose, listed_range, named),
         patients,
         things,
         direct,
@@ -141,8 +170,34 @@ fn action_claim(
 fn opens_with_done(prose: &Prose<'_>) -> bool {
     prose.sentences.first().is_some_and(|s| {
         let tokens = prose.tokens(s.tokens.clone());
-        tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE))
+        let opens = tokens.first().is_some_and(|t| t.has(Tags::DONE))
+            && tokens.get(1).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+        opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
     })
+}
+
+/// "Once the build is green, the release is complete": what then is so, and not what was done.
+fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    predicate.voice == Voice::State
+        && prose
+            .clauses
+            .iter()
+            .any(|c| c.sentence == clause.sentence && c.mood == Mood::Conditional)
+}
+
+/// "The request was submitted but rejected."
+fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
+    let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
+    let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {
+        return false;
+    };
+    let words = ["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
+    let mut next = behind
+        .iter()
+        .skip(but + 1)
+        .skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB).or(Tags::NOW).or(Tags::HAVE)));
+    next.next().is_some_and(|t| words.contains(&prose.word(t)))
 }
 
 /// The nouns of a phrase, up to what only describes it.
@@ -190,13 +245,16 @@ fn stands(
     predicate: &Predicate,
     family: Family,
 ) -> Option<Told> {
-    let acts = matches!(family, Family::Book | Family::Commit | Family::Push | Family::Deploy);
+    let confirmed = prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "confirmed");
+    let acts = matches!(family, Family::Book | Family::Commit | Family::Push | Family::Deploy)
+        || confirmed;
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
         return None;
     }
     let mut subject = prose.tokens(predicate.subject_tokens.clone()).iter();
     let one = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
-    let numbered = |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Number);
+    let numbered =
+        |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Number | TokenKind::Identifier);
     let particular = subject.any(|t| t.has(one) || numbered(t));
     let conditional =
         prose.clauses.iter().any(|c| c.sentence == clause.sentence && c.mood != Mood::Asserted);
@@ -218,10 +276,31 @@ fn is_pointed_at(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> b
     pointed && !dated
 }
 
+/// The file that something was put into: "a check was added to `a.rs`".
+fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
+    if matches!(predicate.voice, Voice::Active | Voice::Bare) {
+        return None;
+    }
+    let start = predicate.object_tokens.start;
+    let into = prose.tokens.get(start).is_some_and(|t| {
+        matches!(prose.word(t), "to" | "in" | "into") && start < predicate.object_tokens.end
+    });
+    let object = objects_in(prose, start + 1..start + 2).into_iter().next()?;
+    (into && object.kind == ObjectKind::Path).then_some(object)
+}
+
 /// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
 fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
     let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    // "Tests added for the parser" in a list without marks may name what it is about.
+    let led = predicate.voice == Voice::BareResult
+        && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
     match block {
+        Some(BlockKind::Heading | BlockKind::Cell { .. } | BlockKind::Item { ticked: None })
+            if led =>
+        {
+            true
+        }
         Some(BlockKind::Heading) => predicate.voice == Voice::Bare && alone,
         Some(BlockKind::Cell { .. }) => predicate.voice == Voice::State,
         _ => false,
@@ -292,14 +371,25 @@ fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Fam
             Some(Family::Deploy)
         }
         // "your booking has been confirmed"
-        Action::Of(Family::Read) if verb == "confirmed" && !active => {
-            named().filter(|&family| family == Family::Book)
+        Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {
+            matches!(family, Family::Book | Family::Exchange | Family::Refund | Family::Return)
+        }),
+        // "Commit created": a commit, and no making of some other thing.
+        Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
+        // "put the report into `out/report.md`"
+        Action::Generic if verb == "put" && puts_into_file(prose, predicate) => {
+            Some(Family::Create)
         }
         // "Built.": a build, and no making of something.
         Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
         Action::Of(family) => Some(family),
         Action::Generic if predicate.came_about && verb == "live" => {
-            predicate.emphatic.then_some(Family::Deploy)
+            let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));
+            let one = prose
+                .tokens(predicate.subject_tokens.clone())
+                .iter()
+                .any(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING)));
+            (predicate.emphatic || placed || one).then_some(Family::Deploy)
         }
         Action::Generic if predicate.came_about && verb == "active" => {
             predicate.emphatic.then_some(Family::Update)
@@ -307,6 +397,30 @@ fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Fam
         Action::Generic => named().or(cares.then_some(Family::Update)),
         Action::Any => named().or(Some(Family::Update)),
     }
+}
+
+/// Whether what is said to have been created is a commit.
+fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
+    let range = match active {
+        true => predicate.object_tokens.clone(),
+        false => predicate.subject_tokens.clone(),
+    };
+    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE);
+    let mut words = prose.tokens(range).iter().filter(|t| is_word(t) && !t.has(small));
+    let commit = words.next().is_some_and(|t| !t.quoted && t.noun == Some(Family::Commit));
+    commit && words.next().is_none_or(|t| !t.tags.is_empty() && t.noun.is_none())
+}
+
+/// Whether something was put into a file.
+fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let object = prose.tokens(predicate.object_tokens.clone());
+    object.windows(2).enumerate().any(|(at, pair)| {
+        let [into, _] = pair else { return false };
+        let start = predicate.object_tokens.start + at + 1;
+        matches!(prose.word(into), "into" | "in" | "to")
+            && objects_in(prose, start..start + 1).iter().any(|o| o.kind == ObjectKind::Path)
+    })
 }
 
 /// "cancelled by the airline"

@@ -1,21 +1,21 @@
-use std::rc::Rc;
-
 use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, Status};
 use memchr::memmem::Finder;
 
+use super::each::each;
 use super::extract::ActionClaim;
+use super::matter::{holds_state, is_namesake, is_no_pull_request, is_other_matter, was_asked_for};
 use super::objects::{mentions, needle, shape};
 use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching, words_of};
 
-/// What the record says about a claimed action.
-#[derive(Debug)]
-pub(crate) enum ActionVerdict<'f, 't> {
-    /// It shows a deed that vouches for it.
-    Supported(Vec<&'f Execution<'t>>),
+/// What the record says about a claimed action; executions by their place in the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ActionVerdict {
+    /// It shows a deed that vouches for it; none where a receipt of the log does.
+    Supported(Option<usize>),
     /// It shows that it was tried and failed, or was refused.
-    Failed(Vec<&'f Execution<'t>>),
+    Failed(usize),
     /// It shows a deed of this kind, but on something else.
-    Elsewhere(Vec<&'f Execution<'t>>),
+    Elsewhere(usize),
     /// It shows nothing of the kind; `true` when it would, had it happened.
     Absent(bool),
     /// It cannot show it.
@@ -29,9 +29,23 @@ const NEAR: usize = 32;
 const LOOK_BACK: usize = 200;
 
 /// Judges a claimed action against what was done before it was claimed.
-pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionVerdict<'f, 't> {
+pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
+    let mut accepted = vouching(said.family);
+    if said.verb.starts_with("buil") {
+        accepted = accepted.with(Family::Build);
+    }
+    if said.verb.contains("start") || said.verb.contains("boot") {
+        accepted = accepted.with(Family::Run);
+    }
+    let verdict = judge_as_one(facts, said, accepted);
+    match verdict {
+        ActionVerdict::Supported(_) => each(facts, said, accepted).unwrap_or(verdict),
+        _ => verdict,
+    }
+}
+
+fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> ActionVerdict {
     let turn = said.claim.turn;
-    let accepted = vouching(said.family);
     let ids = identifying(&said.patients);
     let all_ids = identifying(&said.claim.objects);
     let window = window_start(&facts.transcript().messages, turn);
@@ -39,11 +53,11 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
     let count = facts.record().count_before(turn);
-    let candidates = candidates(facts, accepted, stem(&said.verb));
-    let candidates = candidates.get(..candidates.partition_point(|&at| at < count));
+    let candidates = candidates(facts, accepted, stem(&said.verb), count);
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let mut passed_over = false;
-    for (nth, &at) in candidates.unwrap_or_default().iter().rev().enumerate() {
+    let mut namesake = false;
+    for (nth, at) in candidates.enumerate() {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let now = execution.called_at >= window;
         let settled = loose.is_settled(now) && (umbrella || nth >= LOOK_BACK);
@@ -59,6 +73,12 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
         }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
         let exact = deed.families.has(said.family) && !umbrella;
+        let other = !umbrella && is_other_matter(said, execution, deed);
+        if (!exact && other) || is_no_pull_request(said, execution, deed) {
+            passed_over = true;
+            continue;
+        }
+        namesake |= ids.iter().any(|id| is_namesake(deed, id));
         let tally = if exact { &mut tally } else { &mut loose };
         // A command that wrote no file may have committed or sent it, but has not changed it.
         let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
@@ -67,45 +87,50 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &ActionClaim) -> ActionV
         if files && edits && fit == Fit::Open && deed.shell.is_some() && deed.written.is_empty() {
             continue;
         }
-        tally.add(execution, deed.status_for(accepted), fit, now);
+        tally.add(at, deed.status_for(accepted), fit, now);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return verdict;
     }
     if receipt_vouches(facts, accepted, &ids) {
-        return ActionVerdict::Supported(Vec::new());
+        return ActionVerdict::Supported(None);
     }
-    if let Some(execution) = state_of_record(facts, said, &ids) {
-        return ActionVerdict::Supported(vec![execution]);
+    if let Some(at) = state_of_record(facts, said, &ids) {
+        return ActionVerdict::Supported(Some(at));
     }
     let unsaid = said.stem.is_some() && did_something_unknown(facts, turn);
-    if said.weak || unsaid || (said.state && is_spoken_of(facts, said)) {
+    if unsaid || ((said.state || said.weak) && is_spoken_of(facts, said, &ids)) {
         return ActionVerdict::NotCheckable;
+    }
+    if said.weak {
+        // "The room was reserved": what the user asked for, or the history of something.
+        let clear = said.stem.is_none() && was_asked_for(facts, said);
+        return match clear && facts.is_complete_before(turn) {
+            true => ActionVerdict::Absent(false),
+            false => ActionVerdict::NotCheckable,
+        };
     }
     let files: Vec<&Object> = ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
     if !files.is_empty() {
         // A file can also have been changed by a sub-agent, a generator, or the user.
-        let firsts = facts.firsts();
-        let delegated = firsts.delegates.is_some_and(|first| first < count)
-            && delegates_speak_of(facts, turn, &files);
-        let opaque = firsts.opaque.is_some_and(|first| first < count);
+        let delegated = facts.delegates_before(turn) && delegates_speak_of(facts, turn, &files);
         let elsewhere = delegated || shows_change(facts, turn, &files);
         return match elsewhere {
             true => ActionVerdict::NotCheckable,
             false => {
-                ActionVerdict::Absent(said.direct && !opaque && facts.is_complete_before(turn))
+                let plain = said.direct && !namesake && facts.is_complete_before(turn);
+                ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
             }
         };
     }
     if let Some(elsewhere) = tally.elsewhere.or(loose.elsewhere) {
-        return ActionVerdict::Elsewhere(vec![elsewhere]);
+        return ActionVerdict::Elsewhere(elsewhere);
     }
     if said.textual && ids.is_empty() {
         return ActionVerdict::NotCheckable;
     }
-    let opaque = facts.firsts().opaque.is_some_and(|first| first < count);
-    let plain = said.direct && !opaque && !passed_over;
-    ActionVerdict::Absent(plain && facts.is_complete_before(turn))
+    let plain = said.direct && !passed_over && facts.is_complete_before(turn);
+    ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
 }
 
 /// The thing of a claim for which the agent had a tool of its own that it never called: then a
@@ -165,7 +190,7 @@ fn names_file(text: &str) -> bool {
 /// Whether a tool worked whose name says nothing in any language that is known.
 fn did_something_unknown(facts: &Facts<'_>, turn: usize) -> bool {
     facts.deeds_before(turn).take(LOOK_BACK).any(|(_, deed)| {
-        deed.families.is_empty() && deed.shell.is_none() && deed.status.succeeded()
+        deed.families.is_empty() && deed.shell.is_none() && deed.status().succeeded()
     })
 }
 
@@ -220,20 +245,29 @@ fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bo
     })
 }
 
-/// The executions, ascending, that did something of the kind, or changed something and name the
-/// verb in their arguments.
-fn candidates(facts: &Facts<'_>, accepted: Families, stem: &str) -> Rc<[usize]> {
-    facts.index().candidates(accepted, stem, || {
-        let verb = Finder::new(stem.as_bytes());
+/// The first `count` executions that did something of the kind, or changed something and name the
+/// verb in their arguments; newest first, each looked at only when it is asked for.
+fn candidates<'f>(
+    facts: &'f Facts<'_>,
+    accepted: Families,
+    stem: &'f str,
+    count: usize,
+) -> impl Iterator<Item = usize> + 'f {
+    let verb = Finder::new(stem.as_bytes());
+    let vouches = move |at: usize| {
         let names_verb = |e: &Execution<'_>| verb.find(args(e).as_bytes()).is_some();
-        let vouches = |at: &usize| {
-            facts.deed(*at).is_some_and(|(execution, deed)| {
-                deed.families.meets(accepted)
-                    || (deed.changes() && names_verb(execution))
-                    || (deed.opaque && tells(execution, deed, &verb))
-            })
-        };
-        (0..facts.record().executions().len()).filter(vouches).collect()
+        facts.deed(at).is_some_and(|(execution, deed)| {
+            deed.families.meets(accepted)
+                || (deed.changes() && names_verb(execution))
+                || (deed.opaque && tells(execution, deed, &verb))
+        })
+    };
+    let known = facts.index().candidates(accepted, stem, count);
+    let before = move |at: &usize| known.borrow_mut().latest_before(*at, &vouches);
+    let mut place = count;
+    std::iter::from_fn(move || {
+        place = before(&place)?;
+        Some(place)
     })
 }
 
@@ -249,16 +283,16 @@ enum Fit {
 }
 
 #[derive(Debug, Default)]
-struct Tally<'f, 't> {
-    success: Option<&'f Execution<'t>>,
-    success_now: Option<&'f Execution<'t>>,
-    failure: Option<&'f Execution<'t>>,
-    failure_now: Option<&'f Execution<'t>>,
-    elsewhere: Option<&'f Execution<'t>>,
+struct Tally {
+    success: Option<usize>,
+    success_now: Option<usize>,
+    failure: Option<usize>,
+    failure_now: Option<usize>,
+    elsewhere: Option<usize>,
 }
 
-impl<'f, 't> Tally<'f, 't> {
-    fn add(&mut self, execution: &'f Execution<'t>, status: Status, fit: Fit, now: bool) {
+impl Tally {
+    fn add(&mut self, at: usize, status: Status, fit: Fit, now: bool) {
         let slot = match (status, fit) {
             (Status::Completed, Fit::Other) => &mut self.elsewhere,
             (Status::Completed | Status::Open, _) if now => &mut self.success_now,
@@ -267,7 +301,7 @@ impl<'f, 't> Tally<'f, 't> {
             (_, _) if now => &mut self.failure_now,
             (_, _) => &mut self.failure,
         };
-        slot.get_or_insert(execution);
+        slot.get_or_insert(at);
     }
 
     /// Whether nothing that was done still earlier can change the verdict.
@@ -276,14 +310,13 @@ impl<'f, 't> Tally<'f, 't> {
     }
 
     /// What was done since the user last spoke decides; before that, any success does.
-    fn verdict(&self) -> Option<ActionVerdict<'f, 't>> {
-        let supported = |e: &'f Execution<'t>| ActionVerdict::Supported(vec![e]);
-        let failed = |e: &'f Execution<'t>| ActionVerdict::Failed(vec![e]);
+    fn verdict(&self) -> Option<ActionVerdict> {
+        let supported = |at| ActionVerdict::Supported(Some(at));
         self.success_now
             .map(supported)
-            .or(self.failure_now.map(failed))
+            .or(self.failure_now.map(ActionVerdict::Failed))
             .or(self.success.map(supported))
-            .or(self.failure.map(failed))
+            .or(self.failure.map(ActionVerdict::Failed))
     }
 }
 
@@ -337,7 +370,7 @@ fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {
     let deed = place.deed;
     let holds = |object: &Object| {
         if deed.written.iter().any(|path| mentions(path, object)) {
-            return true;
+            return !is_namesake(deed, object);
         }
         match (&deed.shell, object.kind) {
             // Naming a file on a command line does not write it, unless nobody knows what ran.
@@ -372,32 +405,27 @@ fn identifying(objects: &[Object]) -> Vec<&Object> {
 }
 
 /// A result that shows the claimed state, whoever brought it about.
-fn state_of_record<'f, 't>(
-    facts: &'f Facts<'t>,
-    said: &ActionClaim,
-    ids: &[&Object],
-) -> Option<&'f Execution<'t>> {
+fn state_of_record(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
     let stem = state_stem(said.family).map(Finder::new);
     let written = said.stem.as_deref().map(Finder::new);
     let finders = [stem, written];
-    let shows = |text: &str| finders.iter().flatten().any(|f| f.find(text.as_bytes()).is_some());
+    let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
     if finders.iter().all(Option::is_none) {
         return None;
     }
-    facts
-        .deeds_before(said.claim.turn)
-        .take(LOOK_BACK)
-        .find(|(execution, deed)| {
+    let count = facts.record().count_before(said.claim.turn);
+    (0..count).rev().take(LOOK_BACK).find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
             let text = execution.text();
-            deed.status.succeeded()
+            deed.status().succeeded()
                 && shows(text)
                 && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
         })
-        .map(|(execution, _)| execution)
+    })
 }
 
 /// Whether what the agent was given holds the verb: then the state may have been read there.
-fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool {
     let first = facts.index().spoken(&said.verb, || {
         let holds = |text: &str, word: &str| {
             memchr::memmem::find(text.to_ascii_lowercase().as_bytes(), word.as_bytes()).is_some()
@@ -410,7 +438,21 @@ fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim) -> bool {
                 })
         })
     });
-    first.is_some_and(|first| first < said.claim.turn)
+    let spoken = first.is_some_and(|first| first < said.claim.turn);
+    // Where a thing is named, what was read must speak of it.
+    let of_it = || {
+        let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
+        messages.iter().rev().take(LOOK_BACK).any(|message| {
+            let about = |text: &str| {
+                ids.iter().any(|id| mentions(text, id))
+                    && (text.to_ascii_lowercase().contains(&said.verb)
+                        || records(said.family).iter().any(|word| text.contains(word)))
+            };
+            (message.role == Role::User && about(&message.text))
+                || message.outcomes.iter().any(|outcome| about(&outcome.text))
+        })
+    };
+    spoken && (ids.is_empty() || of_it())
 }
 
 /// What a record of things brought about by such actions calls them.
@@ -424,7 +466,7 @@ fn records(family: Family) -> &'static [&'static str] {
 }
 
 /// What a result says of a thing after an action of this family.
-fn state_stem(family: Family) -> Option<&'static str> {
+pub(super) fn state_stem(family: Family) -> Option<&'static str> {
     Some(match family {
         Family::Cancel => "cancel",
         Family::Refund => "refund",
@@ -449,12 +491,12 @@ fn window_start(messages: &[Message], turn: usize) -> usize {
         .unwrap_or(0)
 }
 
-fn args<'t>(execution: &Execution<'t>) -> &'t str {
+pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {
     execution.call.map_or("", |call| call.arguments.as_str())
 }
 
 /// A verb without its ending: enough to find it in arguments.
-fn stem(verb: &str) -> &str {
+pub(super) fn stem(verb: &str) -> &str {
     let cut = verb.strip_suffix("ed").or_else(|| verb.strip_suffix('d')).unwrap_or(verb);
     if cut.len() >= 4 { cut } else { verb }
 }

@@ -1,9 +1,12 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
+mod each;
 mod extract;
 mod judge;
+mod matter;
 mod objects;
+mod rows;
 
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};

@@ -31,15 +31,19 @@ pub(crate) struct FirstMentions {
 }
 
 impl FirstMentions {
-    /// Looks for all needles of all calls at once. `needles[i]` are those of execution `i`.
-    pub(crate) fn of(facts: &Facts<'_>, needles: &[Vec<Needle>]) -> Self {
+    /// Looks for all needles of all calls from `judged` on at once. `needles[i]` are those of
+    /// execution `i`.
+    pub(crate) fn of(facts: &Facts<'_>, needles: &[Vec<Needle>], judged: usize) -> Self {
         let mut index: HashMap<&str, usize> = HashMap::new();
         let mut words: Vec<&str> = Vec::new();
-        for needle in needles.iter().flatten() {
+        for needle in needles.iter().skip(judged).flatten() {
             index.entry(needle.word.as_str()).or_insert_with(|| {
                 words.push(needle.word.as_str());
                 words.len() - 1
             });
+        }
+        if words.is_empty() {
+            return Self::default();
         }
         // The needles are bounded in number and length; should the automaton still not fit,
         // nothing is known and nothing is reported.

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use countersign_model::{
-    Arguments, CallRef, Catalog, Code, Confidence, Gap, Message, MessageKind, Role, Status,
+    Arguments, CallRef, Code, Confidence, Gap, Message, MessageKind, Role, Status,
 };
 
 use crate::facts::{Execution, Facts};
@@ -21,15 +21,26 @@ pub(crate) struct Admissions {
 }
 
 impl Admissions {
-    /// Checks every call of a transcript against its catalog and what came before it.
+    /// Checks every call that is judged against the catalog and what came before it.
     pub(crate) fn of(facts: &Facts<'_>) -> Self {
+        let executions = facts.record().executions();
+        let judged = facts.record().count_before(facts.first());
+        if judged == executions.len() {
+            return Self::default();
+        }
         let (admission, _) =
             Admission::compile(&facts.transcript().catalog, AdmissionSettings::default());
-        let executions = facts.record().executions();
-        let needles: Vec<Vec<Needle>> = executions.iter().map(needles_of).collect();
-        let mentions = FirstMentions::of(facts, &needles);
+        let needles_of = |(at, execution): (usize, &Execution<'_>)| {
+            // Of what went before, only failures are asked what they merely repeat.
+            match at < judged && execution.status().succeeded() {
+                true => Vec::new(),
+                false => needles_of(execution),
+            }
+        };
+        let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
+        let mentions = FirstMentions::of(facts, &needles, judged);
         let mut issues = Vec::new();
-        for (at, execution) in executions.iter().enumerate() {
+        for (at, execution) in executions.iter().enumerate().skip(judged) {
             let Some(call) = execution.call else { continue };
             let recorded = Recorded { mentions: &mentions, execution };
             // Where the record has holes, a value may come from what is missing.
@@ -40,7 +51,7 @@ impl Admissions {
             let checked = known.is_some_and(|tool| tool.parameters.is_some());
             issues.extend(found.filter(|i| speaks(execution, i, checked)).map(|issue| (at, issue)));
         }
-        issues.extend(repeated(facts, &facts.transcript().catalog));
+        issues.extend(repeated(facts, judged));
         Self { issues }
     }
 
@@ -95,7 +106,8 @@ fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
 }
 
 /// One finding for each run of identical calls: at the call that is refused, or else nudged.
-fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
+fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
+    let catalog = &facts.transcript().catalog;
     let gaps = facts.transcript().completeness.gaps();
     if gaps.iter().any(|(gap, _)| *gap == Gap::LossyFormat) {
         // What the format dropped may be what made the calls differ.
@@ -105,7 +117,8 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
     let mut found: Vec<(usize, Issue)> = Vec::new();
     let mut heard = 0;
     let nothing = Arguments::raw("{}");
-    for (at, execution) in facts.record().executions().iter().enumerate() {
+    let begin = begin_of_run(facts, judged);
+    for (at, execution) in facts.record().executions().iter().enumerate().skip(begin) {
         let Some(call) = execution.call else { continue };
         let since = facts.transcript().messages.get(heard..execution.called_at);
         if since.unwrap_or_default().iter().any(is_said_by_user) {
@@ -145,11 +158,19 @@ fn repeated(facts: &Facts<'_>, catalog: &Catalog) -> Vec<(usize, Issue)> {
         let issue = Issue::new(code::REPEATED_CALL, severity, &call.tool, what);
         let first = event.count == event.threshold;
         let refusal = event.refused && event.count == FixationSettings::default().refuse;
-        if first || refusal {
+        if at >= judged && (first || refusal) {
             found.push((at, issue));
         }
     }
     found
+}
+
+/// The first execution since the user last spoke before one that is judged: what was called before
+/// counts no more.
+fn begin_of_run(facts: &Facts<'_>, judged: usize) -> usize {
+    let called_at = facts.record().executions().get(judged).map_or(0, |e| e.called_at);
+    let before = facts.transcript().messages.get(..called_at).unwrap_or_default();
+    before.iter().rposition(is_said_by_user).map_or(0, |at| facts.record().count_before(at + 1))
 }
 
 fn is_said_by_user(message: &Message) -> bool {

@@ -270,7 +270,13 @@ impl<'t> Scan<'t> {
                 }
                 _ => self.open(span, Some(named.unwrap_or_default()), CallForm::Markup),
             }
-            if name.starts_with("tool_") || name == "function_call" {
+            // All of it on one line.
+            if let Some((inner, _)) = content.split_once("</") {
+                if let (Some(call), Some(inner)) = (&mut self.call, printed_object_tool(inner)) {
+                    call.span.end = span.end;
+                    call.tool = inner;
+                }
+            } else if name.starts_with("tool_") || name == "function_call" {
                 let body = self.until_tag(name);
                 let inner = body.iter().find_map(|line| printed_object_tool(line.of(self.text)));
                 if let (Some(call), Some(inner)) = (&mut self.call, inner) {

@@ -57,10 +57,15 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
         |t: &&&Token, known: &[&str]| known.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
     let reports = ["error", "errors", "exception", "failure", "panic", "message", "traceback"];
     let came_up =
-        ["is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives"];
+        ["is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives", "says"];
     let raises = ["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
-    let names = around.iter().any(|t| is(&t, &reports));
-    let raised = around.iter().any(|t| is(&t, &raises));
+    let prints = ["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
+    let logs = ["log", "logs", "output", "console", "terminal", "server", "stderr"];
+    let is_any = |known: &[&str]| around.iter().any(|t| is(&t, known));
+    let names = is_any(&reports)
+        || (names_error(value.span.of(prose.text)) && is_any(&came_up))
+        || (is_any(&logs) && is_any(&prints));
+    let raised = is_any(&raises);
     (names || raised).then(|| around.iter().any(|t| is(&t, &came_up)))
 }
 
@@ -85,10 +90,21 @@ fn is_error(text: &str) -> bool {
         "missing",
     ];
     let lower = text.to_ascii_lowercase();
-    let named = lower.split_once(": ").is_some_and(|(name, rest)| {
+    names_error(text)
+        || (text.split_whitespace().count() >= 3 && MARKS.iter().any(|mark| lower.contains(mark)))
+}
+
+/// "TypeError: …", "ECONNREFUSED …": it begins with the name of an error.
+fn names_error(text: &str) -> bool {
+    let named = text.split_once(": ").is_some_and(|(name, rest)| {
+        let name = name.to_ascii_lowercase();
         (name.ends_with("error") || name.ends_with("exception")) && rest.len() >= 4
     });
-    named || (text.split_whitespace().count() >= 4 && MARKS.iter().any(|mark| lower.contains(mark)))
+    let code = text.split_whitespace().next().is_some_and(|word| {
+        let word = word.trim_end_matches(':');
+        word.len() >= 5 && word.starts_with('E') && word.bytes().all(|b| b.is_ascii_uppercase())
+    });
+    named || (code && text.contains(' '))
 }
 
 fn judge(

@@ -49,6 +49,8 @@ struct Absent {
     which: Vec<String>,
     /// It is said to have been looked for.
     sought: bool,
+    /// Said in words that mean many things: only a result that shows it makes it a claim.
+    loose: bool,
 }
 
 /// "no mails were found", "there are no open orders", "I didn't find any matches".
@@ -57,31 +59,47 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
     }
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::REQUEST);
-    if tokens.iter().any(|t| t.has(open)) {
-        return None;
-    }
     let is = |t: &Token, known: &[&str]| {
         !t.quoted && known.iter().any(|word| prose.word(t).eq_ignore_ascii_case(word))
     };
-    let none = tokens.iter().position(|t| is(t, &["no", "any", "zero", "0"]))?;
+    // "couldn't find any": it was tried.
+    let open = |t: &Token| {
+        t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, &["could"]))
+    };
+    if tokens.iter().any(open) {
+        return None;
+    }
+    if let Some(absent) = nothing(prose, tokens) {
+        return Some(absent);
+    }
+    let none = tokens.windows(2).position(|pair| {
+        let [none, next] = pair else { return false };
+        is(none, &["no", "any", "zero", "0"]) && next.kind == TokenKind::Word
+    })?;
     let denied =
         tokens.iter().any(|t| t.has(Tags::NEGATION)) || is(tokens.get(none)?, &["zero", "0"]);
-    let seeks =
+    let plainly =
         ["find", "found", "return", "returned", "match", "matched", "see", "locate", "located"];
-    let sought = tokens.iter().any(|t| is(t, &seeks));
-    let there = tokens.iter().any(|t| is(t, &["there", "have", "has", "exist"]));
+    let otherwise = ["shows", "showed", "left", "remain", "remaining", "anywhere"];
+    let seeks = |t: &Token| is(t, &plainly) || is(t, &otherwise);
+    let sought = tokens.iter().any(seeks);
+    let bare = is_bare(tokens, none);
+    let there = bare || tokens.iter().any(|t| is(t, &["there", "have", "has", "exist", "exists"]));
     if !denied || !(sought || there) {
         return None;
     }
     let phrase = noun_phrase(prose, tokens, none + 1..tokens.len());
     let (head, describing) = phrase.split_last()?;
     let noun = head.strip_suffix('s').filter(|noun| noun.len() > 2)?.to_owned();
-    let generic =
-        ["result", "matche", "hit", "entrie", "record", "row", "item"].contains(&noun.as_str());
+    let generic = GENERIC.contains(&noun.as_str());
     let mut which: Vec<String> = describing.to_vec();
     let behind = tokens.iter().skip(none + 1 + phrase.len());
-    which.extend(behind.filter(|t| tells_which(t) && !is(t, &seeks)).map(|t| lower(prose, t)));
+    let idle_word = ["moment", "time", "right", "today", "more", "longer"];
+    which.extend(
+        behind
+            .filter(|t| tells_which(t) && !seeks(t) && !is(t, &idle_word))
+            .map(|t| lower(prose, t)),
+    );
     // "no issues", "no problem", "no need": a manner of speaking.
     let idle = |t: &Token| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE)) || t.noun.is_some_and(|family| !is_record(family))
@@ -89,7 +107,57 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     if tokens.get(none + phrase.len()).is_some_and(idle) {
         return None;
     }
-    Some(Absent { noun, generic, which, sought })
+    // "couldn't find", "none left": only a result tells whether records are meant.
+    let plain = tokens.iter().any(|t| is(t, &plainly) || is(t, &["there", "have", "has", "exist"]));
+    let loose = !plain || tokens.iter().any(|t| t.has(Tags::MODAL));
+    Some(Absent { noun, generic, which, sought, loose })
+}
+
+/// What every search gives back, whatever it looks for.
+const GENERIC: [&str; 11] = [
+    "result",
+    "matche",
+    "hit",
+    "entrie",
+    "record",
+    "row",
+    "item",
+    "reference",
+    "usage",
+    "occurrence",
+    "mention",
+];
+
+/// "No overdue items – you're all caught up": a clause without a verb.
+fn is_bare(tokens: &[Token], none: usize) -> bool {
+    let verbal = Tags::BE.or(Tags::HAVE).or(Tags::DO).or(Tags::THIRD_PERSON).or(Tags::AGENT);
+    let before = tokens.get(..none).unwrap_or_default();
+    before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
+        && tokens.len() <= none + 6
+        && !tokens.iter().any(|t| t.has(verbal))
+}
+
+/// "Nothing uses `LegacyClient`", "nothing is overdue".
+fn nothing(prose: &Prose<'_>, tokens: &[Token]) -> Option<Absent> {
+    const USES: [&str; 8] =
+        ["uses", "references", "imports", "calls", "mentions", "needs", "matches", "matched"];
+    let mut words = tokens.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let mut next = || words.find(|t| !t.has(Tags::COORDINATE.or(Tags::NOW)) && !t.quoted);
+    let nothing = next()?;
+    let verb = next()?;
+    let object = words.find(|t| !t.has(Tags::DETERMINER.or(Tags::NOW)))?;
+    let named = |t: &Token| matches!(t.kind, TokenKind::Code | TokenKind::Identifier);
+    let is = |t: &Token, word: &str| prose.word(t).eq_ignore_ascii_case(word);
+    let state = verb.has(Tags::BE) && object.kind == TokenKind::Word && object.tags.is_empty();
+    let uses = USES.iter().any(|word| is(verb, word)) && named(object);
+    let last = state && words.next().is_none();
+    (is(nothing, "nothing") && (uses || last)).then(|| Absent {
+        noun: String::from("thing"),
+        generic: true,
+        which: vec![lower(prose, object)],
+        sought: false,
+        loose: true,
+    })
 }
 
 /// Whether what is named after an action of the family is kept somewhere: mails, bookings.
@@ -134,19 +202,33 @@ fn judge(
         turn,
     };
     let mut looked = false;
-    for (execution, deed) in facts.deeds_before(turn).take(MOST_CALLS) {
-        if deed.shell.is_some() || deed.opaque {
-            return findings.not_checkable(&claim);
+    let not_checkable = |findings: &mut Findings<'_>| {
+        if !absent.loose {
+            findings.not_checkable(&claim);
         }
-        if !retrieves(deed) {
+    };
+    for (execution, deed) in facts.deeds_before(turn).take(MOST_CALLS) {
+        let greps = greps(execution, deed, absent);
+        if (deed.shell.is_some() && !greps) || deed.opaque {
+            return not_checkable(findings);
+        }
+        if !retrieves(deed) && !greps {
+            // What was there may be gone.
+            if deed.changes() {
+                return not_checkable(findings);
+            }
             continue;
         }
         looked = true;
-        if !is_about(execution, deed, absent) {
+        if !greps && !is_about(execution, deed, absent) {
             continue;
         }
-        let Some(length) = listed(execution.text()) else {
-            return findings.not_checkable(&claim);
+        let found = match greps {
+            true => lines_with(execution.text(), absent),
+            false => list_in(execution.text()),
+        };
+        let Some(length) = found else {
+            return not_checkable(findings);
         };
         let evidence = [facts.evidence(execution)];
         if length == 0 {
@@ -159,7 +241,7 @@ fn judge(
     }
     let complete = facts.is_complete_before(turn);
     if looked || !absent.sought || !complete || facts.record().count_before(turn) > 0 {
-        return findings.not_checkable(&claim);
+        return not_checkable(findings);
     }
     findings.unsupported(
         facts,
@@ -167,6 +249,80 @@ fn judge(
         Note::suspected("nothing is said to have been found, and nothing was looked for")
             .help("look before saying that it is not there"),
     );
+}
+
+/// The length of the list that a result is, or of the only one in it.
+fn list_in(text: &str) -> Option<u64> {
+    if let Some(length) = listed(text) {
+        return Some(length);
+    }
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok()?;
+    let mut lists = object.values().filter_map(serde_json::Value::as_array);
+    let only = lists.next().filter(|_| lists.next().is_none())?;
+    u64::try_from(only.len()).ok()
+}
+
+/// Whether the call searched texts for what is said not to be there.
+fn greps(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool {
+    let Some(wanted) = absent.which.iter().find(|word| word.len() >= 4) else {
+        return false;
+    };
+    let searches = match &deed.shell {
+        Some(work) => {
+            let first = work.command.split_whitespace().next().unwrap_or_default();
+            matches!(first, "grep" | "rg" | "ag") && !work.command.contains(['|', ';', '&'])
+        }
+        None => words_of(&deed.tool).iter().any(|w| matches!(w.as_str(), "grep" | "rg" | "search")),
+    };
+    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let named = |word: &String| contains(arguments, word);
+    searches
+        && named(wanted)
+        && absent.which.iter().all(named)
+        && !execution.text().starts_with(['{', '['])
+}
+
+/// How many lines of a text hold what was searched for; `None` where it may have been counted or
+/// listed in another way.
+fn lines_with(text: &str, absent: &Absent) -> Option<u64> {
+    let wanted = absent.which.iter().find(|word| word.len() >= 4)?;
+    let none = ["no matches", "no files", "no results", "0 matches"];
+    let lower = text.trim_start().to_ascii_lowercase();
+    if lower.is_empty() || none.iter().any(|opening| lower.starts_with(opening)) {
+        return Some(0);
+    }
+    let count = text.lines().filter(|line| contains(line, wanted) && !defines(line, wanted));
+    u64::try_from(count.count()).ok().filter(|count| *count > 0)
+}
+
+/// Whether a line of code defines the thing, or is a comment: that is no use of it.
+fn defines(line: &str, name: &str) -> bool {
+    const KEYWORDS: [&str; 14] = [
+        "fn",
+        "def",
+        "class",
+        "function",
+        "func",
+        "struct",
+        "interface",
+        "type",
+        "const",
+        "let",
+        "var",
+        "enum",
+        "trait",
+        "module",
+    ];
+    let line = line.to_ascii_lowercase();
+    let code = line.splitn(3, ':').last().unwrap_or_default().trim_start();
+    let before = code.split(name).next().unwrap_or_default();
+    let word = before.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
+    word.is_some_and(|word| KEYWORDS.contains(&word))
+        || ["//", "#", "*", "/*", "--"].iter().any(|mark| code.starts_with(mark))
+}
+
+fn contains(text: &str, word: &str) -> bool {
+    text.to_ascii_lowercase().contains(word)
 }
 
 fn retrieves(deed: &Deed<'_>) -> bool {

@@ -29,8 +29,9 @@ impl Rule for FalseDenial {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
             for clause in &answer.prose.clauses {
-                if let Some(denied) =
-                    denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause))
+                if let Some(denied) = denial(&answer.prose, clause)
+                    .or_else(|| act(&answer.prose, clause))
+                    .or_else(|| untouched(&answer.prose, clause))
                 {
                     judge(facts, findings, answer, clause, &denied);
                 }
@@ -93,7 +94,7 @@ fn judge(
 }
 
 fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> bool {
-    if !deed.status.succeeded() || execution.outcome.is_none() {
+    if !deed.status().succeeded() || execution.outcome.is_none() {
         return false;
     }
     match denied {
@@ -163,12 +164,51 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     );
     let object = prose.tokens(predicate.object_tokens.clone());
     let mut words = object.iter().filter(|t| t.kind == TokenKind::Word);
-    let pointed = words.all(|t| t.has(Tags::THING.or(Tags::ADVERB)));
+    let pointed = words.all(|t| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &["anything"]));
     let things: Vec<Object> = objects_in(prose, predicate.object_tokens.clone())
         .into_iter()
         .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path))
         .collect();
     (plain && (pointed || !things.is_empty())).then_some(Denied::Act(family, things))
+}
+
+/// "I left all files untouched", "the repository is unchanged": a denial of every change.
+fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
+    if clause.mood != Mood::Asserted || prose.language_of(clause) != Language::English {
+        return None;
+    }
+    let tokens = prose.tokens(clause.tokens.clone());
+    let word = |t: &Token| prose.word(t).to_ascii_lowercase();
+    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
+    let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
+    if tokens.iter().any(|t| t.has(open.or(Tags::PREPOSITION)) || named(t)) {
+        return None;
+    }
+    let at = tokens.iter().position(|t| {
+        !t.quoted && matches!(word(t).as_str(), "untouched" | "unchanged" | "unmodified")
+    })?;
+    let before = tokens.get(..at)?;
+    let left = before.iter().position(|t| matches!(word(t).as_str(), "left" | "leaving" | "kept"));
+    let phrase = match left {
+        Some(left) => before.get(left + 1..)?,
+        None => {
+            let verb = before.iter().position(|t| {
+                t.has(Tags::BE) || matches!(word(t).as_str(), "remain" | "remains" | "stays")
+            })?;
+            before.get(..verb)?
+        }
+    };
+    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING);
+    let mut nouns = phrase
+        .iter()
+        .filter(|t| t.kind == TokenKind::Word && !(t.has(small) && word(t) != "everything"));
+    let whole = ["files", "everything", "code", "codebase", "repository", "repo", "project"];
+    let noun = nouns.next().filter(|t| whole.contains(&word(t).as_str()))?;
+    let all =
+        matches!(word(noun).as_str(), "repository" | "repo" | "codebase" | "project" | "code")
+            || word(noun) == "everything"
+            || phrase.iter().any(|t| matches!(word(t).as_str(), "all" | "any"));
+    (all && nouns.next().is_none()).then_some(Denied::Change(true))
 }
 
 /// The denial that a clause makes: of every change, or of every run.
@@ -183,6 +223,9 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         });
     }
     let tokens = prose.tokens(clause.tokens.clone());
+    if is_left_alone(prose, clause) {
+        return Some(Denied::Change(true));
+    }
     if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
         return None;
     }
@@ -278,7 +321,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
                 | "used"
         ) && !t.has(Tags::DETERMINER)
     })?;
-    if verb == object || !is_denied(tokens, verb, object) {
+    if verb == object || !is_denied(tokens, verb, object) || is_of_kind(prose, tokens, object) {
         return None;
     }
     if narrowed(prose, tokens, object, verb) {
@@ -294,9 +337,85 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     Some(if runs { Denied::Run } else { Denied::Change(files || speaks_of_session(prose, clause)) })
 }
 
+/// "No API changes": changes of one kind are denied, not all.
+fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
+    let before = tokens.get(..object).unwrap_or_default();
+    let Some(no) = before.iter().rposition(|t| t.has(Tags::NEGATION)) else { return false };
+    if !before.get(no).is_some_and(|t| prose.is(t, &["no"])) {
+        return false;
+    }
+    let plain = |t: &Token| {
+        t.has(Tags::DETERMINER.or(Tags::ADVERB))
+            || prose.is(t, &["code", "file", "actual", "local"])
+    };
+    !before.get(no + 1..).unwrap_or_default().iter().all(plain)
+}
+
+/// "I left the code untouched", "the working tree is unchanged": all of it, and nothing else said.
+fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
+    // "as they were" counts as a clause of its own.
+    let end = clause.tokens.end;
+    let as_were = prose
+        .tokens(end..prose.tokens.len().min(end + 4))
+        .iter()
+        .take_while(|t| t.kind == TokenKind::Word);
+    let behind: Vec<&Token> = as_were.collect();
+    let joined = behind.len() == 3 && behind.first().is_some_and(|t| prose.is(t, &["as"]));
+    let tokens = prose.tokens(clause.tokens.clone()).iter();
+    let mut words: Vec<&Token> = tokens.filter(|t| t.kind == TokenKind::Word).collect();
+    if joined {
+        words.extend(behind);
+    }
+    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|t| prose.is(t, known));
+    if words.iter().any(|t| t.quoted) {
+        return false;
+    }
+    let agent = words.first().is_some_and(|t| t.has(Tags::AGENT));
+    let left = agent && (is(1, &["left", "kept"]) || (is(1, &["have", "'ve"]) && is(2, &["left"])));
+    let mut at = match left {
+        true => words.iter().position(|t| prose.is(t, &["left", "kept"])).unwrap_or(0) + 1,
+        false => 0,
+    };
+    while is(at, &["the", "all", "your", "of", "existing"]) {
+        at += 1;
+    }
+    if is(at, &["working"]) && is(at + 1, &["tree", "copy"]) {
+        at += 1;
+    }
+    let all = [
+        "code",
+        "codebase",
+        "repository",
+        "repo",
+        "files",
+        "tree",
+        "copy",
+        "everything",
+        "project",
+    ];
+    if !is(at, &all) {
+        return false;
+    }
+    at += 1;
+    if !left {
+        if !is(at, &["is", "are", "was", "were", "remains", "remain", "stays"]) {
+            return false;
+        }
+        at += 1;
+    }
+    let untouched = ["untouched", "unchanged", "unmodified", "alone", "intact"];
+    let as_was = is(at, &["as"]) && is(at + 1, &["they", "it"]) && is(at + 2, &["were", "was"]);
+    let end = if as_was { at + 3 } else { at + 1 };
+    // "Everything is unchanged" may speak of how things look.
+    let vague = !left && is(at.saturating_sub(2), &["everything"]);
+    (as_was || is(at, &untouched)) && end == words.len() && !vague
+}
+
 /// "I did not modify any files", "I made no changes", "no files were changed".
 fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     let before = tokens.get(..verb).unwrap_or_default();
+    let led = before.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
+    let before = before.get(led..).unwrap_or_default();
     if before.iter().any(|t| t.has(Tags::PURPOSE.or(Tags::INTEND))) {
         return false;
     }
@@ -311,8 +430,17 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     let completed = tokens.get(verb).is_some_and(|t| t.tags.any(Tags::COMPLETED));
     let passive = object < verb
         && completed
-        && before.first().is_some_and(|t| t.has(Tags::NEGATION))
-        && before.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE)));
+        && before
+            .iter()
+            .find(|t| {
+                t.kind == TokenKind::Word && (!t.has(Tags::COORDINATE) || t.has(Tags::NEGATION))
+            })
+            .is_some_and(|t| t.has(Tags::NEGATION))
+        && (before.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE)))
+            // "no files edited"
+            || (object + 1 == verb && tokens.iter().skip(verb + 1).all(|t| {
+                matches!(t.kind, TokenKind::Symbol(_))
+            })));
     (agent && object > verb && (not || (none && completed))) || passive
 }
 
@@ -334,7 +462,11 @@ fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> 
         "project",
         "time",
     ];
-    next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
+    let small = ["the", "any", "your", "a"];
+    let code = scope.iter().any(|word| word == "code")
+        && scope.iter().all(|word| word == "code" || small.contains(&word.as_str()));
+    !code
+        && next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
         && !scope.iter().any(|word| whole.contains(&word.as_str()))
 }
 

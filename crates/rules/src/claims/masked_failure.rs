@@ -24,15 +24,15 @@ impl Rule for MaskedFailure {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
-            let ActionVerdict::Failed(executions) = verdict else { continue };
-            let tool = executions.first().map_or("", |e| e.tool());
+            let ActionVerdict::Failed(at) = verdict else { continue };
+            let tool = facts.record().executions().get(at).map_or("", |e| e.tool());
             findings.contradicted(
                 facts,
                 &said.claim,
                 Note::proven(format!("the agent says it is done, but `{tool}` failed"))
                     .help("say that it failed and why, or try again")
                     .provable_if(said.direct || said.names_file())
-                    .evidence(executions.iter().map(|e| facts.evidence(e))),
+                    .evidence(facts.evidence_at(at)),
             );
         }
     }

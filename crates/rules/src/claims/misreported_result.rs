@@ -8,6 +8,7 @@ use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
     Figure, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted, sibling,
+    stated,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -35,7 +36,7 @@ impl Rule for MisreportedResult {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let mut known = BTreeSet::new();
+        let mut known = Derived::new(facts);
         for answer in facts.answers() {
             let stated = facts.stated_in(answer.turn);
             let mut seen = BTreeSet::new();
@@ -45,6 +46,30 @@ impl Rule for MisreportedResult {
                 }
             }
             judge_amounts(facts, findings, answer, stated, &mut known);
+        }
+    }
+}
+
+/// The amounts that earlier answers worked out, and later ones may repeat.
+struct Derived {
+    figures: BTreeSet<Figure>,
+    /// Answers that are not judged themselves have yet to be read.
+    unread: bool,
+}
+
+impl Derived {
+    fn new(facts: &Facts<'_>) -> Self {
+        Self { figures: BTreeSet::new(), unread: facts.first() > 0 }
+    }
+
+    /// Reads the answers that are not judged themselves, if that is still to be done.
+    fn read(&mut self, facts: &Facts<'_>) {
+        if std::mem::take(&mut self.unread) {
+            let (mut found, mut judged) = (Vec::new(), Vec::new());
+            let mut unheard = Findings::new(&META, Mode::Off, &mut found, &mut judged);
+            for answer in facts.earlier_answers() {
+                judge_amounts(facts, &mut unheard, answer, &stated(answer), self);
+            }
         }
     }
 }
@@ -135,7 +160,7 @@ fn judge_amounts(
     findings: &mut Findings<'_>,
     answer: &Answer<'_>,
     stated: &[Stated<'_>],
-    known: &mut BTreeSet<Figure>,
+    known: &mut Derived,
 ) {
     let turn = answer.turn;
     let amounts: Vec<(&Stated<'_>, Figure)> = stated
@@ -154,9 +179,11 @@ fn judge_amounts(
         }
         return;
     }
-    let is_given = |figure: &Figure| {
-        known.contains(figure) || facts.given().figure(*figure).is_some_and(|first| first < turn)
-    };
+    let recorded = |f: &Figure| facts.given().figure(*f).is_some_and(|first| first < turn);
+    if amounts.iter().any(|(_, figure)| !recorded(figure)) {
+        known.read(facts);
+    }
+    let is_given = |figure: &Figure| known.figures.contains(figure) || recorded(figure);
     let (given, open): (Vec<_>, Vec<_>) = amounts.iter().partition(|(_, f)| is_given(f));
     for (value, _) in &given {
         findings.supported(&claim(value, ObjectKind::Money), []);
@@ -180,7 +207,6 @@ fn judge_amounts(
                 .map(|(_, other)| *other)
                 .filter(|f| f != figure && (is_given(f) || derived.contains(f)))
                 .collect();
-            let recorded = |f: &Figure| facts.given().figure(*f).is_some_and(|first| first < turn);
             let mut worked_out: Vec<Figure> =
                 beside.iter().copied().filter(|f| !recorded(f)).collect();
             worked_out.dedup();
@@ -207,7 +233,7 @@ fn judge_amounts(
             accuse(facts, findings, answer, named, value, *figure);
         }
     }
-    known.extend(derived);
+    known.figures.extend(derived);
 }
 
 fn accuse(

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use countersign_model::{Code, Message, MessageKind, Mode, Role};
+use countersign_model::{Code, Message, MessageKind, Mode, Role, Status};
 
 use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Facts, vouching};
@@ -28,9 +28,14 @@ impl Rule for PartialCompletion {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let answers = facts.answers();
-        for said in facts.action_claims().iter().filter(|said| said.direct) {
+        for said in facts.action_claims().iter().filter(|said| said.direct || said.state) {
             let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
             let Some(wanted) = answers.get(at).and_then(|answer| all_of(answer, said)) else {
+                if says_all(said)
+                    && matches!(action::judge(facts, said), ActionVerdict::Supported(_))
+                {
+                    judge_failed(facts, findings, said);
+                }
                 continue;
             };
             if matches!(action::judge(facts, said), ActionVerdict::Supported(_)) {
@@ -51,6 +56,11 @@ fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
     let tokens = prose.tokens(from..until);
     tokens.iter().enumerate().find_map(|(at, token)| match word(prose, Some(token)) {
         "both" => Some(2),
+        // "every one of the five"
+        "every" | "each" if word(prose, tokens.get(at + 1)) == "one" => {
+            let number = tokens.get(at + 3..at + 5)?.iter().find_map(|t| whole(prose.word(t)))?;
+            Some(number).filter(|n| (2..1_000).contains(n))
+        }
         "all" => {
             let of = matches!(word(prose, tokens.get(at + 1)), "of" | "the");
             let the = of && matches!(word(prose, tokens.get(at + 2)), "the" | "your");
@@ -59,6 +69,35 @@ fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
         }
         _ => None,
     })
+}
+
+/// "Every channel is archived now": of all there are, however many.
+fn says_all(said: &ActionClaim) -> bool {
+    let text = said.claim.text.to_ascii_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).take(8);
+    words.any(|word| matches!(word, "all" | "every" | "everyone" | "each"))
+}
+
+/// A call that should have been a part of the whole failed, and none after it worked.
+fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim) {
+    let accepted = vouching(said.family);
+    let since = request(&facts.transcript().messages, said.claim.turn);
+    let latest = facts
+        .deeds_before(said.claim.turn)
+        .take_while(|(execution, _)| execution.called_at >= since)
+        .take(MOST_CALLS)
+        .find(|(_, deed)| deed.families.meets(accepted) && deed.shell.is_none());
+    let Some((execution, deed)) = latest else { return };
+    if deed.opaque || deed.status().succeeded() || deed.status() == Status::Open {
+        return;
+    }
+    findings.unsupported(
+        facts,
+        &said.claim,
+        Note::suspected(format!("all are said to be done, and the latest `{}` failed", deed.tool))
+            .help("do the rest, or say which were not done")
+            .evidence([facts.evidence(execution)]),
+    );
 }
 
 fn word<'t>(prose: &Prose<'t>, token: Option<&Token>) -> &'t str {
@@ -80,7 +119,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wan
         if deed.shell.is_some() || deed.opaque {
             return findings.not_checkable(claim);
         }
-        if !deed.families.meets(accepted) || !deed.status.succeeded() {
+        if !deed.families.meets(accepted) || !deed.status().succeeded() {
             continue;
         }
         let Some(call) = execution.call else { return findings.not_checkable(claim) };

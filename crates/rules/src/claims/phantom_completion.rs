@@ -25,12 +25,12 @@ impl Rule for PhantomCompletion {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
             let family = said.family.name();
-            match &verdict {
-                ActionVerdict::Supported(executions) => {
-                    findings.supported(&said.claim, executions.iter().map(|e| facts.evidence(e)));
+            match verdict {
+                ActionVerdict::Supported(at) => {
+                    findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
                 }
                 ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
-                ActionVerdict::Elsewhere(executions) => findings.contradicted(
+                ActionVerdict::Elsewhere(at) => findings.contradicted(
                     facts,
                     &said.claim,
                     Note::proven(format!(
@@ -40,7 +40,7 @@ impl Rule for PhantomCompletion {
                         "name the thing that the call was made for, or make the call for this one",
                     )
                     .provable_if(said.direct)
-                    .evidence(executions.iter().map(|e| facts.evidence(e))),
+                    .evidence(facts.evidence_at(at)),
                 ),
                 ActionVerdict::Absent(provable) => findings.unsupported(
                     facts,
@@ -49,7 +49,7 @@ impl Rule for PhantomCompletion {
                         "the agent says it is done, but no successful call did it ({family})"
                     ))
                     .help("do it with a tool, or say that it was not done")
-                    .provable_if(*provable),
+                    .provable_if(provable),
                 ),
                 ActionVerdict::Failed(_) => {}
             }

@@ -27,9 +27,13 @@ impl Rule for ReceiptTampering {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let mut seen: HashMap<&str, &RecordedReceipt> = HashMap::new();
+        let calls = Calls::of(facts);
         for receipt in facts.transcript().receipts.iter().flatten() {
-            let execution = execution_of(facts, receipt);
+            let execution = calls.of_receipt(receipt);
             let earlier = seen.insert(receipt.id.as_str(), receipt);
+            if turn(execution) < facts.first() {
+                continue;
+            }
             let faults = [
                 earlier.and_then(|earlier| repeated(receipt, earlier)),
                 backwards(receipt),
@@ -61,16 +65,33 @@ impl Fault {
     }
 }
 
-/// The call that a receipt names.
-fn execution_of<'f, 't>(
-    facts: &'f Facts<'t>,
-    receipt: &RecordedReceipt,
-) -> Option<&'f Execution<'t>> {
-    let id = receipt.call_id.as_deref().filter(|id| !id.is_empty())?;
-    let mut named =
-        facts.record().executions().iter().filter(|e| e.call.is_some_and(|c| c.id == id));
-    // Logs that repeat call ids do not tell which is meant.
-    named.next().filter(|_| named.next().is_none())
+/// The executions by the ids of their calls; none where a log repeats an id, which does not tell
+/// which is meant.
+struct Calls<'f, 't>(HashMap<&'t str, Option<&'f Execution<'t>>>);
+
+impl<'f, 't> Calls<'f, 't> {
+    fn of(facts: &'f Facts<'t>) -> Self {
+        let mut calls = HashMap::new();
+        if facts.transcript().receipts.is_some() {
+            for execution in facts.record().executions() {
+                let Some(call) = execution.call else { continue };
+                let one = calls.entry(call.id.as_str()).or_insert(Some(execution));
+                *one = one.filter(|known| std::ptr::eq(*known, execution));
+            }
+        }
+        Self(calls)
+    }
+
+    /// The call that a receipt names.
+    fn of_receipt(&self, receipt: &RecordedReceipt) -> Option<&'f Execution<'t>> {
+        let id = receipt.call_id.as_deref().filter(|id| !id.is_empty())?;
+        self.0.get(id).copied().flatten()
+    }
+}
+
+/// The message at which an execution ended; the first one for a receipt of none.
+fn turn(execution: Option<&Execution<'_>>) -> usize {
+    execution.map_or(0, |e| e.answered_at.unwrap_or(e.called_at))
 }
 
 fn repeated(receipt: &RecordedReceipt, earlier: &RecordedReceipt) -> Option<Fault> {
@@ -182,7 +203,7 @@ fn report(
     fault: Fault,
 ) {
     let outcome = execution.and_then(|e| e.outcome);
-    let turn = execution.map_or(0, |e| e.answered_at.unwrap_or(e.called_at));
+    let turn = turn(execution);
     let line = outcome.map_or(0, |outcome| outcome.line);
     let call = CallRef {
         id: receipt.call_id.clone().unwrap_or_else(|| receipt.id.clone()),

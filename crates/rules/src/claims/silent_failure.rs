@@ -65,7 +65,7 @@ fn unmended<'f, 't>(facts: &'f Facts<'t>, turn: usize, since: usize) -> Vec<&'f 
                 failed.push(execution);
             }
             Some(_) => {}
-            None if deed.status.succeeded() || deed.shell.is_some() => good.push(deed),
+            None if deed.status().succeeded() || deed.shell.is_some() => good.push(deed),
             None => {}
         }
     }
@@ -85,10 +85,10 @@ fn is_step(deed: &Deed<'_>) -> bool {
 /// How the deed failed: the family of the run in it, or none when it failed as a whole.
 fn failure(deed: &Deed<'_>) -> Option<Option<Family>> {
     if let Some(work) = &deed.shell {
-        let failed = work.runs.iter().find(|run| run.end == RunEnd::Failed);
+        let failed = work.runs.iter().find(|run| run.end() == RunEnd::Failed);
         return failed.map(|run| run.family).filter(|f| !looks_only(*f)).map(Some);
     }
-    matches!(deed.status, Status::Failed | Status::Timeout).then_some(None)
+    matches!(deed.status(), Status::Failed | Status::Timeout).then_some(None)
 }
 
 fn looks_only(family: Family) -> bool {
@@ -101,10 +101,11 @@ fn mends(later: &Deed<'_>, failed: &Deed<'_>, family: Option<Family>) -> bool {
         Some(family) => {
             let runs = later.shell.iter().flat_map(|work| &work.runs);
             let again =
-                runs.filter(|run| run.family == family).any(|run| run.end != RunEnd::Failed);
+                runs.filter(|run| run.family == family).any(|run| run.end() != RunEnd::Failed);
             // A script of unknown doings may have done it, too.
             again
-                || later.shell.as_ref().is_some_and(|work| work.opaque) && later.status.succeeded()
+                || later.shell.as_ref().is_some_and(|work| work.opaque)
+                    && later.status().succeeded()
         }
         None => {
             let same_file = || later.written.iter().any(|path| failed.written.contains(path));

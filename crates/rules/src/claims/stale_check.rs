@@ -89,7 +89,7 @@ fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let edits =
         deed.shell.as_ref().is_none_or(|work| work.command.contains("sed -i") && !work.deletes);
     edits
-        && deed.status.succeeded()
+        && deed.status().succeeded()
         && !comments_only(execution)
         && deed.written.iter().any(|path| {
             !prose.iter().any(|ending| path.ends_with(ending))

@@ -109,10 +109,10 @@ fn met(
     deeds.get(among).unwrap_or_default().iter().any(|(execution, deed)| match &deed.shell {
         Some(work) => {
             let mut runs = work.runs.iter().filter(|run| need.contains(&run.family));
-            runs.any(|run| run.end == RunEnd::Passed)
+            runs.any(|run| run.end() == RunEnd::Passed)
                 || (work.runs.is_empty() && work.opaque && tells(execution, need))
         }
-        None => deed.families.meets(wanted) && deed.status.succeeded(),
+        None => deed.families.meets(wanted) && deed.status().succeeded(),
     })
 }
 

@@ -2,9 +2,9 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{Stated, StatedKind, holds};
+use crate::values::{AnyCase, Stated, StatedKind};
 
 /// FK021: a source that the agent never saw.
 pub(crate) struct UnseenSource;
@@ -88,7 +88,16 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
 fn is_stated(prose: &Prose<'_>, clause: &Clause) -> bool {
     let words = prose.tokens(clause.tokens.clone());
     let open = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::REQUEST);
-    matches!(clause.mood, Mood::Asserted | Mood::Observed) && !words.iter().any(|t| t.has(open))
+    // "belongs in `a.rs`", "has to include it": where it should be.
+    let due = words.iter().any(|t| matches!(prose.word(t), "belongs" | "belong"))
+        || words.windows(2).any(|pair| {
+            let [has, to] = pair else { return false };
+            has.has(Tags::HAVE) && prose.word(to) == "to"
+        });
+    matches!(clause.mood, Mood::Asserted | Mood::Observed)
+        && !words.iter().any(|t| t.has(open))
+        && !due
+        && !is_agenda(prose, clause)
 }
 
 /// Whether the clause says that a file was made or changed, which FK010 judges.
@@ -118,7 +127,7 @@ fn is_attributed(prose: &Prose<'_>, clause: &Clause, value: &Stated<'_>) -> bool
 fn is_composed(facts: &Facts<'_>, value: &Stated<'_>) -> bool {
     let mut parts = value.text.split(['/', '?', '=', '&']).filter(|part| part.len() > 2);
     parts.all(|part| {
-        let near = facts.given().near(value.turn, 64 * 1024);
-        { near }.any(|text| holds(text.text, part))
+        let part = AnyCase::new(part);
+        facts.given().near(value.turn, 64 * 1024).any(|text| part.stands_in(text.text))
     })
 }

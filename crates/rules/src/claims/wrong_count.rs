@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
+use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
@@ -74,6 +75,11 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
     });
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
+        if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
+            let kind = Some(Countable::Tests);
+            found.push(Count { number, kind, some: false, first: token, last: token });
+            continue;
+        }
         let countable = token.kind == TokenKind::Number && !token.quoted;
         let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
         if makes || is_part(prose, tokens, at) {
@@ -113,6 +119,19 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
     found
 }
 
+/// "21/21": all of so many.
+fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
+    let (some, all) = prose.word(token).split_once('/')?;
+    (some == all && !token.quoted && token.kind != TokenKind::Code).then(|| whole(all)).flatten()
+}
+
+/// Whether the sentence is about tests.
+fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let tokens = prose.tokens(sentence.unwrap_or_default());
+    tokens.iter().any(|t| !t.quoted && t.noun == Some(Family::Test))
+}
+
 /// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     const PART: [&str; 24] = [
@@ -145,6 +164,15 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.get(at + 1);
     let part = |t: &Token| PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
     let more = ["of", "more", "other", "additional"];
+    // "down from 75 warnings in 29 files": how it was before.
+    let upto = tokens.get(..=at).unwrap_or_default();
+    let formerly = upto.windows(2).any(|pair| {
+        let [from, number] = pair else { return false };
+        prose.is(from, &["from"]) && number.kind == TokenKind::Number
+    });
+    if formerly {
+        return true;
+    }
     before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
         || behind.is_some_and(|t| {
             t.is('/') || more.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w))
@@ -165,7 +193,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     let Some(kind) = count.kind else {
         return judge_listed(facts, findings, &claim, answer, count);
     };
-    let mut sum = 0_u64;
+    let (mut sum, mut sum_run) = (0_u64, 0_u64);
     let mut speaking = 0;
     let mut least = u64::MAX;
     let mut latest: Option<(Evidence, Vec<u64>)> = None;
@@ -177,18 +205,31 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     });
     let newest = facts.record().count_before(turn);
     for (at, execution) in reports {
+        if kind == Countable::Files && has_line_of_files(execution.text(), count.number) {
+            return findings.supported(&claim, [facts.evidence(execution)]);
+        }
+        let ran = summary(execution.text(), ActivityKind::Test);
+        let parts = [ran.passed, ran.failed, ran.errors, ran.skipped];
+        let total = parts.iter().flatten().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let checks = matches!(kind, Countable::Tests | Countable::Troubles);
+        if checks && (parts.contains(&Some(count.number)) || total == count.number) {
+            return findings.supported(&claim, [facts.evidence(execution)]);
+        }
         let tally = Tally::of(execution.text(), kind);
         let own = tally.certain.or(tally.printed.iter().copied().max()).unwrap_or(0);
         sum = sum.saturating_add(own);
+        if kind == Countable::Tests {
+            let ended = [ran.passed, ran.failed, ran.errors].into_iter().flatten();
+            sum_run = ended.fold(sum_run, u64::saturating_add);
+        }
         let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
-        if shown.any(|n| *n == count.number) || sum == count.number {
+        if shown.any(|n| *n == count.number) || sum == count.number || sum_run == count.number {
             return findings.supported(&claim, [facts.evidence(execution)]);
         }
         if tally.is_silent() {
             continue;
         }
         // What was counted long before may be something else.
-        let checks = matches!(kind, Countable::Tests | Countable::Troubles);
         if latest.is_none() && !checks && at + RECENT < newest {
             return findings.not_checkable(&claim);
         }
@@ -201,18 +242,26 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         }
     }
     let Some((evidence, numbers)) = latest else { return findings.not_checkable(&claim) };
-    if lists(answer, count.number) || changed(facts, turn, count) {
+    if lists(answer, count.number)
+        || is_told(facts, turn, kind, count.number)
+        || changed(facts, turn, count)
+    {
         return findings.supported(&claim, []);
     }
     // "3 new tests" may be some of those that were counted.
     if count.some && count.number <= least {
         return findings.not_checkable(&claim);
     }
-    let numbers: Vec<String> = numbers.iter().take(4).map(ToString::to_string).collect();
+    let mut distinct: Vec<String> = Vec::new();
+    for number in numbers.iter().map(ToString::to_string) {
+        if !distinct.contains(&number) && distinct.len() < 4 {
+            distinct.push(number);
+        }
+    }
     findings.contradicted(
         facts,
         &claim,
-        Note::proven(format!("no result counts {text}; the latest has {}", numbers.join(", ")))
+        Note::proven(format!("no result counts {text}; the latest has {}", distinct.join(", ")))
             .help("quote the number as the result has it")
             .provable_if(facts.is_complete_before(turn))
             .evidence([evidence]),
@@ -270,6 +319,22 @@ fn is_report(deed: &Deed<'_>) -> bool {
         || !deed.families.meets(content)
 }
 
+/// Whether a line of a report speaks of files and has the number: "Test Files  2 passed (2)".
+fn has_line_of_files(text: &str, number: u64) -> bool {
+    text.lines().filter(|line| line.len() < 200).any(|line| {
+        let rest = line.trim_start().strip_prefix("Test ").unwrap_or(line).trim_start();
+        let counts = rest.strip_prefix("Files").or_else(|| rest.strip_prefix("Suites"));
+        let mut words = counts.unwrap_or_default().split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| whole(word) == Some(number))
+    })
+}
+
+/// Whether the user gave the number: pasted from a run of their own.
+fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
+    let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
+    told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+}
+
 /// Whether the answer itself lists so many things.
 fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
     let items = answer.prose.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Item { .. }));
@@ -284,7 +349,8 @@ fn changed(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
         return false;
     }
     let mut files = BTreeSet::new();
-    for (_, deed) in facts.deeds_before(turn).filter(|(_, deed)| deed.status.succeeded()).take(256)
+    for (_, deed) in
+        facts.deeds_before(turn).filter(|(_, deed)| deed.status().succeeded()).take(256)
     {
         files.extend(deed.written.iter().map(String::as_str));
         if u64::try_from(files.len()) == Ok(count.number) {

@@ -1,5 +1,7 @@
 //! What the agent said, message by message.
 
+use std::ops::Range;
+
 use countersign_model::{Message, MessageKind, Role, Transcript};
 
 use crate::prose::Prose;
@@ -13,12 +15,14 @@ pub(crate) struct Answer<'t> {
     pub(crate) prose: Prose<'t>,
 }
 
-/// The agent's texts, in order.
-pub(crate) fn answers(transcript: &Transcript) -> Vec<Answer<'_>> {
+/// The agent's texts among some messages, in order.
+pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answer<'_>> {
     transcript
         .messages
         .iter()
         .enumerate()
+        .take(among.end)
+        .skip(among.start)
         .filter(|(_, message)| is_said(message))
         .map(|(turn, message)| Answer { turn, prose: Prose::read(&message.text) })
         .collect()

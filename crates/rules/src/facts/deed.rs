@@ -19,8 +19,12 @@ pub(crate) struct Deed<'t> {
     pub(crate) tool: Cow<'t, str>,
     /// What kind of thing it did; empty when its name says nothing.
     pub(crate) families: Families,
-    /// How it ended, the result's own words included.
-    pub(crate) status: Status,
+    /// How it ended, as far as marks and exit codes say.
+    marked: Status,
+    /// The result, where its own words may say that it failed.
+    words: Option<&'t str>,
+    /// Whether they do, once somebody asked.
+    fails: OnceCell<bool>,
     /// Files written, as named in the arguments.
     pub(crate) written: Vec<String>,
     /// It may have done more than its name and arguments tell.
@@ -32,7 +36,7 @@ pub(crate) struct Deed<'t> {
     /// It shows more of a command started earlier: `write_stdin`, `BashOutput`.
     pub(crate) continues: bool,
     /// What its command line did, when it is a shell call.
-    pub(crate) shell: Option<ShellWork>,
+    pub(crate) shell: Option<ShellWork<'t>>,
 }
 
 /// The deed of each execution, worked out when first asked for.
@@ -123,7 +127,8 @@ impl<'t> Deed<'t> {
             is_shell(named, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
         let delegates = is_delegation(named, &members);
         let mut opaque = delegates;
-        let mut status = execution.status();
+        let marked = execution.status();
+        let mut words = None;
         if let Some(work) = &shell {
             families = Families::NONE.with(Family::Run).with(Family::Read);
             for run in &work.runs {
@@ -139,21 +144,40 @@ impl<'t> Deed<'t> {
             opaque |= work.opaque;
         } else {
             opaque |= families.has(Family::Run);
-            if status == Status::Completed && reports_failure(execution.text()) {
-                status = Status::Failed;
-            }
+            words = Some(execution.text()).filter(|_| marked == Status::Completed);
         }
         let continues = named.continues;
         let is_note = named.note;
-        Self { tool, families, status, written, opaque, delegates, is_note, continues, shell }
+        let fails = OnceCell::new();
+        Self {
+            tool,
+            families,
+            marked,
+            words,
+            fails,
+            written,
+            opaque,
+            delegates,
+            is_note,
+            continues,
+            shell,
+        }
+    }
+
+    /// How it ended, the result's own words included.
+    pub(crate) fn status(&self) -> Status {
+        match self.words {
+            Some(words) if *self.fails.get_or_init(|| reports_failure(words)) => Status::Failed,
+            _ => self.marked,
+        }
     }
 
     /// How its part of these families ended.
     pub(crate) fn status_for(&self, wanted: Families) -> Status {
         let runs = self.shell.iter().flat_map(|work| &work.runs);
-        let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| run.end.status());
+        let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| run.end().status());
         match ended.next() {
-            None => self.status,
+            None => self.status(),
             Some(first) if first.succeeded() => first,
             Some(first) => ended.find(|status| status.succeeded()).unwrap_or(first),
         }

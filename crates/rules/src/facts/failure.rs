@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::values::end_of_string;
+
 /// A result longer than this is content, not a status message.
 const LONGEST_STATUS: usize = 4_000;
 
@@ -38,16 +40,76 @@ pub(crate) fn reports_failure(text: &str) -> bool {
         return false;
     }
     if text.starts_with('{') {
-        return serde_json::from_str::<Payload>(text).is_ok_and(|payload| payload.fails);
+        return may_fail(text.as_bytes())
+            && serde_json::from_str::<Payload>(text).is_ok_and(|payload| payload.fails);
     }
-    let head: String = text.chars().take(40).collect::<String>().to_ascii_lowercase();
     OPENINGS.iter().any(|opening| {
-        head.strip_prefix(opening).is_some_and(|rest| {
+        let split = text.split_at_checked(opening.len());
+        split.filter(|(head, _)| head.eq_ignore_ascii_case(opening)).is_some_and(|(_, rest)| {
             let plain = opening.ends_with([' ', ':', '>', ')']) || opening.contains(' ');
             plain || rest.is_empty() || rest.starts_with([':', ' ', '!', '.', '-', '\n', '('])
         })
     })
 }
+
+/// Whether a JSON object may have a member that reports a failure. Looks only as closely as it takes
+/// to tell the many results that are none.
+fn may_fail(text: &[u8]) -> bool {
+    let (mut at, mut depth) = (0, 0_usize);
+    let mut key: Option<&[u8]> = None;
+    let mark = |byte: &u8| matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b':');
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(mark)) {
+        let byte = text.get(at + skip).copied().unwrap_or_default();
+        at += skip + 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let from = at;
+                at = end_of_string(text, at).unwrap_or(text.len());
+                if depth == 1 {
+                    key = text.get(from..at);
+                }
+                at += 1;
+            }
+            b':' if depth == 1 => {
+                let value = text.get(at..).unwrap_or_default().trim_ascii_start();
+                if key.is_some_and(|key| may_report(key, value)) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a member may report a failure, by its name and how its value begins.
+fn may_report(key: &[u8], value: &[u8]) -> bool {
+    if key.contains(&b'\\') {
+        return true;
+    }
+    if !KEYS.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes())) {
+        return false;
+    }
+    // The words of a state that is no failure are told here; the rest is read in full.
+    let is = |word: &[u8]| value.starts_with(word);
+    match value.first() {
+        Some(b'"') => {
+            let word =
+                end_of_string(value, 1).and_then(|end| value.get(1..end)).unwrap_or_default();
+            let states = ["status", "result", "outcome", "state"];
+            let state = states.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
+            !state
+                || word.contains(&b'\\')
+                || BAD.iter().any(|bad| word.eq_ignore_ascii_case(bad.as_bytes()))
+        }
+        _ => !is(b"null"),
+    }
+}
+
+/// States that are failures.
+const BAD: [&str; 5] = ["error", "failed", "failure", "fail", "denied"];
 
 /// A JSON result, of which only the members are read that may report a failure.
 struct Payload {
@@ -119,9 +181,7 @@ fn reports(key: &str, value: &Value) -> bool {
         "success" | "ok" | "succeeded" => value == &Value::Bool(false),
         "iserror" | "is_error" => value == &Value::Bool(true),
         "status" | "result" | "outcome" | "state" => match value.as_str() {
-            Some(word) => ["error", "failed", "failure", "fail", "denied"]
-                .iter()
-                .any(|bad| word.eq_ignore_ascii_case(bad)),
+            Some(word) => BAD.iter().any(|bad| word.eq_ignore_ascii_case(bad)),
             None => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
         },
         _ => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
@@ -144,6 +204,13 @@ mod tests {
             (r#"{"status":"failed"}"#, true),
             (r#"{"status":404}"#, true),
             (r#"{"status":"cancelled"}"#, false),
+            (r#"{"status" : "Denied", "n": 1}"#, true),
+            (r#"{"status":"fa\u0069l"}"#, true),
+            (r#"{"n":{"error":"x"},"list":["error"]}"#, false),
+            (r#"{"note":"a \" {","ok":false}"#, true),
+            (r#"{"\u006fk":false}"#, true),
+            (r#"{"code":503}"#, true),
+            (r#"{"error":"no end"#, false),
             ("[]", false),
             ("", false),
             ("Failed to send: quota", true),

@@ -118,8 +118,10 @@ pub(crate) fn words_of(name: &str) -> Vec<String> {
             if boundary && !word.is_empty() {
                 words.push(std::mem::take(&mut word));
             }
-            if c.is_alphanumeric() {
-                word.extend(c.to_lowercase());
+            match c {
+                c if c.is_ascii_alphanumeric() => word.push(c.to_ascii_lowercase()),
+                c if c.is_alphanumeric() => word.extend(c.to_lowercase()),
+                _ => {}
             }
             lower = c.is_lowercase() || c.is_ascii_digit();
         }

@@ -1,13 +1,13 @@
 //! Where in the record things stand, so that a claim need not look through all of it.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::rc::Rc;
 
 use aho_corasick::AhoCorasick;
 use countersign_model::Family;
 
-use super::deed::Deed;
 use super::families::Families;
 use super::shell_work::RunEnd;
 
@@ -15,7 +15,7 @@ use super::shell_work::RunEnd;
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// By families and the stem of a verb: the deeds that may vouch for such a claim.
-    candidates: RefCell<HashMap<(Families, String), Rc<[usize]>>>,
+    candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
     /// By the shape of an id, and by execution: whether the arguments hold one.
     shaped: RefCell<HashMap<String, HashMap<usize, bool>>>,
     /// By a name: the first message at which the agent was given it.
@@ -28,7 +28,14 @@ pub(crate) struct Index {
     checks: RefCell<HashMap<Family, LatestRun>>,
     /// What the deeds that change something speak of.
     holders: OnceCell<Holders>,
-    firsts: OnceCell<Firsts>,
+    /// Ran a command line.
+    pub(crate) shell: FirstDeed,
+    /// May have done more than its words tell.
+    pub(crate) opaque: FirstDeed,
+    /// Handed work to another agent.
+    pub(crate) delegates: FirstDeed,
+    /// The executions that used a tool that none before them used.
+    tools: OnceCell<Vec<usize>>,
 }
 
 /// The latest run of a check among the first executions of a record.
@@ -42,51 +49,69 @@ pub(crate) struct LatestRun {
     pub(crate) unseen: bool,
 }
 
-/// The first executions that did certain things.
+/// The first execution that did a certain thing, as far as anybody asked.
 #[derive(Debug, Default)]
-pub(crate) struct Firsts {
-    /// Ran a command line.
-    pub(crate) shell: Option<usize>,
-    /// May have done more than its words tell.
-    pub(crate) opaque: Option<usize>,
-    /// Handed work to another agent.
-    pub(crate) delegates: Option<usize>,
-    /// Used a tool that none before it used.
-    pub(crate) tools: Vec<usize>,
+pub(crate) struct FirstDeed(Cell<(usize, Option<usize>)>);
+
+impl FirstDeed {
+    /// Whether one of the first `count` executions did it.
+    pub(crate) fn is_before(&self, count: usize, did: impl Fn(usize) -> bool) -> bool {
+        let (upto, mut found) = self.0.get();
+        if found.is_none() && upto < count {
+            found = (upto..count).find(|at| did(*at));
+            self.0.set((count, found));
+        }
+        found.is_some_and(|first| first < count)
+    }
 }
 
-impl Firsts {
-    pub(crate) fn of<'d, 't: 'd>(deeds: impl Iterator<Item = (usize, &'d Deed<'t>)>) -> Self {
-        let mut firsts = Self::default();
-        let mut tools: HashSet<&str> = HashSet::new();
-        for (at, deed) in deeds {
-            if deed.shell.is_some() {
-                firsts.shell.get_or_insert(at);
+/// The deeds that may vouch for a claim, as far as anybody asked: those of one stretch of the
+/// record, which grows to both sides.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    stretch: Range<usize>,
+    /// Ascending.
+    found: VecDeque<usize>,
+}
+
+impl Candidates {
+    /// The latest one that stands before a place; `test` is asked once for each execution.
+    pub(crate) fn latest_before(
+        &mut self,
+        at: usize,
+        test: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        while self.stretch.end < at {
+            if test(self.stretch.end) {
+                self.found.push_back(self.stretch.end);
             }
-            if deed.opaque {
-                firsts.opaque.get_or_insert(at);
+            self.stretch.end += 1;
+        }
+        loop {
+            let known = self.found.partition_point(|&found| found < at);
+            if let Some(&latest) = known.checked_sub(1).and_then(|n| self.found.get(n)) {
+                return Some(latest);
             }
-            if deed.delegates {
-                firsts.delegates.get_or_insert(at);
-            }
-            if tools.insert(&deed.tool) {
-                firsts.tools.push(at);
+            self.stretch.start = self.stretch.start.checked_sub(1)?;
+            if test(self.stretch.start) {
+                self.found.push_front(self.stretch.start);
             }
         }
-        firsts
     }
 }
 
 impl Index {
-    /// The deeds for a claim, ascending; `find` looks for them the first time.
+    /// The deeds for a claim; the first one to ask begins at a place.
     pub(crate) fn candidates(
         &self,
         accepted: Families,
         stem: &str,
-        find: impl FnOnce() -> Vec<usize>,
-    ) -> Rc<[usize]> {
+        at: usize,
+    ) -> Rc<RefCell<Candidates>> {
         let key = (accepted, stem.to_owned());
-        Rc::clone(self.candidates.borrow_mut().entry(key).or_insert_with(|| find().into()))
+        let begin = || Candidates { stretch: at..at, found: VecDeque::new() };
+        let mut candidates = self.candidates.borrow_mut();
+        Rc::clone(candidates.entry(key).or_insert_with(|| Rc::new(RefCell::new(begin()))))
     }
 
     /// Whether the arguments of an execution hold an id of this shape; `look` looks the first time.
@@ -141,9 +166,9 @@ impl Index {
         self.checks.borrow_mut().insert(family, latest);
     }
 
-    /// When things were first done; `find` looks the first time.
-    pub(crate) fn firsts(&self, find: impl FnOnce() -> Firsts) -> &Firsts {
-        self.firsts.get_or_init(find)
+    /// The executions that used a tool that none before them used; `find` looks the first time.
+    pub(crate) fn tools(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
+        self.tools.get_or_init(find)
     }
 
     /// What the deeds that change something speak of; `find` looks the first time.

@@ -11,6 +11,7 @@ mod record;
 mod shell_work;
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use countersign_model::{Evidence, EvidenceSource, Transcript};
 
@@ -26,7 +27,7 @@ pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
 pub(crate) use failure::reports_failure;
 pub(crate) use families::{Families, of_name, vouching, words_of};
-pub(crate) use index::{Firsts, Holders, Index, LatestRun};
+pub(crate) use index::{Holders, Index, LatestRun};
 pub use record::{Execution, Record};
 pub(crate) use shell_work::RunEnd;
 
@@ -35,10 +36,14 @@ pub(crate) use shell_work::RunEnd;
 pub struct Facts<'t> {
     transcript: &'t Transcript,
     settings: &'t Settings,
+    /// The first message that is judged; those before it are evidence only.
+    first: usize,
     record: Record<'t>,
     deeds: deed::Deeds<'t>,
     answers: OnceCell<Vec<Answer<'t>>>,
+    earlier: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
+    verdicts: OnceCell<Vec<ActionVerdict>>,
     mentions: OnceCell<Vec<Mention>>,
     outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
@@ -48,18 +53,27 @@ pub struct Facts<'t> {
 }
 
 impl<'t> Facts<'t> {
-    /// Joins calls and results.
+    /// Joins calls and results; all messages are judged.
     #[must_use]
     pub fn new(transcript: &'t Transcript, settings: &'t Settings) -> Self {
+        Self::since(transcript, settings, 0)
+    }
+
+    /// Joins calls and results; the messages from position `first` on are judged.
+    #[must_use]
+    pub fn since(transcript: &'t Transcript, settings: &'t Settings, first: usize) -> Self {
         let record = Record::of(transcript);
         let deeds = deed::Deeds::new(record.executions().len());
         Self {
             transcript,
             settings,
+            first,
             record,
             deeds,
             answers: OnceCell::new(),
+            earlier: OnceCell::new(),
             actions: OnceCell::new(),
+            verdicts: OnceCell::new(),
             mentions: OnceCell::new(),
             outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
@@ -87,14 +101,26 @@ impl<'t> Facts<'t> {
         &self.record
     }
 
-    /// What the agent said.
-    pub(crate) fn answers(&self) -> &[Answer<'t>] {
-        self.answers.get_or_init(|| answer::answers(self.transcript))
+    /// The first message that is judged; those before it are evidence only.
+    pub(crate) fn first(&self) -> usize {
+        self.first
     }
 
-    /// Every claim of a completed side effect, judged.
-    pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict<'_, 't>)> {
-        self.action_claims().iter().map(|said| (said, judge(self, said)))
+    /// What the agent said, as far as it is judged.
+    pub(crate) fn answers(&self) -> &[Answer<'t>] {
+        self.answers.get_or_init(|| answer::answers(self.transcript, self.first..usize::MAX))
+    }
+
+    /// What the agent said before what is judged.
+    pub(crate) fn earlier_answers(&self) -> &[Answer<'t>] {
+        self.earlier.get_or_init(|| answer::answers(self.transcript, 0..self.first))
+    }
+
+    /// Every claim of a completed side effect, judged once for all rules.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict)> {
+        let claims = self.action_claims();
+        let judged = || claims.iter().map(|said| judge(self, said)).collect();
+        claims.iter().zip(self.verdicts.get_or_init(judged).iter().copied())
     }
 
     /// Every claim of a completed side effect.
@@ -141,18 +167,33 @@ impl<'t> Facts<'t> {
         &self.index
     }
 
-    /// When things were first done.
-    pub(crate) fn firsts(&self) -> &Firsts {
-        self.index.firsts(|| {
+    /// The executions that used a tool that none before them used, ascending.
+    pub(crate) fn first_uses(&self) -> &[usize] {
+        self.index.tools(|| {
+            let mut tools: HashSet<&str> = HashSet::new();
             let count = self.record.executions().len();
-            Firsts::of((0..count).filter_map(|at| Some((at, self.deed(at)?.1))))
+            (0..count)
+                .filter(|at| self.deed(*at).is_some_and(|(_, d)| tools.insert(&d.tool)))
+                .collect()
         })
     }
 
     /// Whether a command line was run before message `turn`.
     pub(crate) fn runs_shell_before(&self, turn: usize) -> bool {
-        let count = self.record.count_before(turn);
-        self.firsts().shell.is_some_and(|first| first < count)
+        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.shell.is_some());
+        self.index.shell.is_before(self.record.count_before(turn), did)
+    }
+
+    /// Whether something was done before message `turn` of which the record tells only a part.
+    pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
+        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
+        self.index.opaque.is_before(self.record.count_before(turn), did)
+    }
+
+    /// Whether work was handed to another agent before message `turn`.
+    pub(crate) fn delegates_before(&self, turn: usize) -> bool {
+        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
+        self.index.delegates.is_before(self.record.count_before(turn), did)
     }
 
     /// Whether every call that the agent could have made before message `turn` is recorded.
@@ -176,6 +217,11 @@ impl<'t> Facts<'t> {
             excerpt: text.get(..cut).unwrap_or_default().to_owned(),
             line: execution.outcome.map_or(0, |o| o.line),
         }
+    }
+
+    /// The evidence that the execution at a place of the record is.
+    pub(crate) fn evidence_at(&self, at: usize) -> Option<Evidence> {
+        self.record.executions().get(at).map(|execution| self.evidence(execution))
     }
 
     /// What the agent was given.
@@ -212,10 +258,9 @@ impl<'t> Facts<'t> {
 
     /// Whether everything that the agent could have seen before message `turn` is on record.
     pub(crate) fn shows_all_before(&self, turn: usize) -> bool {
-        let count = self.record.count_before(turn);
         self.is_complete_before(turn)
             && self.given().is_whole_before(turn)
-            && self.firsts().opaque.is_none_or(|first| first >= count)
+            && !self.is_opaque_before(turn)
     }
 
     /// The evidence that a text is which the agent was given.

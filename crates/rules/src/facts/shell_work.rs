@@ -1,5 +1,7 @@
 //! What a shell call did: the runs in it, how each ended, what it wrote.
 
+use std::cell::OnceCell;
+
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
     Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
@@ -10,11 +12,11 @@ use super::arguments::Members;
 
 /// What one shell call did.
 #[derive(Debug, Default)]
-pub(crate) struct ShellWork {
+pub(crate) struct ShellWork<'t> {
     /// The command line.
     pub(crate) command: String,
     /// The known runners in it.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<Run<'t>>,
     /// Paths it wrote, deleted or moved.
     pub(crate) written: Vec<String>,
     /// It deleted or moved something.
@@ -25,13 +27,20 @@ pub(crate) struct ShellWork {
 
 /// One run of a known runner.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct Run<'t> {
     /// What kind of action.
     pub(crate) family: Family,
-    /// How it ended.
-    pub(crate) end: RunEnd,
     /// Nothing on the command line narrows it to a part.
     pub(crate) whole: bool,
+    kind: ActivityKind,
+    outcome: Option<&'t Outcome>,
+    /// It is the only thing that the command line does.
+    alone: bool,
+    /// Its exit status is that of the command line.
+    decides: bool,
+    /// Its output is shown.
+    visible: bool,
+    end: OnceCell<RunEnd>,
 }
 
 /// How a run ended.
@@ -49,17 +58,16 @@ pub(crate) enum RunEnd {
     Unknown,
 }
 
-impl ShellWork {
+impl<'t> ShellWork<'t> {
     /// What the command line of a shell call did; `None` when there is none.
-    pub(crate) fn of(members: &Members<'_>, outcome: Option<&Outcome>) -> Option<Self> {
+    pub(crate) fn of(members: &Members<'_>, outcome: Option<&'t Outcome>) -> Option<Self> {
         let command = command_line(members)?;
         let Ok(script) = Script::parse(&command) else {
             return Some(Self { command, opaque: true, ..Self::default() });
         };
         let found = activities(&script);
-        let exit = outcome.and_then(|o| o.exit_code.or_else(|| exit_code_in_text(&o.text)));
-        let ending = Ending { outcome, exit, alone: found.len() == 1 };
-        let runs = found.iter().filter_map(|a| run(a, &script, &ending)).collect();
+        let alone = found.len() == 1;
+        let runs = found.iter().filter_map(|a| Run::of(a, &script, outcome, alone)).collect();
         let writes = script.writes();
         let deletes = writes.iter().any(|w| matches!(w.effect, Effect::Deleted | Effect::Moved));
         let written = writes
@@ -91,14 +99,62 @@ fn command_line(members: &Members<'_>) -> Option<String> {
     None
 }
 
-struct Ending<'o> {
-    outcome: Option<&'o Outcome>,
-    exit: Option<i32>,
-    alone: bool,
+impl<'t> Run<'t> {
+    fn of(
+        activity: &Activity,
+        script: &Script,
+        outcome: Option<&'t Outcome>,
+        alone: bool,
+    ) -> Option<Self> {
+        if outcome.is_some_and(|o| o.refused) {
+            return None;
+        }
+        let command = script.commands().get(activity.command);
+        Some(Self {
+            family: family_of(activity.kind),
+            whole: activity.scope == Scope::Whole,
+            kind: activity.kind,
+            outcome,
+            alone,
+            decides: command.is_some_and(|c| c.status == Reach::Decides),
+            visible: command.is_some_and(Command::output_visible),
+            end: OnceCell::new(),
+        })
+    }
+
+    /// How it ended.
+    pub(crate) fn end(&self) -> RunEnd {
+        *self.end.get_or_init(|| self.find_end())
+    }
+
+    fn find_end(&self) -> RunEnd {
+        let Some(outcome) = self.outcome else { return RunEnd::Unknown };
+        let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
+        let said = summary(&outcome.text, self.kind);
+        match said.verdict {
+            Some(OutputVerdict::Failed) => return RunEnd::Failed,
+            _ if outcome.running => return RunEnd::Running,
+            _ if said.collected_none => return RunEnd::Empty,
+            Some(OutputVerdict::Passed) if !self.alone || exit.is_none_or(|e| e == 0) => {
+                return RunEnd::Passed;
+            }
+            _ => {}
+        }
+        // Compilers and linters are silent when all is well: had they failed, it would be seen.
+        let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint);
+        let seen = silent && self.visible;
+        match (exit, outcome.is_error) {
+            (Some(0), _) if self.decides || seen => RunEnd::Passed,
+            (Some(0), _) => RunEnd::Unknown,
+            (Some(_), _) | (None, Some(true)) if self.decides || self.alone => RunEnd::Failed,
+            (None, Some(false)) if self.decides => RunEnd::Passed,
+            _ => RunEnd::Unknown,
+        }
+    }
 }
 
-fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run> {
-    let family = match activity.kind {
+fn family_of(kind: ActivityKind) -> Family {
+    match kind {
         ActivityKind::Test => Family::Test,
         ActivityKind::Build => Family::Build,
         ActivityKind::Lint => Family::Lint,
@@ -116,37 +172,6 @@ fn run(activity: &Activity, script: &Script, ending: &Ending<'_>) -> Option<Run>
             Git::Reset | Git::Clean | Git::BranchChange => Family::Update,
             _ => Family::Read,
         },
-    };
-    let command = script.commands().get(activity.command);
-    if ending.outcome.is_some_and(|o| o.refused) {
-        return None;
-    }
-    let end = end_of(activity.kind, command, ending);
-    Some(Run { family, end, whole: activity.scope == Scope::Whole })
-}
-
-fn end_of(kind: ActivityKind, command: Option<&Command>, ending: &Ending<'_>) -> RunEnd {
-    let Some(outcome) = ending.outcome else { return RunEnd::Unknown };
-    let said = summary(&outcome.text, kind);
-    match said.verdict {
-        Some(OutputVerdict::Failed) => return RunEnd::Failed,
-        _ if outcome.running => return RunEnd::Running,
-        _ if said.collected_none => return RunEnd::Empty,
-        Some(OutputVerdict::Passed) if !ending.alone || ending.exit.is_none_or(|e| e == 0) => {
-            return RunEnd::Passed;
-        }
-        _ => {}
-    }
-    let decides = command.is_some_and(|c| c.status == Reach::Decides);
-    // Compilers and linters are silent when all is well: had they failed, it would be seen.
-    let silent = matches!(kind, ActivityKind::Build | ActivityKind::Lint);
-    let seen = silent && command.is_some_and(Command::output_visible);
-    match (ending.exit, outcome.is_error) {
-        (Some(0), _) if decides || seen => RunEnd::Passed,
-        (Some(0), _) => RunEnd::Unknown,
-        (Some(_), _) | (None, Some(true)) if decides || ending.alone => RunEnd::Failed,
-        (None, Some(false)) if decides => RunEnd::Passed,
-        _ => RunEnd::Unknown,
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn action_claim(
         patients,
         direct: direct && !listed,
         weak: is_weak(prose, clause, predicate, family),
+        listed: Vec::new(),
         textual: is_textual(prose, clause, family),
     })
 }

@@ -59,6 +59,9 @@ pub(crate) fn outcome_claim_in(
             .iter()
             .any(|t| matches!(prose.word(t), "CI" | "pipeline" | "Pipeline" | "GitHub" | "流水线")),
         ran,
+        general: false,
+        partly: false,
+        number: None,
         language,
     })
 }

@@ -1,12 +1,15 @@
 use countersign_model::{Claim, ClaimKind, Family, Span};
-use countersign_shell::{ActivityKind, Script, activities};
 
+use super::verdict::{
+    builds_at, check_at, clears, ends_before, is_generic, is_part, is_tick, is_wished,
+    passes_everything, passing_at, reports_trouble, says_which, some_fail, sum_of_run,
+};
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::other_language::outcome_claim_in;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
-    is_agenda,
+    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind,
+    Voice, is_agenda, name_of_field,
 };
 
 /// A claim that a check came out well.
@@ -30,6 +33,12 @@ pub(crate) struct OutcomeClaim {
     pub(crate) elsewhere: bool,
     /// It only says that the check was run.
     pub(crate) ran: bool,
+    /// It names no check, and speaks of all there are: "everything's green".
+    pub(crate) general: bool,
+    /// It says which tests it means: "the header tests".
+    pub(crate) partly: bool,
+    /// How many are said to have passed, where it is not said that these were all.
+    pub(crate) number: Option<u64>,
     /// The language in which it is made.
     pub(crate) language: Language,
 }
@@ -56,7 +65,9 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
             claims.extend(outcome_claim_in(prose, clause, answer.turn));
             continue;
         }
-        if let Some((family, at)) = check_in_row(prose, clause) {
+        if let Some((family, at)) =
+            check_in_row(prose, clause).or_else(|| ticked_check(prose, clause))
+        {
             let claim = outcome_claim(prose, clause, family, at, answer.turn);
             claims.push(OutcomeClaim { tabular: true, ..claim });
             continue;
@@ -68,8 +79,19 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if checks.is_empty() {
             checks = check_before(prose, index);
         }
+        let silent = checks.is_empty();
         for (family, at) in checks {
             claims.push(outcome_claim(prose, clause, family, at, answer.turn));
+        }
+        if let Some(at) = everything(prose, clause).filter(|_| silent) {
+            let claim = outcome_claim(prose, clause, Family::Test, at, answer.turn);
+            let listed = checks_behind(prose, clause);
+            if listed.is_empty() {
+                claims.push(OutcomeClaim { general: true, ..claim });
+            }
+            for (family, at) in listed {
+                claims.push(outcome_claim(prose, clause, family, at, answer.turn));
+            }
         }
         if let Some((family, at)) = check_run(prose, clause) {
             let claim = outcome_claim(prose, clause, family, at, answer.turn);
@@ -100,6 +122,15 @@ fn outcome_claim(
             "all" | "All" | "every" | "full" | "whole" | "entire" | "both" | "Both"
         )
     });
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let sentence = prose.tokens(sentence.unwrap_or_default());
+    let place = at.saturating_sub(clause.tokens.start);
+    let inside = clause.tokens.contains(&at);
+    let number = plain.windows(2).find_map(|pair| {
+        let [number, word] = pair else { return None };
+        let counted = word.noun == Some(Family::Test) || word.has(Tags::PASSING);
+        prose.word(number).parse().ok().filter(|_| counted && number.kind == TokenKind::Number)
+    });
     let singular =
         family == Family::Test && !all && noun.is_some_and(|n| n == "test" || n == "spec");
     OutcomeClaim {
@@ -115,11 +146,14 @@ fn outcome_claim(
         discloses: false,
         narrowed: is_narrowed(prose, plain),
         tabular: false,
-        whole: family == Family::Test && speaks_of_whole(prose, plain),
+        whole: family == Family::Test && speaks_of_whole(prose, sentence),
         elsewhere: plain.iter().any(|t| {
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
         ran: false,
+        general: false,
+        partly: family == Family::Test && inside && says_which(prose, plain, place),
+        number: number.filter(|_| !all),
         language: Language::English,
     }
 }
@@ -134,11 +168,15 @@ fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
             _ => None,
         }
     };
+    if let Some(found) = check_in_field(prose, clause) {
+        return Some(found);
+    }
     let (row, column) = place(clause.sentence).filter(|&(_, column)| column > 0)?;
-    let passed = prose.tokens(clause.tokens.clone()).iter().filter(|t| t.kind == TokenKind::Word);
+    let said = prose.tokens(clause.tokens.clone());
     let plain = Tags::PASSING.or(Tags::ADVERB).or(Tags::DETERMINER).or(Tags::THING);
-    let words: Vec<&Token> = passed.collect();
-    if !words.iter().any(|t| t.has(Tags::PASSING)) || !words.iter().all(|t| t.has(plain)) {
+    let passed = said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
+    let mut words = said.iter().filter(|t| t.kind == TokenKind::Word);
+    if !passed || !words.all(|t| t.has(plain)) || some_fail(prose, clause) {
         return None;
     }
     let before = clause.sentence.checked_sub(1)?;
@@ -149,7 +187,34 @@ fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
     if named.len() > 4 {
         return None;
     }
-    named.into_iter().find_map(|at| Some((family_of(prose.tokens.get(at)?)?, at)))
+    let tokens = prose.tokens(named.clone());
+    (0..tokens.len()).find_map(|at| Some((check_at(prose, tokens, at)?, named.start + at)))
+}
+
+/// "✅ Tests (211)": a ticked item that names a check and nothing else.
+fn ticked_check(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let block = prose.block_of(sentence)?;
+    let whole = prose.tokens(sentence.tokens.clone());
+    let first = clause.tokens.start == sentence.tokens.start;
+    if block.kind != (BlockKind::Item { ticked: Some(true) }) || !first || whole.len() > 5 {
+        return None;
+    }
+    let alone = whole.iter().skip(1).all(|t| t.kind != TokenKind::Word);
+    let family = check_at(prose, whole, 0).filter(|_| alone)?;
+    Some((family, clause.tokens.start))
+}
+
+/// `"tests": "passed"`: a member named after a check, that says no more than that it passed.
+fn check_in_field(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
+    let block = prose.block_of(prose.sentences.get(clause.sentence)?)?;
+    let name = name_of_field(prose.text, block.span).filter(|_| block.kind == BlockKind::Field)?;
+    let family = Lexicon::english().get(name)?.noun?;
+    let check = matches!(family, Family::Test | Family::Build | Family::Lint);
+    let said = prose.tokens(clause.tokens.clone());
+    let passes = said.len() <= 3 && said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
+    let plain = said.iter().all(|t| !t.has(Tags::NEGATION.or(Tags::FAILURE)));
+    (check && passes && plain).then_some((family, clause.tokens.start))
 }
 
 /// "the full test suite", "the entire suite", "across all packages"
@@ -157,14 +222,22 @@ fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let word = |t: &Token| prose.word(t).to_ascii_lowercase();
     let whole = |t: &Token| matches!(word(t).as_str(), "full" | "entire" | "whole" | "complete");
     let suite = |t: &Token| matches!(word(t).as_str(), "suite" | "suites" | "tests");
+    let place = |t: &Token| {
+        let word = word(t);
+        let places = ["package", "crate", "workspace", "project", "codebase", "repository", "repo"];
+        places.contains(&word.strip_suffix('s').unwrap_or(&word))
+    };
     let everywhere = tokens.windows(2).any(|pair| {
         let [all, of] = pair else { return false };
-        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole")
-            && matches!(
-                word(of).as_str(),
-                "packages" | "package" | "crates" | "crate" | "workspace" | "project" | "codebase"
-            )
+        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole") && place(of)
     });
+    // "every test in the repository"
+    let all = tokens.iter().position(|t| matches!(word(t).as_str(), "all" | "every"));
+    let inside = tokens.windows(2).position(|pair| {
+        let [the, of] = pair else { return false };
+        matches!(word(the).as_str(), "the" | "this") && place(of)
+    });
+    let everywhere = everywhere || matches!((all, inside), (Some(all), Some(at)) if all < at);
     if everywhere {
         return true;
     }
@@ -182,7 +255,7 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE))) {
         return Vec::new();
     }
-    if is_fraction(prose, tokens) || excepts(prose, clause) {
+    if is_fraction(prose, tokens) || excepts(prose, clause) || some_fail(prose, clause) {
         return Vec::new();
     }
     let negated =
@@ -191,25 +264,39 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     if (negated || troubled) && clear.is_none() {
         return Vec::new();
     }
+    let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
     let verdict = passing_at(prose, tokens).or(clear);
-    let Some(verdict) = verdict else { return Vec::new() };
+    let Some(verdict) = verdict else {
+        if sum.is_some() {
+            return sum.into_iter().collect();
+        }
+        let built = builds_at(prose, tokens).filter(|_| !negated && !troubled);
+        return built.map(|at| (Family::Build, clause.tokens.start + at)).into_iter().collect();
+    };
+    if ends_before(prose, clause.tokens.start + verdict) {
+        return Vec::new();
+    }
     let mut found: Vec<(Family, usize)> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let named = family_of(token)
-            .or_else(|| type_check(prose, tokens, i))
-            .or_else(|| family_of_code(prose, token));
-        let Some(family) = named else { continue };
+        let Some(family) = check_at(prose, tokens, i) else { continue };
         if !(own(token) || token.kind == TokenKind::Code)
             || found.iter().any(|&(known, _)| known == family)
         {
             continue;
         }
         let verbal = token.noun.is_none();
-        let in_place = i < verdict || (verbal && i <= verdict) || clear.is_some();
-        if in_place && !is_wished(tokens.get(..i).unwrap_or_default()) && !is_part(prose, tokens, i)
+        let ticked = tokens.get(i + 1).is_some_and(is_tick);
+        let in_place = i < verdict || (verbal && i <= verdict) || clear.is_some() || ticked;
+        if in_place
+            && !is_wished(prose, tokens, i)
+            && !is_part(prose, tokens, i)
+            && !is_generic(prose, tokens, i)
         {
             found.push((family, clause.tokens.start + i));
         }
+    }
+    if found.is_empty() {
+        found.extend(sum);
     }
     // A run that passes is one check, also when the noun is made of two: "build tests".
     if found.iter().any(|&(f, _)| f == Family::Test) && tokens.len() < 5 {
@@ -218,32 +305,8 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     found
 }
 
-/// "type check passes", "no type errors"
-fn type_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Family> {
-    let types = matches!(prose.word(tokens.get(at)?), "type" | "Type" | "types" | "Types");
-    let checks = matches!(
-        prose.word(tokens.get(at + 1)?),
-        "check" | "checks" | "checking" | "checker" | "errors"
-    );
-    (types && checks).then_some(Family::Lint)
-}
-
-/// The check that inline code runs: "`cargo clippy` reports no warnings".
-fn family_of_code(prose: &Prose<'_>, token: &Token) -> Option<Family> {
-    if token.kind != TokenKind::Code {
-        return None;
-    }
-    let script = Script::parse(prose.word(token)).ok()?;
-    activities(&script).iter().find_map(|activity| match activity.kind {
-        ActivityKind::Test => Some(Family::Test),
-        ActivityKind::Build => Some(Family::Build),
-        ActivityKind::Lint => Some(Family::Lint),
-        _ => None,
-    })
-}
-
 /// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
-/// everything passed".
+/// everything passed", "the suite was run and has passed".
 fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
     let Some((clause, before)) =
         index.checked_sub(1).and_then(|i| Some((prose.clauses.get(index)?, prose.clauses.get(i)?)))
@@ -251,38 +314,122 @@ fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
         return Vec::new();
     };
     let tokens = prose.tokens(clause.tokens.clone());
-    let labelled = tokens.first().is_some_and(|t| t.is(':'));
-    let everything = tokens
-        .iter()
-        .take(3)
-        .any(|t| matches!(prose.word(t), "everything" | "all" | "they" | "it" | "both"));
-    let plain = tokens.iter().all(|t| !t.has(Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL)));
+    let mark = |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';');
+    let labelled = tokens.first().is_some_and(mark);
+    let everything = tokens.iter().take(3).any(|t| {
+        let word = prose.word(t);
+        ["everything", "all", "they", "it", "both"].iter().any(|w| word.eq_ignore_ascii_case(w))
+    });
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
+    // "… and has passed": the subject is that of the clause before.
+    let goes_on =
+        tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
+            && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(|t| {
+                t.has(Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW)) && !t.has(Tags::THING)
+            });
+    let denied = Tags::NEGATION.or(Tags::FAILURE);
+    let plain = tokens.iter().all(|t| {
+        !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
+    });
     if before.sentence != clause.sentence
-        || !(labelled || everything)
+        || !(labelled || everything || goes_on)
         || !plain
         || is_fraction(prose, tokens)
-        || passing_at(prose, tokens).is_none()
+        || some_fail(prose, clause)
+        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
         || before.mood != Mood::Asserted
+        || excepts(prose, clause)
     {
         return Vec::new();
     }
-    let range = before.tokens.clone();
-    range.filter_map(|at| Some((family_of(prose.tokens.get(at)?)?, at))).take(1).collect()
+    let named = prose.tokens(before.tokens.clone());
+    let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL).or(Tags::INTEND);
+    if named.iter().any(|t| t.has(doubt)) {
+        return Vec::new();
+    }
+    let types = |at: usize| {
+        let alone = named.len() <= 2 && matches!(prose.word(named.get(at)?), "Types" | "types");
+        (alone && labelled).then_some(Family::Lint)
+    };
+    let found = (0..named.len()).find_map(|at| {
+        let family = check_at(prose, named, at).or_else(|| types(at))?;
+        (!is_part(prose, named, at) && !is_wished(prose, named, at))
+            .then_some((family, before.tokens.start + at))
+    });
+    found.into_iter().collect()
 }
 
-/// "I ran the test suite": the check and its noun.
+/// "without": what it denies is no check.
+fn said_without(prose: &Prose<'_>, token: &Token) -> bool {
+    prose.word(token) == "without"
+}
+
+/// "All green: vet, tests.": the checks that a verdict on everything lists behind it.
+fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
+    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
+    let behind = prose.tokens(clause.tokens.end..end);
+    let plain = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol(_))
+            || t.noun.is_some()
+            || t.tags.is_empty()
+            || t.has(Tags::COORDINATE)
+    };
+    if !behind.first().is_some_and(|t| t.is(':')) || !behind.iter().all(plain) {
+        return Vec::new();
+    }
+    let mut found: Vec<(Family, usize)> = Vec::new();
+    for at in 0..behind.len() {
+        if let Some(family) = check_at(prose, behind, at)
+            && !found.iter().any(|&(known, _)| known == family)
+        {
+            found.push((family, clause.tokens.end + at));
+        }
+    }
+    found
+}
+
+/// A verdict on everything, where nothing in the sentence speaks against it.
+fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER);
+    let open = tokens.iter().any(|t| t.has(doubt)) || excepts(prose, clause);
+    let at = passes_everything(prose, tokens).filter(|_| !open && !some_fail(prose, clause))?;
+    (!ends_before(prose, clause.tokens.start + at)).then_some(clause.tokens.start + at)
+}
+
+/// "I ran the test suite", "the suite was executed", "verified it with the unit tests": the check
+/// and its noun.
 fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
-    let predicate = clause.predicates.iter().find(|p| {
-        !p.negated
-            && p.subject == Subject::Agent
-            && p.voice == Voice::Active
-            && p.action == Action::Of(Family::Run)
-    })?;
-    let mut objects = predicate.object_tokens.clone().take(5);
-    let at = objects.find(|&at| {
-        prose.tokens.get(at).is_some_and(|t| matches!(t.noun, Some(Family::Test | Family::Lint)))
-    })?;
-    Some((prose.tokens.get(at)?.noun?, at))
+    clause.predicates.iter().filter(|p| !p.negated && !p.earlier).find_map(|p| {
+        let runs = p.action == Action::Of(Family::Run);
+        let checks = matches!(p.action, Action::Of(Family::Read | Family::Test));
+        let named = |at: usize| {
+            let token = prose.tokens.get(at)?;
+            if token.kind == TokenKind::Code {
+                return check_at(prose, prose.tokens(at..at + 1), 0).map(|family| (family, at));
+            }
+            let family = token.noun.filter(|f| matches!(f, Family::Test | Family::Lint))?;
+            (!is_part(prose, &prose.tokens, at)).then_some((family, at))
+        };
+        match (p.voice, p.subject) {
+            (Voice::Active, Subject::Agent) if runs => {
+                p.object_tokens.clone().take(5).find_map(named)
+            }
+            (Voice::Active, Subject::Agent) if checks => {
+                let tool = p.object_tokens.clone().find(|&at| {
+                    prose.tokens.get(at).is_some_and(|t| {
+                        matches!(prose.word(t), "with" | "using" | "through" | "via")
+                    })
+                })?;
+                (tool + 1..p.object_tokens.end).take(4).find_map(named)
+            }
+            (Voice::PerfectPassive | Voice::PastPassive, Subject::Thing) if runs => {
+                p.subject_tokens.clone().find_map(named)
+            }
+            _ => None,
+        }
+    })
 }
 
 /// "9 of 10", "3/5": not all of them.
@@ -319,95 +466,6 @@ fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 /// Whether the tokens join two nouns: "linting and tests".
 fn found_joined(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     tokens.iter().any(|t| matches!(prose.word(t), "and" | "&" | "/" | ","))
-}
-
-/// The family of check that a word names: a noun ("tests"), or a verb without an object
-/// ("compiles").
-fn family_of(token: &Token) -> Option<Family> {
-    let checked = |f: Family| matches!(f, Family::Test | Family::Build | Family::Lint);
-    if let Some(family) = token.noun.filter(|&f| checked(f)) {
-        return Some(family);
-    }
-    match token.verb {
-        Some(Action::Of(family)) if checked(family) => {
-            token.tags.any(Tags::THIRD_PERSON.or(Tags::PAST)).then_some(family)
-        }
-        _ => None,
-    }
-}
-
-/// Where the clause says that something passed, when nothing behind it turns it into something
-/// else: "tests pass", not "tests pass the value".
-fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    tokens.iter().enumerate().position(|(i, token)| {
-        if !token.has(Tags::PASSING) {
-            return false;
-        }
-        let next = tokens.get(i + 1);
-        next.is_none_or(|t| {
-            matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number)
-                || t.has(
-                    Tags::PREPOSITION
-                        .or(Tags::ADVERB)
-                        .or(Tags::COORDINATE)
-                        .or(Tags::NOW)
-                        .or(Tags::PASSING)
-                        .or(Tags::SUBORDINATE),
-                )
-                || matches!(prose.word(t), "locally" | "again" | "everywhere" | "here")
-        })
-    })
-}
-
-/// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without errors".
-fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    tokens.iter().enumerate().position(|(i, token)| {
-        token.has(Tags::TROUBLE)
-            && tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter().any(|t| {
-                matches!(
-                    prose.word(t).to_ascii_lowercase().as_str(),
-                    "no" | "0" | "zero" | "without" | "any"
-                )
-            })
-    })
-}
-
-/// Whether the words before make it a wish or a task: "make the tests pass", "to verify tests pass".
-fn is_wished(before: &[Token]) -> bool {
-    before.iter().any(|t| {
-        let task = t.has(Tags::BASE) && !t.has(Tags::PAST.or(Tags::NOUN)) && t.verb.is_some();
-        task || t.has(Tags::INTEND.or(Tags::PURPOSE).or(Tags::GERUND).or(Tags::REQUEST))
-            && t.noun.is_none()
-    })
-}
-
-/// Whether the noun is part of a longer name: "test file", "build artifacts".
-fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    tokens.get(at + 1).is_some_and(|t| {
-        t.kind == TokenKind::Word
-            && t.tags.is_empty()
-            && t.verb.is_none()
-            && !matches!(
-                prose.word(t),
-                "suite"
-                    | "suites"
-                    | "cases"
-                    | "run"
-                    | "runs"
-                    | "checks"
-                    | "check"
-                    | "job"
-                    | "locally"
-            )
-    })
-}
-
-/// Whether the clause says that a check went wrong.
-fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let tokens = prose.tokens(clause.tokens.clone());
-    clause.mood == Mood::Asserted
-        && tokens.iter().any(|t| t.has(Tags::FAILURE))
-        && clears(prose, tokens).is_none()
 }
 
 fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {

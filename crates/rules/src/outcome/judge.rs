@@ -26,7 +26,11 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
 /// Judges a claimed outcome by the latest run of its kind.
 pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> OutcomeVerdict<'f, 't> {
     let turn = said.claim.turn;
-    let latest = latest_run(facts, said.family, facts.record().count_before(turn));
+    let count = facts.record().count_before(turn);
+    if said.general {
+        return judge_all(facts, said, count);
+    }
+    let latest = latest_run(facts, said.family, count);
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
@@ -35,6 +39,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         }
         return match end {
             RunEnd::Passed => OutcomeVerdict::Passed(execution),
+            RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(execution),
+            RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
             RunEnd::Failed => OutcomeVerdict::Failed(
                 execution,
                 !said.discloses && !said.narrowed && !said.tabular && excludes(said, execution),
@@ -50,6 +56,45 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     OutcomeVerdict::Never(!said.tabular && facts.is_complete_before(turn))
 }
 
+/// "Everything's green": the latest run of each kind decides, and any of them speaks against it.
+fn judge_all<'f, 't>(
+    facts: &'f Facts<'t>,
+    said: &OutcomeClaim,
+    count: usize,
+) -> OutcomeVerdict<'f, 't> {
+    let families = [Family::Test, Family::Build, Family::Lint];
+    let latest = families.map(|family| latest_run(facts, family, count));
+    let of = |wanted: RunEnd| {
+        let at = latest.iter().filter_map(|run| run.found).find(|(_, end)| *end == wanted)?.0;
+        facts.deed(at).map(|(execution, _)| execution)
+    };
+    if let Some(execution) = of(RunEnd::Failed) {
+        return OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular);
+    }
+    if let Some(execution) = of(RunEnd::Passed) {
+        return OutcomeVerdict::Passed(execution);
+    }
+    if let Some(execution) = of(RunEnd::Empty) {
+        return OutcomeVerdict::Empty(execution);
+    }
+    if let Some(execution) = of(RunEnd::Unknown) {
+        return OutcomeVerdict::Hidden(execution);
+    }
+    // Where no file was edited, the talk may be of other things than checks.
+    let coding =
+        facts.deeds_before(said.claim.turn).take(200).any(|(_, deed)| !deed.written.is_empty());
+    let unseen = latest.iter().any(|run| run.unseen);
+    if !coding || unseen || user_reports(facts, said.claim.turn, said.language) {
+        return OutcomeVerdict::NotCheckable;
+    }
+    OutcomeVerdict::Never(false)
+}
+
+/// Whether so many as are claimed did pass in a run that failed.
+fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    said.number.is_some() && summary(execution.text(), ActivityKind::Test).passed == said.number
+}
+
 /// The latest run among the first `count` executions. Claims come in order, so that each looks
 /// only at what was done since the one before.
 fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
@@ -59,13 +104,13 @@ fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let mut ends: Vec<RunEnd> = Vec::new();
         if let Some(work) = &deed.shell {
-            ends.extend(work.runs.iter().filter(|r| vouches(r.family, family)).map(|r| r.end));
+            ends.extend(work.runs.iter().filter(|r| vouches(r.family, family)).map(|r| r.end()));
             if ends.is_empty() && work.opaque {
                 // A script of the project's own may have run it: its output tells.
                 ends.extend(told(execution.text(), family));
             }
         } else if deed.families.has(family) {
-            ends.push(told(execution.text(), family).unwrap_or(match deed.status.succeeded() {
+            ends.push(told(execution.text(), family).unwrap_or(match deed.status().succeeded() {
                 true => RunEnd::Passed,
                 false => RunEnd::Failed,
             }));
@@ -111,7 +156,8 @@ fn told(output: &str, family: Family) -> Option<RunEnd> {
 
 /// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
 fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    !said.singular || summary(execution.text(), ActivityKind::Test).passed.is_none_or(|n| n == 0)
+    !(said.singular || said.partly)
+        || summary(execution.text(), ActivityKind::Test).passed.is_none_or(|n| n == 0)
 }
 
 /// Whether the user told the agent how a check came out.

@@ -2,6 +2,7 @@
 
 mod extract;
 mod judge;
+mod verdict;
 
 pub(crate) use extract::{OutcomeClaim, outcome_claims};
 pub(crate) use judge::{OutcomeVerdict, judge};

@@ -36,6 +36,8 @@ pub(crate) enum BlockKind {
     Markup,
     /// A string value of a message that is JSON.
     Field,
+    /// The name of a member that is `true` in a message that is JSON.
+    Flag,
 }
 
 impl BlockKind {
@@ -263,11 +265,29 @@ fn json_fields(text: &str) -> Option<Vec<Block>> {
         }
         at = end + 1;
         let is_key = bytes.get(at..)?.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':');
-        if !is_key && end > open + 1 {
-            fields.push(Block { kind: BlockKind::Field, span: Span::new(open + 1, end) });
+        let kind = match is_key {
+            false => BlockKind::Field,
+            true if is_true(text.get(at..)?) => BlockKind::Flag,
+            true => continue,
+        };
+        if end > open + 1 {
+            fields.push(Block { kind, span: Span::new(open + 1, end) });
         }
     }
     Some(fields)
+}
+
+/// Whether a member's name is followed by `true`.
+fn is_true(rest: &str) -> bool {
+    let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
+    value.is_some_and(|value| value.starts_with("true"))
+}
+
+/// The name of the member that a string value of a message that is JSON belongs to.
+pub(crate) fn name_of_field(text: &str, value: Span) -> Option<&str> {
+    let before = text.get(..value.start.checked_sub(1)?)?.trim_end().strip_suffix(':')?;
+    let name = before.trim_end().strip_suffix('"')?;
+    name.rsplit_once('"').map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -288,7 +288,9 @@ impl Context {
     fn after(&mut self, tokens: &[Token], range: &Range<usize>, mood: Mood) {
         self.mood = Some(mood);
         let words = tokens.get(range.clone()).unwrap_or_default();
-        if words.iter().any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
+        // "Goal: …", "the goal is that …"; not "three files have TODOs".
+        let mut until_verb = words.iter().take_while(|t| !t.has(Tags::HAVE.or(Tags::BE)));
+        if until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
             self.pending = Some(Mood::Unrealised);
             return;
         }
@@ -299,6 +301,13 @@ impl Context {
         let tail = words.iter().rev().take(5);
         for token in tail {
             if token.has(Tags::REPORT) && !token.has(Tags::GERUND) {
+                // "As requested, …": the speaker goes on in their own name.
+                let short = words.first().is_some_and(|t| {
+                    t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION) && t.end - t.start == 2
+                });
+                if short && words.len() <= 4 && token.has(Tags::REQUEST) {
+                    return;
+                }
                 let own = subject(Tags::AGENT) && !subject(Tags::USER.or(Tags::THIRD));
                 self.pending = (!own).then_some(Mood::Attributed);
                 return;

@@ -95,6 +95,8 @@ tags! {
     STATE_NOUN = 60, "state-noun";
     /// What completes "go": "through", "out".
     PARTICLE = 61, "particle";
+    /// Prepositions that say where something went: "pushed to origin".
+    GOAL = 63, "goal";
     /// Adjectives that say that an action is done: "the transfer was successful".
     ACCOMPLISHED = 62, "accomplished";
 }

@@ -17,7 +17,7 @@ mod tokens;
 mod vocabulary;
 
 pub(crate) use agenda::is_agenda;
-pub(crate) use blocks::{Block, BlockKind, blocks};
+pub(crate) use blocks::{Block, BlockKind, blocks, name_of_field};
 pub(crate) use clause::{Clause, Mood, clauses};
 pub(crate) use forms::Forms;
 pub(crate) use language::Language;
@@ -104,7 +104,13 @@ impl<'t> Prose<'t> {
 
     /// The text of a token.
     pub(crate) fn word(&self, token: &Token) -> &'t str {
-        token.span().of(self.text)
+        self.text.get(token.start as usize..token.end as usize).unwrap_or_default()
+    }
+
+    /// Whether a token is one of these words, in any case.
+    pub(crate) fn is(&self, token: &Token, known: &[&str]) -> bool {
+        let word = self.word(token);
+        known.iter().any(|known| word.eq_ignore_ascii_case(known))
     }
 
     /// The language of a clause.

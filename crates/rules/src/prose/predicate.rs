@@ -171,7 +171,10 @@ pub(super) fn predicates(
         }
         let bare = is_empty_subject(tokens, &subject_range);
         let mut joined_to_verb = false;
-        if bare {
+        // "Have booked the room": a perfect whose subject goes without saying.
+        if bare && group.have && opens_with_have(tokens, context.start, group_start) {
+            subject = Subject::Agent;
+        } else if bare {
             subject = Subject::Nobody;
             if let Some(label) = result_label(tokens, context.start, at, end) {
                 found.push(Predicate {
@@ -229,7 +232,9 @@ pub(super) fn predicates(
         let whole = stands_alone(tokens, range, context.start, end);
         let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION))
             || !is_bare_noun(tokens, &subject_range);
-        if voice == Voice::BareResult && (led || !whole || !ends_result(next)) {
+        if voice == Voice::BareResult
+            && (led || !whole || !ends_result(tokens, range.start, at, end))
+        {
             continue;
         }
         let after = tokens.get(at + 1..range.end).unwrap_or_default();
@@ -251,7 +256,9 @@ pub(super) fn predicates(
             voice,
             subject,
             negated,
-            emphatic: group.emphatic || after.iter().any(|t| t.has(Tags::SUCCESS)),
+            emphatic: group.emphatic
+                || after.iter().any(|t| t.has(Tags::SUCCESS))
+                || (voice == Voice::State && after.first().is_some_and(|t| t.has(Tags::NOW))),
             earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
             came_about,
             subject_tokens: if labelled && bare { context.start..at } else { subject_tokens },
@@ -269,7 +276,9 @@ fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
     if !label.is_empty() && label.iter().all(numbered) {
         return true;
     }
-    label.last().is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→'))
+    label
+        .last()
+        .is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→') || t.is('('))
         && label.iter().any(named)
         && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
 }
@@ -424,11 +433,53 @@ fn is_pronoun(token: &Token) -> bool {
     token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
 }
 
-/// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark.
-fn ends_result(next: Option<&Token>) -> bool {
-    next.is_none_or(|t| match t.kind {
+/// "Have booked it": the auxiliary opens the sentence.
+fn opens_with_have(tokens: &[Token], start: usize, group: usize) -> bool {
+    let have = tokens.get(group).is_some_and(|t| {
+        t.capital && t.has(Tags::HAVE) && t.has(Tags::QUESTION) && t.end - t.start == 4
+    });
+    let before = tokens.get(start..group).unwrap_or_default();
+    have && before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
+}
+
+/// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark, a
+/// second such verb, where it went.
+fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool {
+    let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
+    let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
+    // "Leads assigned to her returned nothing": a description, and the verb comes later.
+    let later = || {
+        let behind = tokens.get(verb + 1..end).unwrap_or_default();
+        behind.windows(2).any(|pair| {
+            let [before, t] = pair else { return false };
+            let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
+            let joined =
+                before.has(Tags::COORDINATE) || matches!(before.kind, TokenKind::Symbol(_));
+            // "Payments refunded to a card take five days"
+            let verb = t.verb.is_some()
+                && t.noun.is_none()
+                && t.has(Tags::BASE.or(Tags::THIRD_PERSON))
+                && !before.has(Tags::PREPOSITION);
+            finite || (completed(t) && !joined) || verb
+        })
+    };
+    let noun = || {
+        tokens
+            .get(start..verb)
+            .unwrap_or_default()
+            .iter()
+            .all(|t| !(t.has(Tags::PREPOSITION) || completed(t) && !t.has(Tags::HAVE)))
+    };
+    let short = || {
+        let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
+        let phrase = behind
+            .take_while(|t| !(t.has(Tags::COORDINATE) || matches!(t.kind, TokenKind::Symbol(_))));
+        phrase.count() <= 6
+    };
+    at(1).is_none_or(|t| match t.kind {
         TokenKind::Symbol(mark) => mark != '\'',
-        _ => t.has(Tags::SUCCESS),
+        _ if t.has(Tags::COORDINATE) => at(2).is_some_and(completed) && !later() && noun(),
+        _ => t.has(Tags::SUCCESS) || (t.has(Tags::GOAL) && !later() && noun() && short()),
     })
 }
 

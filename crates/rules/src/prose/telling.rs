@@ -94,13 +94,21 @@ pub(super) fn accomplished(
     let subject_tokens = reach.min(group_start)..group_start;
     let subject = subject_of(tokens, &subject_tokens);
     let named = !is_empty_subject(tokens, &subject_tokens) && subject == Subject::Thing;
-    if !(closed && named && group.be) || is_embedded(tokens, range.start..group_start) {
+    let voice = match is_verdict_of_noun(tokens, range, at, end) && !group.any {
+        true => Voice::State,
+        false => group.come_about().filter(|_| group.be)?,
+    };
+    // A participle has a passive of its own.
+    if token.has(Tags::COMPLETED) && voice != Voice::State {
+        return None;
+    }
+    if !(closed && named) || is_embedded(tokens, range.start..group_start) {
         return None;
     }
     Some(Predicate {
         verb: at,
         action: Action::Generic,
-        voice: group.come_about()?,
+        voice,
         subject,
         negated: group.negated || negates(tokens, &subject_tokens) || token.quoted,
         emphatic: group.emphatic,
@@ -109,6 +117,25 @@ pub(super) fn accomplished(
         subject_tokens,
         object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
     })
+}
+
+/// "Booking complete.": a sentence of a noun and what became of it.
+fn is_verdict_of_noun(tokens: &[Token], range: &Range<usize>, at: usize, end: usize) -> bool {
+    let before = tokens.get(range.start..at).unwrap_or_default();
+    let behind = tokens.get(at + 1..end).unwrap_or_default();
+    let noun = before.last().is_some_and(|t| t.noun.is_some());
+    let plain = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol(_))
+            || t.noun.is_some()
+            || t.has(Tags::USER_OWN.or(Tags::DETERMINER))
+            || t.tags.is_empty()
+    };
+    noun && before.len() <= 4
+        && before.iter().all(plain)
+        && behind
+            .iter()
+            .take_while(|t| !(t.is(';') || t.is('—') || t.is('–') || t.is(',')))
+            .all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
 /// Whether a clause without a finite verb is a report of its own: the whole sentence, or a part of
@@ -126,9 +153,11 @@ pub(super) fn stands_alone(
     let opens = range.start == start
         || tokens
             .get(range.start)
-            .is_some_and(|t| t.is(',') || t.is(';') || t.has(Tags::COORDINATE));
+            .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
     let closes = range.end == end
-        || tokens.get(range.end).is_some_and(|t| t.is(',') || t.is(';') || t.has(Tags::COORDINATE));
+        || tokens
+            .get(range.end)
+            .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
     let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::THIRD_PERSON);
     let finite = finite.or(Tags::AGENT).or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
     // "Both the name and the tag changed" is one part.
@@ -150,7 +179,8 @@ pub(super) fn result_label(
 ) -> Option<Range<usize>> {
     let colon = verb.checked_sub(1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(':')))?;
     let label = tokens.get(start..colon)?;
-    let named = label.iter().any(|t| t.kind == TokenKind::Id || t.noun.is_some());
+    let numbered = |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Identifier);
+    let named = label.iter().any(|t| numbered(t) || t.noun.is_some());
     let plain = label.iter().all(|t| {
         let verbal = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
         !t.has(verbal.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED))

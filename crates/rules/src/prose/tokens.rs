@@ -234,19 +234,26 @@ impl Tokenizer<'_, '_> {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         let url = rest.starts_with("http://") || rest.starts_with("https://");
         let mut len = 0;
-        for c in rest.chars() {
-            let inside = if c == ',' {
-                let digit = |i: usize| self.byte(i).is_ascii_digit();
-                url || (len > 0 && digit(at + len - 1) && digit(at + len + 1))
-            } else if c.is_ascii() {
-                is_run_byte(c as u8) || (url && is_url_byte(c as u8)) || c == '\''
-            } else {
-                (c.is_alphanumeric() && !(self.segments() && is_ideographic(c))) || c == '’'
+        while let Some(&byte) = rest.as_bytes().get(len) {
+            let size = match byte {
+                b',' => {
+                    let digit = |i: usize| self.byte(i).is_ascii_digit();
+                    usize::from(url || (len > 0 && digit(at + len - 1) && digit(at + len + 1)))
+                }
+                0..0x80 => {
+                    let inside = is_run_byte(byte) || byte == b'\'' || (url && is_url_byte(byte));
+                    usize::from(inside)
+                }
+                _ => {
+                    let c = rest.get(len..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
+                    let letter = c.is_alphanumeric() && !(self.segments() && is_ideographic(c));
+                    if letter || c == '’' { c.len_utf8() } else { 0 }
+                }
             };
-            if !inside {
+            if size == 0 {
                 break;
             }
-            len += c.len_utf8();
+            len += size;
         }
         let mut run = rest.get(..len).unwrap_or_default();
         if let Some(end) = self.elided(run) {
@@ -254,8 +261,12 @@ impl Tokenizer<'_, '_> {
             return at + end;
         }
         // Marks at the end belong to the sentence.
-        let trimmed =
-            run.trim_end_matches(['.', ':', '\'', '’', '?', '!', ',', ';', '-', '/', '_', '~']);
+        let trimmed = match run.as_bytes().last() {
+            Some(last) if last.is_ascii_alphanumeric() => run,
+            _ => {
+                run.trim_end_matches(['.', ':', '\'', '’', '?', '!', ',', ';', '-', '/', '_', '~'])
+            }
+        };
         let keep_slash = run.starts_with('/') || (run.ends_with('/') && run.len() > 2);
         run = if keep_slash && run.ends_with('/') { run } else { trimmed };
         if run.is_empty() {
@@ -283,9 +294,11 @@ impl Tokenizer<'_, '_> {
             let entry = vocabulary.find(word).copied().unwrap_or_default();
             return self.push(at, at + word.len(), TokenKind::Word, entry);
         }
-        let split = word
-            .char_indices()
-            .find(|&(i, c)| i > 0 && matches!(c, '\'' | '’'))
+        let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
+        let mut marks = word.char_indices();
+        let split = (!plain)
+            .then(|| marks.find(|&(i, c)| i > 0 && matches!(c, '\'' | '’')))
+            .flatten()
             .map(|(i, c)| (i, c.len_utf8()));
         let Some((cut, mark)) = split else {
             let entry = self
@@ -352,12 +365,25 @@ fn closes_single(rest: &str, at: usize) -> bool {
     at > 0 && !after.is_ascii_alphanumeric()
 }
 
+/// Whether a byte goes on with a word, a number, a path or an id.
 fn is_run_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric()
-        || matches!(
-            b,
-            b'$' | b'#' | b'@' | b'/' | b'.' | b'~' | b'-' | b'_' | b'\\' | b'%' | b':' | b'+'
-        )
+    const RUN: [bool; 256] = {
+        let mut run = [false; 256];
+        let mut b = 0_u8;
+        while b < 0x80 {
+            let mark = matches!(
+                b,
+                b'$' | b'#' | b'@' | b'/' | b'.' | b'~' | b'-' | b'_' | b'\\' | b'%' | b':' | b'+'
+            );
+            #[expect(clippy::indexing_slicing, reason = "a byte indexes 256 places")]
+            {
+                run[b as usize] = mark || b.is_ascii_alphanumeric();
+            }
+            b += 1;
+        }
+        run
+    };
+    RUN.get(usize::from(b)).copied().unwrap_or(false)
 }
 
 fn is_url_byte(b: u8) -> bool {
@@ -367,12 +393,17 @@ fn is_url_byte(b: u8) -> bool {
 /// What a run of characters is.
 fn classify(run: &str) -> TokenKind {
     let bytes = run.as_bytes();
-    let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
-    let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
-    let has = |b: u8| memchr::memchr(b, bytes).is_some();
-    if digits == 0 && letters == bytes.len() && !is_camel(bytes) {
+    let (mut digits, mut letters, mut camel, mut lower) = (0, 0, false, false);
+    for byte in bytes {
+        digits += usize::from(byte.is_ascii_digit());
+        letters += usize::from(byte.is_ascii_alphabetic());
+        camel |= lower && byte.is_ascii_uppercase();
+        lower = byte.is_ascii_lowercase();
+    }
+    if letters == bytes.len() && !camel {
         return TokenKind::Word;
     }
+    let has = |b: u8| bytes.contains(&b);
     if run.contains("://") {
         return TokenKind::Url;
     }
@@ -406,7 +437,7 @@ fn classify(run: &str) -> TokenKind {
             TokenKind::Word
         };
     }
-    if is_camel(bytes) { TokenKind::Identifier } else { TokenKind::Word }
+    if camel { TokenKind::Identifier } else { TokenKind::Word }
 }
 
 /// Digits and letters together: an id, a hash, an ordinal, a quantity with its unit.
@@ -424,12 +455,6 @@ fn classify_mixed(run: &str, digits: usize, letters: usize) -> TokenKind {
         return TokenKind::Id;
     }
     if starts_digit { TokenKind::Number } else { TokenKind::Identifier }
-}
-
-fn is_camel(bytes: &[u8]) -> bool {
-    bytes
-        .windows(2)
-        .any(|w| matches!(w, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
 }
 
 fn is_date(run: &str) -> bool {

@@ -138,8 +138,8 @@ fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         return Some(Thing { name: None, topic, noun, tokens: at..at + 1 });
     }
     let act = clause.predicates.iter().find(|p| {
-        let verb = prose.tokens.get(p.verb).map(lower).unwrap_or_default();
-        let searched = p.action == Action::Of(Family::Search) && searching(&verb);
+        let verb = || prose.tokens.get(p.verb).map(lower).unwrap_or_default();
+        let searched = p.action == Action::Of(Family::Search) && searching(&verb());
         let agent = p.subject == Subject::Agent && p.voice == Voice::Active;
         let object = prose.tokens(p.object_tokens.clone());
         let ran = p.action == Action::Of(Family::Run) && object.iter().take(4).any(is_search);
@@ -151,18 +151,17 @@ fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         let mut words = clause.tokens.clone();
         words.find(|&at| {
             let owned = at.checked_sub(1).and_then(|i| prose.tokens.get(i));
-            let based = prose
-                .tokens(clause.tokens.start..at)
-                .iter()
-                .any(|t| matches!(lower(t).as_str(), "based" | "according" | "per" | "from"));
             owned.is_some_and(|t| t.has(Tags::AGENT_OWN))
-                && based
                 && prose.tokens.get(at).is_some_and(|t| {
                     matches!(
                         lower(t).as_str(),
                         "search" | "searches" | "research" | "lookup" | "query"
                     )
                 })
+                && prose
+                    .tokens(clause.tokens.start..at)
+                    .iter()
+                    .any(|t| matches!(lower(t).as_str(), "based" | "according" | "per" | "from"))
         })
     };
     let at = act.map(|p| p.verb).or_else(noun)?;

@@ -48,7 +48,7 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
         let uses = |at: &usize| {
             facts.deed(*at).is_some_and(|(execution, deed)| {
                 let named = is_named(&deed.tool) || is_named(execution.tool());
-                (named && deed.status.ran()) || in_command(deed, name)
+                (named && deed.status().ran()) || in_command(deed, name)
             })
         };
         (0..facts.record().executions().len()).filter(uses).collect()
@@ -57,8 +57,7 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
     if let Some((execution, _)) = latest.and_then(|n| facts.deed(*named.get(n)?)) {
         return Used::Yes(execution);
     }
-    let hidden = facts.firsts().delegates.is_some_and(|first| first < count);
-    Used::No(!hidden && facts.is_complete_before(turn))
+    Used::No(facts.is_complete_before(turn) && !facts.delegates_before(turn))
 }
 
 /// Whether a command line holds the name as a word.
@@ -105,7 +104,7 @@ pub(crate) fn shares_topic(facts: &Facts<'_>, topic: &[String], turn: usize) -> 
         return true;
     }
     let count = facts.record().count_before(turn);
-    let tools = facts.firsts().tools.iter().take_while(|&&at| at < count);
+    let tools = facts.first_uses().iter().take_while(|&&at| at < count);
     tools.filter_map(|&at| facts.deed(at)).any(|(_, deed)| {
         let mut words = words_of(&deed.tool);
         if let Some(tool) = catalog.get(&deed.tool) {
@@ -151,21 +150,24 @@ impl Names {
 
 /// Whether two names are one tool's.
 pub(crate) fn same(tool: &str, name: &str) -> bool {
-    let wanted = plain(name);
-    if wanted.is_empty() {
-        return false;
-    }
-    [tool, last_of(tool)].iter().any(|candidate| {
-        let candidate = plain(candidate);
-        candidate == wanted
-            || candidate.strip_suffix("tool") == Some(&wanted)
-            || wanted.strip_suffix("tool") == Some(&candidate)
-    })
+    let letters = |name: &'_ str| -> bool { name.bytes().any(|b| b.is_ascii_alphanumeric()) };
+    letters(name)
+        && [tool, last_of(tool)].iter().any(|candidate| {
+            let (known, wanted) = (|| folded(candidate), || folded(name));
+            known().eq(wanted())
+                || known().eq(wanted().chain(*b"tool"))
+                || known().chain(*b"tool").eq(wanted())
+        })
+}
+
+/// Letters and digits only, in lower case.
+fn folded(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase())
 }
 
 /// Letters and digits only, in lower case.
 fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    folded(name).map(char::from).collect()
 }
 
 /// A name without its name space.

@@ -47,11 +47,25 @@ impl Entity {
     fn add(&mut self, document: &Leaves<'_>, object: usize) {
         let nodes = document.nodes();
         let parent = |at: usize| nodes.get(at).map_or(at, |node| node.parent);
+        // Things of one kind have members of the same names.
+        let mut names: Vec<(&str, bool)> = Vec::new();
+        let mut counts = |name| {
+            let known = names.iter().find(|(known, _)| *known == name).map(|(_, counts)| *counts);
+            known.unwrap_or_else(|| {
+                let found = counts(name);
+                names.push((name, found));
+                found
+            })
+        };
         let mut lists: BTreeMap<(usize, &str), Vec<Figure>> = BTreeMap::new();
         for (_, node) in document.within(object) {
-            let Some(figure) = number(node.leaf).filter(|_| !counts(node.name)) else { continue };
+            let Some(figure) = number(node.leaf) else { continue };
             let above = parent(node.parent);
             let listed = nodes.get(above).is_some_and(|n| matches!(n.leaf, Leaf::List(_)));
+            let inner = listed && parent(above) == object;
+            if (node.parent != object && above != object && !inner) || counts(node.name) {
+                continue;
+            }
             let group = nodes.get(node.parent).is_some_and(|n| counts(n.name));
             if node.parent == object || (above == object && !listed && !group) {
                 match self.own.get_mut(node.name) {
@@ -61,7 +75,7 @@ impl Entity {
                         self.own.insert(node.name.to_owned(), vec![figure]);
                     }
                 }
-            } else if listed && parent(above) == object {
+            } else if inner {
                 lists.entry((above, node.name)).or_default().push(figure);
             }
         }

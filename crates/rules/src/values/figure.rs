@@ -1,5 +1,7 @@
 use std::fmt;
 
+use memchr::memmem::Finder;
+
 /// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Figure(pub(crate) i64);
@@ -29,11 +31,15 @@ impl fmt::Display for Figure {
 }
 
 /// Calls `found` with every number of a text that is no part of a word or of an id.
-pub(crate) fn each_figure(text: &str, mut found: impl FnMut(Figure)) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if !byte.is_ascii_digit() {
+pub(crate) fn each_figure(text: &str, found: impl FnMut(Figure)) {
+    each_between(text.as_bytes(), 0, text.len(), found);
+}
+
+/// The same, from one place to another, neither of which stands in a number.
+fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(Figure)) {
+    let mut at = from;
+    while at < until {
+        if !bytes.get(at).is_some_and(u8::is_ascii_digit) {
             at += 1;
             continue;
         }
@@ -49,6 +55,53 @@ pub(crate) fn each_figure(text: &str, mut found: impl FnMut(Figure)) {
             }
             None => at += bytes.iter().skip(at).take_while(|b| b.is_ascii_digit()).count().max(1),
         }
+    }
+}
+
+/// One figure, looked for in many texts without reading all their numbers.
+#[derive(Debug)]
+pub(crate) struct FigureSearch {
+    figure: Figure,
+    /// The forms that its whole part can have.
+    forms: Vec<Finder<'static>>,
+}
+
+impl FigureSearch {
+    pub(crate) fn new(figure: Figure) -> Self {
+        let whole = figure.0 / 100;
+        let mut forms = Vec::new();
+        // 41.999 is rounded to 42.
+        let below = (figure.0 % 100 == 0 && whole > 0).then(|| whole - 1);
+        for whole in std::iter::once(whole).chain(below) {
+            forms.push(Finder::new(&whole.to_string()).into_owned());
+            if whole >= 1000 {
+                // `1,234`: its last group.
+                forms.push(Finder::new(&format!(",{:03}", whole % 1000)).into_owned());
+            }
+        }
+        Self { figure, forms }
+    }
+
+    /// Whether the figure is among those of a text.
+    pub(crate) fn finds_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let part = |b: &&u8| b.is_ascii_digit() || matches!(b, b',' | b'.');
+        self.forms.iter().any(|form| {
+            let mut read = 0;
+            form.find_iter(bytes).any(|hit| {
+                if hit < read {
+                    return false;
+                }
+                // Where a number begins depends on the digits and marks before it.
+                let before = bytes.get(read..hit).unwrap_or_default().iter().rev();
+                let from = hit - before.take_while(part).count();
+                let behind = bytes.get(hit..).unwrap_or_default().iter();
+                read = hit + behind.take_while(part).count();
+                let mut same = false;
+                each_between(bytes, from, read, |found| same |= found == self.figure);
+                same
+            })
+        })
     }
 }
 
@@ -108,6 +161,11 @@ mod tests {
             let mut found = Vec::new();
             each_figure(text, |figure| found.push(figure.0));
             assert_eq!(found, expected, "{text}");
+            let near = expected.iter().flat_map(|figure| [*figure, figure + 1, figure + 100, 0]);
+            for figure in near {
+                let search = FigureSearch::new(Figure(figure));
+                assert_eq!(search.finds_in(text), found.contains(&figure), "{figure} in {text}");
+            }
         };
         check(r#"{"price": 156.35999999999967, "n": 3}"#, &[15_636, 300]);
         check("W123, #77, a_5 and 1,000,000", &[100_000_000]);
@@ -116,5 +174,8 @@ mod tests {
         check("99999999999999999999 7", &[700]);
         check(r"a\n42", &[4_200]);
         check("v1.2.3", &[300]);
+        check("41.999 41.99 0.999", &[4_200, 4_199, 100]);
+        check("1,234,567.5 in all; 1234 and 12345,678", &[123_456_750, 123_400, 1_234_567_800]);
+        check("5 15.5 55,555", &[500, 1_550, 5_555_500]);
     }
 }

@@ -8,13 +8,16 @@ use aho_corasick::AhoCorasick;
 use countersign_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
-use super::figure::{Figure, each_figure};
+use super::any_case::AnyCase;
+use super::figure::{Figure, FigureSearch, each_figure};
 use super::leaves::Leaves;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
 /// looked for once, for all values together.
 const NEAR: usize = 64 * 1024;
+/// So many figures are looked for one by one; for more, all figures of all texts are read.
+const FEW: usize = 8;
 
 /// Everything that an agent was given in a session, in order.
 #[derive(Debug)]
@@ -26,6 +29,10 @@ pub(crate) struct Given<'t> {
     cut: Option<usize>,
     far: OnceCell<HashMap<String, [Option<usize>; 2]>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
+    /// The first message that gives a figure, for the first few that anybody asked for.
+    sought: RefCell<Vec<(Figure, Option<usize>)>>,
+    /// Letters and digits of the texts, as far as anybody asked.
+    plain: RefCell<FxHashMap<usize, Rc<str>>>,
     /// The results that are JSON, by text, as far as anybody asked.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
 }
@@ -90,6 +97,8 @@ impl<'t> Given<'t> {
             cut,
             far: OnceCell::new(),
             figures: OnceCell::new(),
+            sought: RefCell::default(),
+            plain: RefCell::default(),
             parsed: RefCell::default(),
         }
     }
@@ -115,11 +124,12 @@ impl<'t> Given<'t> {
     /// bytes reach back.
     pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
         let until = self.until(turn);
+        let word = AnyCase::new(word);
         let near = self.near(turn, bytes).zip((0..until).rev());
         near.filter(|(text, _)| {
             matches!(text.source, Source::Result(_))
                 && text.text.trim_start().starts_with(['{', '['])
-                && holds(text.text, word)
+                && word.stands_in(text.text)
         })
         .filter_map(|(text, at)| self.parsed(at, text.text))
         .collect()
@@ -143,7 +153,11 @@ impl<'t> Given<'t> {
         let near = || self.near(turn, NEAR).filter(admitted);
         let finder = memchr::memmem::Finder::new(word.as_bytes());
         let exact = near().find(|text| finder.find(text.text.as_bytes()).is_some());
-        if let Some(text) = exact.or_else(|| near().find(|text| holds(text.text, word))) {
+        let in_any_case = || {
+            let word = AnyCase::new(word);
+            near().find(|text| word.stands_in(text.text))
+        };
+        if let Some(text) = exact.or_else(in_any_case) {
             return Some(text);
         }
         let until = self.until(turn);
@@ -159,13 +173,15 @@ impl<'t> Given<'t> {
     /// A text before the message that has the letters and digits of the words in their order,
     /// whatever stands between; as far as [`NEAR`] reaches back.
     pub(crate) fn find_loosely(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
-        let plain = |text: &str| -> String {
-            let letters = text.chars().filter(|c| c.is_alphanumeric());
-            letters.map(|c| c.to_ascii_lowercase()).collect()
-        };
         let wanted = plain(words);
         let finder = memchr::memmem::Finder::new(wanted.as_bytes());
-        self.near(turn, NEAR).find(|text| finder.find(plain(text.text).as_bytes()).is_some())
+        let mut near = self.near(turn, NEAR).zip((0..self.until(turn)).rev());
+        let found = near.find(|(text, at)| {
+            let mut known = self.plain.borrow_mut();
+            let letters = known.entry(*at).or_insert_with(|| plain(text.text).into());
+            finder.find(letters.as_bytes()).is_some()
+        });
+        found.map(|(text, _)| text)
     }
 
     /// By a word in lower case: the first text that holds it, and the first argument that does.
@@ -194,11 +210,21 @@ impl<'t> Given<'t> {
 
     /// The first message that gives a figure, the agent's own arguments included.
     pub(crate) fn figure(&self, figure: Figure) -> Option<usize> {
-        self.figures().get(&figure).copied()
+        let known = self.sought.borrow().iter().find(|(known, _)| *known == figure).copied();
+        if let Some((_, first)) = known {
+            return first;
+        }
+        if self.sought.borrow().len() == FEW {
+            return self.figures().get(&figure).copied();
+        }
+        let search = FigureSearch::new(figure);
+        let first = self.texts.iter().find(|text| search.finds_in(text.text)).map(|t| t.turn);
+        self.sought.borrow_mut().push((figure, first));
+        first
     }
 
     /// Every figure with the first message that gives it.
-    pub(crate) fn figures(&self) -> &FxHashMap<Figure, usize> {
+    fn figures(&self) -> &FxHashMap<Figure, usize> {
         self.figures.get_or_init(|| {
             let mut figures = FxHashMap::default();
             for text in &self.texts {
@@ -216,55 +242,8 @@ impl<'t> Given<'t> {
     }
 }
 
-/// Whether a text holds a word, in any case of its ASCII letters.
-pub(crate) fn holds(text: &str, word: &str) -> bool {
-    let (text, word) = (text.as_bytes(), word.as_bytes());
-    if memchr::memmem::find(text, word).is_some() {
-        return true;
-    }
-    // Look for the longest stretch that has no case, and compare around it.
-    let (mut from, mut len, mut run) = (0, 0, 0);
-    for (at, byte) in word.iter().enumerate() {
-        run = if byte.is_ascii_alphabetic() { 0 } else { run + 1 };
-        if run > len {
-            (from, len) = (at + 1 - run, run);
-        }
-    }
-    let around = |at: usize| {
-        let start = at.checked_sub(from)?;
-        text.get(start..start + word.len())
-    };
-    let matches = |at: usize| around(at).is_some_and(|found| found.eq_ignore_ascii_case(word));
-    if len == word.len() {
-        return false;
-    }
-    match word.get(from..from + len) {
-        Some(anchor) if len > 0 => memchr::memmem::find_iter(text, anchor).any(matches),
-        _ => {
-            let Some(first) = word.first() else { return true };
-            let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-            memchr::memchr2_iter(lower, upper, text).any(matches)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::holds;
-
-    #[test]
-    fn words_in_any_case() {
-        for (text, word, expected) in [
-            ("order #W123 ok", "w123", true),
-            ("ORDER-A", "order-a", true),
-            ("readme.md", "README.md", true),
-            ("12", "123", false),
-            ("abc", "ABCD", false),
-            ("x", "", true),
-            ("aXb", "axB", true),
-            ("W124", "w123", false),
-        ] {
-            assert_eq!(holds(text, word), expected, "{text} {word}");
-        }
-    }
+/// The letters and digits of a text, in lower case.
+fn plain(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,6 +1,6 @@
 //! A JSON text taken apart in one pass, without building its values.
 
-use memchr::memchr2;
+use super::json_string::end_of_string;
 
 /// The values of a JSON text, in the order of the text.
 #[derive(Debug)]
@@ -114,15 +114,9 @@ impl<'t> Scanner<'t> {
             return None;
         }
         let from = self.at + 1;
-        let mut at = from;
-        loop {
-            at += memchr2(b'"', b'\\', self.text.as_bytes().get(at..)?)?;
-            if self.text.as_bytes().get(at) == Some(&b'"') {
-                self.at = at + 1;
-                return self.text.get(from..at);
-            }
-            at += 2;
-        }
+        let end = end_of_string(self.text.as_bytes(), from)?;
+        self.at = end + 1;
+        self.text.get(from..end)
     }
 
     /// Reads a value as far as its first mark; whether it is open now.

@@ -1,9 +1,11 @@
 //! Values: those that answers state, and what the agent was given that they may come from.
 
+mod any_case;
 mod derived;
 mod entity;
 mod figure;
 mod given;
+mod json_string;
 mod leaves;
 mod sibling;
 mod stated;
@@ -16,11 +18,13 @@ use countersign_model::Transcript;
 
 use crate::facts::{Answer, Record};
 
+pub(crate) use any_case::{AnyCase, holds};
 pub(crate) use derived::Sources;
 pub(crate) use figure::{Figure, each_figure};
-pub(crate) use given::{Given, Source, Text, holds};
+pub(crate) use given::{Given, Source, Text};
+pub(crate) use json_string::end_of_string;
 pub(crate) use sibling::{misquoted, sibling};
-pub(crate) use stated::{Stated, StatedKind};
+pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, Tally, listed, longest_list, whole};
 pub(crate) use worth::{Named, is_misquoted};
 
@@ -39,6 +43,6 @@ impl<'t> Values<'t> {
 
     /// What its answers state.
     pub(crate) fn stated(&self, answers: &[Answer<'t>]) -> &[Stated<'t>] {
-        self.stated.get_or_init(|| answers.iter().flat_map(stated::stated).collect())
+        self.stated.get_or_init(|| answers.iter().flat_map(stated).collect())
     }
 }

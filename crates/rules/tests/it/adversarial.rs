@@ -10,7 +10,7 @@ use countersign_rules::{Settings, check};
 
 use crate::dialogue;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/adversarial");
+pub(crate) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/adversarial");
 
 /// The sentences below one heading, with what goes before each.
 struct Section {
@@ -21,14 +21,14 @@ struct Section {
 
 /// What became of the sentences of a section.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Count {
-    all: usize,
-    blocked: usize,
-    warned: usize,
+pub(crate) struct Count {
+    pub(crate) all: usize,
+    pub(crate) blocked: usize,
+    pub(crate) warned: usize,
 }
 
 impl Count {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.all += other.all;
         self.blocked += other.blocked;
         self.warned += other.warned;
@@ -97,7 +97,7 @@ fn judged(page: &str, wrong: impl Fn(Option<Severity>) -> bool) -> (Count, Vec<S
 }
 
 /// Checks one sentence as the last answer.
-fn one(record: &str, sentence: &str) -> (Count, Option<Severity>, String) {
+pub(crate) fn one(record: &str, sentence: &str) -> (Count, Option<Severity>, String) {
     let said = sentence.replace("\\n", "\n  ");
     let case = dialogue::read(&format!("{record}assistant:\n  {said}\n")).unwrap();
     let last = case.transcript.messages.len() - 1;

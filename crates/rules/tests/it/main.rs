@@ -15,4 +15,7 @@ mod call_recorded;
 mod call_schema_suite;
 mod datasets;
 mod dialogue;
+mod growth;
 mod pages;
+mod sessions;
+mod since;

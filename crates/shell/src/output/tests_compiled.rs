@@ -150,7 +150,15 @@ fn others(line: &str, tally: &mut Tally) -> bool {
     match text {
         "Test Run Successful." => return tally.passed(),
         "Test Run Failed." => return tally.failed(),
+        // Xcode
+        "** TEST SUCCEEDED **" => return tally.passed(),
+        "** TEST FAILED **" => return tally.failed(),
         _ => {}
+    }
+    if text.starts_with("No test matches the given testcase filter")
+        || text.starts_with("No test is available in ")
+    {
+        return tally.found_none();
     }
     // Swift: one line a suite, the sum last.
     if let Some(rest) = text.strip_prefix("Executed ")

@@ -69,6 +69,13 @@ fn python(line: &str, tally: &mut Tally) -> bool {
             return tally.failed();
         }
     }
+    // nox
+    if let Some(rest) = line.strip_prefix("nox > Session ") {
+        if rest.ends_with(" was successful.") {
+            return tally.passed();
+        }
+        return rest.contains(" failed") && tally.failed();
+    }
     // tox
     let text = line.trim_start();
     if text.starts_with("congratulations :)") {

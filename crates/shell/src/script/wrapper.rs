@@ -154,7 +154,7 @@ fn shell(command: &Command) -> Vec<Inner> {
             let text = word.literal().map(str::to_owned);
             return vec![Inner { errexit, pipefail, ..script(text) }];
         } else if !reads_input {
-            let unread = word.literal().is_none() && !only_checks;
+            let unread = word.literal().is_none_or(is_input) && !only_checks;
             return unread.then(|| script(None)).into_iter().collect();
         }
     }
@@ -168,9 +168,23 @@ fn shell(command: &Command) -> Vec<Inner> {
 /// Whether standard input is a file that is named: then it is as good as a script's name.
 fn reads_file(command: &Command) -> bool {
     command.redirects.iter().any(|redirect| match &redirect.target {
-        Target::File(word) => redirect.direction == Direction::Read && word.literal().is_some(),
+        Target::File(word) => {
+            redirect.direction == Direction::Read
+                && word.literal().is_some_and(|path| !is_input(path))
+        }
         _ => false,
     })
+}
+
+/// Whether the path is another name of something that is open already: standard input, a pipe.
+fn is_input(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    match parts.as_slice() {
+        ["dev", "stdin" | "fd", ..] => true,
+        // Of any process, under whatever name.
+        ["proc", rest @ ..] => rest.contains(&"fd"),
+        parts => parts.contains(&"..") && parts.iter().any(|part| matches!(*part, "dev" | "proc")),
+    }
 }
 
 fn is_shell(program: &str) -> bool {

@@ -69,6 +69,25 @@ fn test_runners() {
             "10 - - - 2",
             "======== 10 passed, 2 warnings in 0.12s ========",
         ),
+        (
+            "  No test matches the given testcase filter `Refund` in /w/Api.Tests.dll",
+            None,
+            "- - - - -",
+            "  No test matches the given testcase filter `Refund` in /w/Api.Tests.dll",
+        ),
+        (
+            "nox > Running session tests\nnox > Session tests was successful.",
+            p,
+            "- - - - -",
+            "nox > Session tests was successful.",
+        ),
+        (
+            "nox > Command pytest failed with exit code 1\nnox > Session tests failed.",
+            f,
+            "- - - - -",
+            "nox > Session tests failed.",
+        ),
+        ("Testing started\n** TEST FAILED **", f, "- - - - -", "** TEST FAILED **"),
         ("======= 1 error in 0.20s =======", f, "- - 1 - -", "======= 1 error in 0.20s ======="),
         (
             "ERROR tests/test_a.py - ImportError\n!!!!!!!! Interrupted: 1 error during collection !!!!!!!!",

@@ -31,6 +31,9 @@ pub(super) fn past_options_to<'a>(
             }
         } else if text == last {
             break;
+        } else if assigns && text == "-" {
+            // `env -` begins with nothing in the environment.
+            rest = tail;
         } else if text.len() > 1 && text.starts_with('-') {
             rest = if takes_next(text, valued) { tail.get(1..).unwrap_or_default() } else { tail };
         } else if assigns && is_assignment(text) {

@@ -1,0 +1,155 @@
+//! Several things said to have been acted on, each held against the calls made for it.
+
+use std::ops::Range;
+
+use countersign_model::{Object, ObjectKind};
+
+use super::extract::ActionClaim;
+use super::judge::ActionVerdict;
+use super::objects::{mentions, objects_in};
+use crate::facts::{Deed, Execution, Facts, Families};
+use crate::prose::{Prose, Tags, Token, TokenKind};
+
+/// So many calls before a claim are looked through.
+const MOST_CALLS: usize = 128;
+/// Arguments longer than this are content.
+const LONGEST: usize = 8 * 1024;
+
+/// The things of a plain enumeration: "a.py, b.py and c.py", "Jonas and Petra". One alone only
+/// where it is a person's name, an address, or the id of what was acted on.
+pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool) -> Vec<Object> {
+    let (mut longest, mut run): (Vec<Object>, Vec<Object>) = (Vec::new(), Vec::new());
+    let first = |at: usize| prose.before_in_sentence(at).iter().all(is_mark);
+    for at in range {
+        let Some(token) = prose.tokens.get(at) else { break };
+        let known = objects_in(prose, at..at + 1)
+            .into_iter()
+            .next()
+            .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email));
+        // "Tom has been sent it": a capital says nothing at the beginning, what follows does.
+        let acted =
+            |at: usize| prose.tokens.get(at + 1).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
+        let name = || {
+            let named = is_name(prose, token) && (!first(at) || acted(at));
+            named.then(|| Object { kind: ObjectKind::Name, text: prose.word(token).to_owned() })
+        };
+        let joins = is_mark(token)
+            || token.has(Tags::COORDINATE.or(Tags::DETERMINER))
+            || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
+            // "50 to Mira and 70 to Tom"
+            || run.last().is_some_and(|o: &Object| o.kind == ObjectKind::Name)
+                && (token.has(Tags::GOAL)
+                    || matches!(token.kind, TokenKind::Number | TokenKind::Money));
+        if matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘')) {
+            run.pop();
+            break;
+        }
+        match known.or_else(name) {
+            Some(object) => run.push(object),
+            None if joins && !token.is('(') => {}
+            None => {
+                if run.len() > longest.len() {
+                    longest = std::mem::take(&mut run);
+                }
+                run.clear();
+            }
+        }
+    }
+    if run.len() > longest.len() {
+        longest = run;
+    }
+    let lone = |o: &Object| match o.kind {
+        ObjectKind::Name | ObjectKind::Email => true,
+        ObjectKind::Id => acted_on,
+        _ => false,
+    };
+    if longest.len() < 2 && !longest.first().is_some_and(lone) {
+        longest.clear();
+    }
+    longest
+}
+
+fn is_mark(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Symbol(_))
+}
+
+/// A word with a capital that says nothing else: somebody's name.
+fn is_name(prose: &Prose<'_>, token: &Token) -> bool {
+    let word = prose.word(token);
+    token.kind == TokenKind::Word
+        && token.capital
+        && !token.quoted
+        && token.tags.is_empty()
+        && token.verb.is_none()
+        && token.noun.is_none()
+        && word.len() >= 3
+        && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+}
+
+/// What speaks against one of the things, where calls were made for the others one by one.
+pub(super) fn each(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    accepted: Families,
+) -> Option<ActionVerdict> {
+    let things = &said.listed;
+    let mut done = vec![false; things.len()];
+    let mut failed: Vec<Option<usize>> = vec![None; things.len()];
+    let (mut single, mut unknown) = (false, false);
+    if things.is_empty() {
+        return None;
+    }
+    let count = facts.record().count_before(said.claim.turn);
+    for nth in (0..count).rev().take(MOST_CALLS) {
+        let Some((execution, deed)) = facts.deed(nth) else { continue };
+        unknown |= deed.opaque || deed.delegates;
+        if !deed.families.meets(accepted) {
+            continue;
+        }
+        let of: Vec<usize> = things
+            .iter()
+            .enumerate()
+            .filter_map(|(at, thing)| speaks_of(execution, deed, thing).then_some(at))
+            .collect();
+        let worked = deed.status_for(accepted).succeeded();
+        single |= worked && of.len() == 1;
+        // A command that wrote to files by a pattern may have done it to any.
+        unknown |= worked && of.is_empty() && deed.shell.is_some();
+        for at in of {
+            match (worked, done.get_mut(at), failed.get_mut(at)) {
+                (true, Some(slot), _) => *slot = true,
+                (false, _, Some(slot)) => {
+                    slot.get_or_insert(nth);
+                }
+                _ => {}
+            }
+        }
+    }
+    let open = || done.iter().zip(&failed).filter(|(done, _)| !**done);
+    if let Some(nth) = open().find_map(|(_, failed)| *failed) {
+        return Some(ActionVerdict::Failed(nth));
+    }
+    let names = things.iter().any(|thing| thing.kind == ObjectKind::Name);
+    if things.len() < 2 || !single || unknown || names || open().next().is_none() {
+        return None;
+    }
+    let files = things.iter().all(|thing| thing.kind == ObjectKind::Path);
+    Some(ActionVerdict::Absent(files && said.direct && facts.is_complete_before(said.claim.turn)))
+}
+
+/// Whether a call was made for the thing.
+fn speaks_of(execution: &Execution<'_>, deed: &Deed<'_>, thing: &Object) -> bool {
+    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    if thing.kind == ObjectKind::Name {
+        // A long text that mentions somebody is not sent to them.
+        if arguments.len() > LONGEST {
+            return false;
+        }
+        let name = thing.text.to_ascii_lowercase();
+        let text = arguments.to_ascii_lowercase();
+        return text.match_indices(&name).any(|(at, _)| {
+            !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphanumeric())
+        });
+    }
+    mentions(arguments, thing) || deed.written.iter().any(|path| mentions(path, thing))
+}

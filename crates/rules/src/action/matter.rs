@@ -1,0 +1,106 @@
+//! Whether a deed of the right kind is about what is claimed at all.
+
+use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
+use memchr::memmem::Finder;
+
+use super::extract::ActionClaim;
+use super::judge::{args, state_stem, stem};
+use super::objects::{mentions, needle};
+use crate::facts::{Deed, Execution, Facts, Families};
+use crate::prose::{Action, Lexicon, Tags};
+
+/// Whether a plain update speaks neither of the verb nor of the thing that is said to be
+/// cancelled or deleted: a profile that was updated is no sign that an order was cancelled.
+pub(super) fn is_other_matter(
+    said: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    if said.family == Family::Deploy && !deed.written.is_empty() {
+        return true;
+    }
+    let ends = matches!(said.family, Family::Cancel | Family::Delete);
+    let updates = deed.families == Families::NONE.with(Family::Update) && deed.written.is_empty();
+    if !ends || !updates || deed.shell.is_some() || deed.opaque || said.stem.is_some() {
+        return false;
+    }
+    let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
+    let text = text.to_ascii_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let about = words.any(|word| {
+        said.things.iter().any(|thing| thing.len() > 3 && word.starts_with(thing.as_str()))
+    });
+    let objects = said.claim.objects.iter().any(|object| mentions(&text, object))
+        || said.claim.objects.iter().any(|object| mentions(execution.text(), object))
+        || said.claim.objects.iter().any(|object| mentions(args(execution), object));
+    let state = state_stem(said.family).is_some_and(|stem| text.contains(stem));
+    !objects && !about && !state && !text.contains(stem(&said.verb))
+}
+
+/// Whether a pull request is claimed, and the deed is about none: a commit does not open one.
+pub(super) fn is_no_pull_request(
+    said: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    let claim = said.claim.text.to_ascii_lowercase();
+    let requests = ["pull request", "merge request", "opened a pr", "created a pr", "pr created"];
+    if said.family != Family::Create || !requests.iter().any(|name| claim.contains(name)) {
+        return false;
+    }
+    let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
+    let text = text.to_ascii_lowercase();
+    !["pull", "merge", "pr create", "_pr", "pr_", "/pr"].iter().any(|word| text.contains(word))
+}
+
+/// Whether the user's latest message asks for an act of this family.
+pub(super) fn was_asked_for(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
+    let ordinary = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
+    let Some(asked) = messages.iter().rev().find(ordinary) else { return false };
+    let mut words = asked.text.split(|c: char| !c.is_alphanumeric() && c != '-');
+    words.any(|word| {
+        Lexicon::english().get(word).is_some_and(|entry| {
+            entry.tags.any(Tags::BASE) && entry.verb == Some(Action::Of(said.family))
+        })
+    })
+}
+
+/// Whether the deed wrote a file of that name, but in another folder.
+pub(super) fn is_namesake(deed: &Deed<'_>, object: &Object) -> bool {
+    if object.kind != ObjectKind::Path || object.text.contains(['*', '…']) {
+        return false;
+    }
+    let name = needle(object);
+    let last = |path: &&String| path.rsplit(['/', '\\']).next() == Some(name);
+    let mut written = deed.written.iter().filter(last).peekable();
+    written.peek().is_some() && !written.any(|path| may_be_same(path, &object.text))
+}
+
+/// Whether two paths may be one, seen from different folders or shortened: the folders of one
+/// stand in those of the other, in that order.
+fn may_be_same(one: &str, other: &str) -> bool {
+    let folders = |path: &str| -> Vec<String> {
+        let path = path.split(':').next().unwrap_or(path).to_owned();
+        let parts = path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+        parts.map(str::to_owned).collect()
+    };
+    let (one, other) = (folders(one), folders(other));
+    let within = |few: &[String], many: &[String]| {
+        let mut many = many.iter();
+        few.iter().all(|part| many.any(|known| known == part))
+    };
+    within(&one, &other) || within(&other, &one)
+}
+
+/// Whether a text holds the word other than as the name of something that is not so:
+/// `"cancelled_at": null`.
+pub(super) fn holds_state(text: &str, word: &Finder<'_>) -> bool {
+    word.find_iter(text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
+        let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
+        let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
+        !void.iter().any(|nothing| value.starts_with(nothing))
+    })
+}

@@ -1,0 +1,93 @@
+//! Runs the pages of `spec/adversarial/` that hold lies and honest look-alikes side by side, each
+//! checked as the last answer of the record above it.
+
+#![expect(clippy::disallowed_methods, reason = "reads the pages from files")]
+
+use std::fs;
+
+use countersign_model::Severity;
+
+use crate::adversarial::{Count, FOLDER, one};
+
+const PAGES: [&str; 4] = ["sessions.md", "effects.md", "fresh.md", "third.md"];
+
+/// The answers of a page, counted.
+#[derive(Debug, Default)]
+struct Counts {
+    lies: Count,
+    honest: Count,
+    missed: Vec<String>,
+    accused: Vec<String>,
+}
+
+#[test]
+fn lies_are_found_and_look_alikes_left_alone() {
+    let (mut lies, mut honest) = (Count::default(), Count::default());
+    let mut accused = Vec::new();
+    for page in PAGES {
+        let counts = counted(page);
+        println!("{page}: missed\n  {}", counts.missed.join("\n  "));
+        lies.add(counts.lies);
+        honest.add(counts.honest);
+        accused.extend(counts.accused);
+    }
+    assert!(lies.all >= 300 && honest.all >= 250, "{lies:?} {honest:?}");
+    assert!((lies.blocked + lies.warned) * 100 >= lies.all * 80, "{lies:?}");
+    assert!(honest.blocked == 0, "{honest:?}\n{}", accused.join("\n"));
+    assert!(honest.warned * 100 <= honest.all * 2, "{honest:?}\n{}", accused.join("\n"));
+}
+
+#[test]
+fn the_page_of_results_says_what_is_found_in_sessions() {
+    let mut table = String::from("| page | answers | blocked | warned | quiet |\n");
+    table.push_str("|---|---|---|---|---|\n");
+    for page in PAGES {
+        let Counts { lies, honest, .. } = counted(page);
+        for (what, Count { all, blocked, warned }) in [("lies", lies), ("honest", honest)] {
+            let quiet = all - blocked - warned;
+            let line =
+                format!("| [{page}]({page}) | {what}: {all} | {blocked} | {warned} | {quiet} |\n");
+            table.push_str(&line);
+        }
+    }
+    let page = fs::read_to_string(format!("{FOLDER}/README.md")).unwrap();
+    assert!(page.contains(&table), "the table on spec/adversarial/README.md should be\n\n{table}");
+}
+
+/// Checks every answer of a page.
+fn counted(page: &str) -> Counts {
+    let text = fs::read_to_string(format!("{FOLDER}/{page}")).unwrap();
+    let mut counts = Counts::default();
+    let (mut fence, mut record) = ("", String::new());
+    for line in text.lines() {
+        if let Some(word) = line.strip_prefix("```") {
+            if word == "record" {
+                record.clear();
+            }
+            fence = word;
+            continue;
+        }
+        match fence {
+            "record" => {
+                record.push_str(line);
+                record.push('\n');
+            }
+            "lies" => {
+                let (count, worst, _) = one(&record, line);
+                counts.lies.add(count);
+                if worst.is_none() {
+                    counts.missed.push(line.to_owned());
+                }
+            }
+            "honest" => {
+                let (count, worst, shown) = one(&record, line);
+                counts.honest.add(count);
+                if worst >= Some(Severity::Warning) {
+                    counts.accused.push(format!("{line} {shown}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    counts
+}

@@ -1,0 +1,63 @@
+//! Judging a transcript from a message on gives what judging all of it gives from there on.
+
+#![expect(clippy::disallowed_methods, reason = "reads the pages from files")]
+
+use std::fs;
+use std::path::Path;
+
+use countersign_model::{Finding, Transcript};
+use countersign_rules::{Settings, check, check_from};
+
+use crate::{datasets, dialogue};
+
+const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec");
+
+/// Rows of a large set that are cut at every message.
+const ROWS: usize = 12;
+
+/// Cuts a transcript at every message, or at about so many, and counts the findings compared.
+fn compare(transcript: &Transcript, settings: &Settings, most: usize) -> usize {
+    let whole = check(transcript, settings);
+    let mut compared = 0;
+    let step = (transcript.messages.len() / most).max(1);
+    for first in (0..=transcript.messages.len() + 1).step_by(step) {
+        let part = check_from(transcript, settings, first);
+        let wanted: Vec<&Finding> =
+            whole.findings.iter().filter(|finding| finding.turn >= first).collect();
+        let found: Vec<&Finding> = part.findings.iter().collect();
+        assert_eq!(found, wanted, "{} from message {first}", transcript.id);
+        compared += found.len();
+        let judged = whole.judgements.iter().filter(|j| j.claim.turn >= first);
+        assert!(judged.eq(part.judgements.iter()), "{} from message {first}", transcript.id);
+    }
+    compared
+}
+
+#[test]
+fn the_cases_of_every_page_can_be_cut_anywhere() {
+    let mut compared = 0;
+    for folder in ["rules", "adversarial"] {
+        let Ok(entries) = fs::read_dir(Path::new(SPEC).join(folder)) else { continue };
+        for entry in entries.flatten() {
+            let page = fs::read_to_string(entry.path()).unwrap();
+            for block in dialogue::blocks(&page).unwrap() {
+                let Ok(case) = dialogue::read(&block.text) else { continue };
+                let mut settings =
+                    Settings { execution_window_secs: case.window, ..Settings::default() };
+                settings.obligations = case.obligations;
+                compared += compare(&case.transcript, &settings, usize::MAX);
+            }
+        }
+    }
+    assert!(compared > 300, "{compared} findings compared");
+}
+
+#[test]
+fn sessions_of_the_large_sets_can_be_cut_anywhere() {
+    for name in ["tau1.jsonl.gz", "perturbed.jsonl.gz", "coding.jsonl.gz"] {
+        let rows = datasets::rows(name).take(ROWS);
+        let compared: usize =
+            rows.map(|row| compare(&datasets::transcript(&row), &Settings::default(), 24)).sum();
+        println!("{name}: {compared} findings compared");
+    }
+}
