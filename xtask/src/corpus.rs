@@ -20,6 +20,7 @@ use anyhow::{Context, Result, ensure};
 
 use measure::measure;
 use rows::Row;
+pub(crate) use rows::large;
 use sets::SETS;
 use tally::Tally;
 

@@ -4,6 +4,7 @@ mod bench;
 mod corpus;
 mod crash;
 mod docs;
+mod hooks;
 mod receipts;
 mod tidy;
 
@@ -29,6 +30,8 @@ enum Command {
     Crash(crash::Options),
     /// Writes the pages that are made from the code.
     Docs(docs::Options),
+    /// Measures how long an agent waits for a hook.
+    Hooks(hooks::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
     /// Checks the house rules: floors, pages, names, length, links.
@@ -41,6 +44,7 @@ fn main() -> Result<()> {
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
+        Command::Hooks(options) => hooks::run(&options),
         Command::Receipts(options) => receipts::run(&options),
         Command::Tidy => tidy::run(&root()),
     }

@@ -6,13 +6,22 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use countersign_guard::{
-    Approver, Guard, GuardSettings, Ledger, ShellExecutor, SystemClock, SystemRandomness,
+    Approver, FileExecutor, Gates, Guard, GuardSettings, Ledger, Sandbox, ShellExecutor,
+    StateFolder, SystemClock, SystemRandomness, WebExecutor,
 };
 
 use crate::config::Options;
 use crate::exit::Complaint;
+use crate::judge::judge;
 use crate::rule_names::Selection;
 use crate::state::State;
+
+/// The argument with which this program is its own helper: it confines itself and becomes the
+/// command. Not for people.
+pub(crate) const CONFINE: &str = "__confine";
+
+/// With this second argument it only finds out whether it could make a user namespace.
+pub(crate) const NAMESPACE: &str = "user-namespace";
 
 /// What a guard is made of.
 pub(crate) struct Making<'o> {
@@ -40,17 +49,47 @@ impl Making<'_> {
             let named = workspace.display();
             return Err(Complaint::new(format!("the workspace {named} is not a folder")).into());
         }
+        let judge = judge(&self.options.tools.adversarial_policy)?;
+        let folder = self.state.map(|state| state.folder());
+        let mut shell =
+            ShellExecutor::new(settings.shell.clone()).confined(sandbox(folder.as_ref()));
+        if let Some(folder) = &folder {
+            shell = shell.keeping_snapshots(folder.snapshots());
+        }
+        let mut files = FileExecutor::new(settings.file.clone());
+        if let Some(folder) = &folder {
+            files = files.protecting(folder.path());
+        }
+        if let Some(key) = &settings.ledger.key {
+            files = files.protecting(key);
+        }
         let mut builder = Guard::builder()
             .workspace(workspace)
-            .executor(ShellExecutor::new(settings.shell.clone()))
+            .at_session_end(shell.session_end())
+            .executor(shell)
+            .executor(files)
+            .executor(WebExecutor::new(settings.web.clone()))
+            .read_overflow()
             .settings(settings);
-        if let Some(state) = self.state {
-            builder = builder.state(state.folder());
+        if let Some(folder) = folder {
+            builder = builder.state(folder);
         }
         if let Some(approver) = self.approver {
             builder = builder.approver(approver);
         }
+        if let Some(judge) = judge {
+            builder = builder.judge(judge);
+        }
         Ok(builder.build()?)
+    }
+}
+
+/// What confines commands: this program itself. Nobody gets to see the state.
+pub(crate) fn sandbox(state: Option<&StateFolder>) -> Sandbox {
+    let sandbox = Sandbox::by_helper("/proc/self/exe", &[CONFINE]);
+    match state {
+        Some(folder) => sandbox.hiding(folder.path()),
+        None => sandbox,
     }
 }
 
@@ -69,6 +108,14 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
         writeln!(io::stderr(), "note: {notice}")?;
     }
     Ok(ledger)
+}
+
+/// The gates, for whoever wants to know what they would say. Nobody is asked.
+pub(crate) fn gates(options: &Options) -> anyhow::Result<Gates> {
+    let policy = &options.tools.adversarial_policy;
+    let gates = options.guard().resolve()?.gates();
+    let gates = if policy.url.is_empty() { gates } else { gates.with_judge() };
+    Ok(gates.build())
 }
 
 /// The checked settings of the guard.

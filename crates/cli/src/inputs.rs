@@ -88,6 +88,11 @@ impl Input {
         Self { shown, source: Source::Text(text), named: true }
     }
 
+    /// A file that is to be read.
+    pub(crate) fn file(path: &Path) -> Self {
+        file(path, true)
+    }
+
     /// The name that a transcript without an id gets.
     pub(crate) fn name(&self) -> String {
         let path = match &self.source {

@@ -6,6 +6,7 @@
     reason = "the command line is where files and the environment are read"
 )]
 
+mod agents;
 mod catalog;
 mod choices;
 mod command;
@@ -13,6 +14,8 @@ mod config;
 mod exit;
 mod guard;
 mod inputs;
+mod judge;
+mod replace;
 mod rule_names;
 mod state;
 mod suggest;
@@ -26,6 +29,14 @@ use clap::Parser;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|word| word == guard::CONFINE) {
+        return match std::env::args_os().nth(2) {
+            Some(word) if word == guard::NAMESPACE => countersign_guard::try_user_namespace(),
+            _ => countersign_guard::run_confined(),
+        }
+        .into();
+    }
     // A panic is a fault of ours, not of the input: it has its own exit code and says so.
     let outcome = std::panic::catch_unwind(|| {
         let cli = command::Cli::parse();

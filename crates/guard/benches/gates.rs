@@ -62,6 +62,7 @@ fn judge(bencher: Bencher<'_, '_>, count: usize, tool: &str, arguments: Value) {
         completed: &nothing,
         tools: &nothing,
         mentioned: &nothing,
+        recent: &[],
         claim_source: None,
         now: 0,
     };

@@ -1,4 +1,5 @@
-//! What the ledger costs: appends beside a bare write and sync, verification, look-up.
+//! What the ledger costs, beside what the same bytes cost without it: appends beside a bare write
+//! and sync, groups beside bare inserts and bare digests, verification, look-up.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
 use std::io::Write as _;
@@ -9,15 +10,19 @@ use countersign_guard::{
     Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
     Requested, SystemClock, SystemRandomness, TrustLevel,
 };
-use countersign_model::{Digest, ExecutionId, Origin, Status};
+use countersign_model::{Digest, ExecutionId, Origin, Status, canonical_bytes_of};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
 fn main() {
     divan::main();
 }
+
+/// In one sample of what is done many at a time.
+const EVENTS: u32 = 40_000;
 
 /// Open and close of one execution, written before each call returns.
 #[divan::bench(sample_count = 500, sample_size = 10)]
@@ -53,10 +58,10 @@ fn one_bare_write_and_sync(bencher: Bencher) {
 /// Many executions under way at once, from two threads, each group signed and synced.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn events_under_batch(bencher: Bencher) {
-    const EXECUTIONS: u32 = 10_000;
+    const EXECUTIONS: u32 = EVENTS / 4;
     let (_folder, ledger) = ledger(Durability::Batch);
     let number = AtomicU32::new(0);
-    bencher.counter(ItemsCount::new(2 * 2 * EXECUTIONS)).bench_local(|| {
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
@@ -71,6 +76,48 @@ fn events_under_batch(bencher: Bencher) {
                 });
             }
         });
+    });
+}
+
+/// The same number of rows of the same bytes into one bare SQLite table, in groups of the same
+/// size with one sync each: what `batch` is held against.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn bare_inserts_in_groups(bencher: Bencher) {
+    const GROUP: u32 = 4096;
+    let folder = TempDir::new().unwrap();
+    let connection = Connection::open(folder.path().join("bare.db")).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             CREATE TABLE bare (seq INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+        )
+        .unwrap();
+    let bytes = vec![b'x'; 900];
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        for start in (0..EVENTS).step_by(GROUP as usize) {
+            connection.execute_batch("BEGIN").unwrap();
+            for _ in start..EVENTS.min(start + GROUP) {
+                connection
+                    .prepare_cached("INSERT INTO bare (body) VALUES (?1)")
+                    .unwrap()
+                    .execute([&bytes])
+                    .unwrap();
+            }
+            connection.execute_batch("COMMIT").unwrap();
+        }
+    });
+}
+
+/// The canonical bytes of as many events and their digests, on one core: what no ledger can do
+/// without.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn bare_canonical_bytes_and_digests(bencher: Bencher) {
+    let opened = Draft::Opened(opened(&id(1)));
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        for _ in 0..EVENTS {
+            let bytes = canonical_bytes_of(black_box(&opened)).unwrap();
+            black_box(Digest::of_bytes(&bytes));
+        }
     });
 }
 

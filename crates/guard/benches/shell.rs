@@ -42,6 +42,7 @@ fn executor(bencher: Bencher<'_, '_>, command: &str) {
         completed: &nothing,
         tools: &nothing,
         mentioned: &nothing,
+        recent: &[],
         claim_source: None,
         now: 0,
     };

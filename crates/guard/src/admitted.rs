@@ -1,6 +1,6 @@
-use countersign_model::{Digest, Tool, ToolCall};
+use countersign_model::{Digest, Tool, ToolCall, canonical_bytes};
 use countersign_rules::CallReport;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A call that admission let pass. Nothing else can make one.
 ///
@@ -28,7 +28,7 @@ impl Admitted {
         let Some(arguments) = corrected.or_else(|| report.arguments.take()) else {
             return Err(Box::new((call, report)));
         };
-        let digest = Digest::of_json(&json!({ "tool": tool.name, "arguments": arguments }));
+        let digest = call_digest(&tool.name, &arguments);
         Ok(Self { call, tool, arguments, digest, report })
     }
 
@@ -63,6 +63,18 @@ impl Admitted {
     }
 }
 
+/// The digest of the canonical `{tool, arguments}`.
+pub(crate) fn call_digest(tool: &str, arguments: &Value) -> Digest {
+    let parts: [&[u8]; 5] = [
+        b"{\"arguments\":",
+        &canonical_bytes(arguments),
+        b",\"tool\":",
+        &canonical_bytes(&Value::from(tool)),
+        b"}",
+    ];
+    Digest::of_bytes(&parts.concat())
+}
+
 /// Calls without admission, so that executors and gates can test themselves.
 #[cfg(any(test, feature = "permits-for-tests"))]
 impl Admitted {
@@ -75,7 +87,7 @@ impl Admitted {
             arguments: countersign_model::Arguments::from(&arguments),
             line: 0,
         };
-        let digest = Digest::of_json(&json!({ "tool": tool.name, "arguments": arguments }));
+        let digest = call_digest(&tool.name, &arguments);
         let report = CallReport {
             tool: tool.name.clone(),
             resolved_name: None,

@@ -1,10 +1,24 @@
 use countersign_model::{Status, ToolErrorCategory};
 
 use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
+use crate::executor::{Egress, RolledBack};
 use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::ledger::{Closed, Opened, Rejected};
 use crate::session::Session;
+
+/// What was heard about a call before it ran.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Said<'s> {
+    /// Where the content that led to it came from.
+    pub(crate) claim_source: Option<&'s str>,
+    /// What the model said that judges by policies, where it was asked.
+    pub(crate) consulted: Option<&'static str>,
+    /// What was put back when it had failed.
+    pub(crate) rolled_back: Option<RolledBack>,
+    /// What left for the network, or was held back.
+    pub(crate) egress: &'s [Egress],
+}
 
 /// What the audit log says about calls. Every call ends in exactly one of these.
 impl Guard {
@@ -13,19 +27,22 @@ impl Guard {
         session: &Session,
         opened: &Opened,
         closed: &Closed,
-        claim_source: Option<&str>,
+        said: Said<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let category = closed.category.unwrap_or(ToolErrorCategory::PermanentFailure);
         let result = match closed.status {
             Status::Completed => AuditResult::Success,
             Status::Timeout => AuditResult::Timeout,
+            Status::RolledBack => {
+                let RolledBack { restored, deleted } = said.rolled_back.unwrap_or_default();
+                AuditResult::Rollback { restored, deleted, category }
+            }
             Status::Open
             | Status::Failed
             | Status::Denied
             | Status::Refused
-            | Status::Cancelled
-            | Status::RolledBack => AuditResult::Error {
+            | Status::Cancelled => AuditResult::Error {
                 message: closed.exit_code.map_or_else(
                     || closed.status_word().to_owned(),
                     |code| format!("ended with exit code {code}"),
@@ -43,7 +60,9 @@ impl Guard {
         let entry = AuditEntry {
             exit_code,
             truncated: closed.truncated,
-            claim_source: claim_source.map(str::to_owned),
+            egress: said.egress.to_vec(),
+            claim_source: said.claim_source.map(str::to_owned),
+            adversarial_policy_decision: said.consulted.map(str::to_owned),
             ..entry(session, opened, result)
         };
         audit.record(&entry)
@@ -53,7 +72,7 @@ impl Guard {
         &self,
         session: &Session,
         rejected: &Rejected,
-        claim_source: Option<&str>,
+        said: Said<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let reason = rejected.codes.join(", ");
@@ -66,7 +85,8 @@ impl Guard {
         let entry = AuditEntry {
             exit_code,
             approved_by: None,
-            claim_source: claim_source.map(str::to_owned),
+            claim_source: said.claim_source.map(str::to_owned),
+            adversarial_policy_decision: said.consulted.map(str::to_owned),
             ..entry(session, &rejected.call, result)
         };
         audit.record(&entry)
@@ -74,7 +94,7 @@ impl Guard {
 
     /// For a call that nobody waits for any longer: there is nobody to tell of a failure either.
     pub(crate) fn audit_given_up(&self, session: &Session, opened: &Opened, closed: &Closed) {
-        if let Err(error) = self.audit_closed(session, opened, closed, None) {
+        if let Err(error) = self.audit_closed(session, opened, closed, Said::default()) {
             tracing::error!("a cancelled call is not in the audit log: {error}");
         }
     }

@@ -5,11 +5,14 @@ use countersign_model::Catalog;
 use countersign_rules::Admission;
 
 use crate::audit::{AuditLog, OpenAuditError};
-use crate::executor::{CompositeExecutor, ErasedToolExecutor, TwoOwners};
+use crate::executor::{
+    CompositeExecutor, ErasedToolExecutor, OverflowExecutor, SessionEnd, TwoOwners,
+};
+use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts};
 use crate::ledger::{Ledger, OpenLedgerError};
-use crate::ports::{Approver, Clock, Randomness, SystemClock, SystemRandomness};
+use crate::ports::{Approver, Clock, Judge, Randomness, SystemClock, SystemRandomness};
 use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
@@ -19,10 +22,13 @@ use crate::state::StateFolder;
 pub struct GuardBuilder {
     state: Option<StateFolder>,
     executors: Vec<Arc<dyn ErasedToolExecutor>>,
+    read_overflow: bool,
     approver: Option<Arc<dyn Approver>>,
+    judge: Option<Arc<dyn Judge>>,
     clock: Option<Arc<dyn Clock>>,
     randomness: Option<Arc<dyn Randomness>>,
     workspace: Option<PathBuf>,
+    session_ends: Vec<SessionEnd>,
     settings: GuardSettings,
 }
 
@@ -72,10 +78,25 @@ impl GuardBuilder {
         self
     }
 
+    /// Adds the tool `read_overflow`, with which an agent reads long results of its own session in
+    /// pieces.
+    #[must_use]
+    pub fn read_overflow(mut self) -> Self {
+        self.read_overflow = true;
+        self
+    }
+
     /// Whom to ask when a gate asks.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
+        self
+    }
+
+    /// The model that judges calls by policies in plain language, where the settings want that.
+    #[must_use]
+    pub fn judge(mut self, judge: Arc<dyn Judge>) -> Self {
+        self.judge = Some(judge);
         self
     }
 
@@ -100,6 +121,14 @@ impl GuardBuilder {
         self
     }
 
+    /// Called with the id of each session that is ended: whoever keeps something for a session
+    /// lets go of it.
+    #[must_use]
+    pub fn at_session_end(mut self, end: SessionEnd) -> Self {
+        self.session_ends.push(end);
+        self
+    }
+
     /// Everything that can be configured.
     #[must_use]
     pub fn settings(mut self, settings: GuardSettings) -> Self {
@@ -115,9 +144,8 @@ impl GuardBuilder {
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let randomness = self.randomness.unwrap_or_else(|| Arc::new(SystemRandomness));
         let settings = self.settings;
-        let executor = CompositeExecutor::new(self.executors)?;
-        let (catalog, _) = Catalog::known(executor.tool_definitions());
-        let (admission, catalog_issues) = Admission::compile(&catalog, settings.admission.clone());
+        // A guard whose host runs every tool has nobody to ask what wants a confirmation.
+        let hosted = self.executors.is_empty();
         let (ledger, audit, notices) = match &self.state {
             None => {
                 (Ledger::in_memory(Arc::clone(&clock), Arc::clone(&randomness))?, None, Vec::new())
@@ -134,9 +162,20 @@ impl GuardBuilder {
                 (ledger, Some(audit), notices)
             }
         };
+        let mut executors = self.executors;
+        if self.read_overflow {
+            let most = settings.overflow.max_chars;
+            executors.push(Arc::new(OverflowExecutor::new(ledger.clone(), most)));
+        }
+        let executor = CompositeExecutor::new(executors)?;
+        let (catalog, _) = Catalog::known(executor.tool_definitions());
+        let (admission, catalog_issues) = Admission::compile(&catalog, settings.admission.clone());
         let executor = Arc::new(executor);
-        let gates =
-            settings.gates().executor(Arc::clone(&executor) as Arc<dyn ErasedToolExecutor>).build();
+        let mut gates = settings.gates();
+        if !hosted {
+            gates = gates.executor(Arc::clone(&executor) as Arc<dyn ErasedToolExecutor>);
+        }
+        let gates = if self.judge.is_some() { gates.with_judge() } else { gates }.build();
         Ok(Guard::from_parts(Parts {
             catalog,
             catalog_issues,
@@ -144,13 +183,16 @@ impl GuardBuilder {
             gates,
             approvals: Approvals::new(Arc::clone(&clock), settings.approval_lifetime),
             approver: self.approver,
+            judge: self.judge,
             executor,
             ledger,
             audit,
             redactor: Redactor::standard(),
+            filters: FilterPipeline::new(&settings.filters),
             clock,
             randomness,
             workspace: self.workspace.unwrap_or_default(),
+            session_ends: self.session_ends,
             settings,
             notices,
         }))

@@ -81,7 +81,13 @@ impl Guard {
             };
         };
         if let Some(window) = window {
-            let age = self.age(session, &receipt);
+            let mut age = self.age(session, &receipt);
+            // A result that was given again is as old as its execution.
+            if let Some(original) = &receipt.links.cached_from
+                && let Some(original) = self.ledger().receipt(original)?
+            {
+                age = age.max(self.age(session, &original));
+            }
             if age > window {
                 return fault(
                     CitationFault::ExecutionExpired,

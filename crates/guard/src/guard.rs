@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::audit::AuditLog;
-use crate::executor::CompositeExecutor;
+use crate::executor::{CompositeExecutor, SessionEnd};
+use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
-use crate::ports::{Approver, Clock, Randomness};
+use crate::ports::{Approver, Clock, Judge, Randomness};
 use crate::redact::Redactor;
 use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
@@ -34,13 +35,16 @@ pub(crate) struct Parts {
     pub(crate) gates: Gates,
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) judge: Option<Arc<dyn Judge>>,
     pub(crate) executor: Arc<CompositeExecutor>,
     pub(crate) ledger: Ledger,
     pub(crate) audit: Option<AuditLog>,
     pub(crate) redactor: Redactor,
+    pub(crate) filters: FilterPipeline,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) randomness: Arc<dyn Randomness>,
     pub(crate) workspace: PathBuf,
+    pub(crate) session_ends: Vec<SessionEnd>,
     pub(crate) settings: GuardSettings,
     pub(crate) notices: Vec<String>,
 }
@@ -68,22 +72,18 @@ impl Guard {
     /// # Errors
     /// When what the ledger knows of the session cannot be read.
     pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
-        let id = match &start.id {
-            None => self.new_session_id()?,
-            Some(id) if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) => {
-                return Err(BeginSessionError::BadId(id.clone()));
-            }
-            Some(id) => id.clone(),
-        };
-        let (fixation, now) = (self.settings().fixation.clone(), self.clock().wall());
-        Session::begin(id, start, self.catalog(), fixation, self.ledger(), now)
+        let id = self.session_id(&start)?;
+        let learned = (self.settings().fixation.clone(), self.settings().result_cache);
+        Session::begin(id, start, self.catalog(), learned, self.ledger(), self.clock().wall())
     }
 
-    /// Ends a session: its record is signed to here.
+    /// Ends a session: what still runs of it in the background ends, and its record is signed to
+    /// here.
     ///
     /// # Errors
     /// When that cannot be recorded.
     pub async fn end(&self, session: &Session) -> Result<(), AppendError> {
+        self.parts.session_ends.iter().for_each(|end| end(session.id()));
         self.ledger().append(session.id(), Draft::Ended, Vec::new()).await.map(drop)
     }
 
@@ -147,6 +147,10 @@ impl Guard {
         self.parts.approver.as_deref()
     }
 
+    pub(crate) fn policy_judge(&self) -> Option<&dyn Judge> {
+        self.parts.judge.as_deref()
+    }
+
     pub(crate) fn executor(&self) -> &CompositeExecutor {
         &self.parts.executor
     }
@@ -157,6 +161,16 @@ impl Guard {
 
     pub(crate) fn redactor(&self) -> &Redactor {
         &self.parts.redactor
+    }
+
+    /// What the filters left out of what commands printed, since this guard was made.
+    #[must_use]
+    pub fn filter_metrics(&self) -> &FilterMetrics {
+        self.filters().metrics()
+    }
+
+    pub(crate) fn filters(&self) -> &FilterPipeline {
+        &self.parts.filters
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -175,7 +189,9 @@ impl Guard {
         &self.parts.settings
     }
 
-    pub(crate) fn rules(&self) -> &RuleSettings {
+    /// Which rules judge what the agent says, and how strictly.
+    #[must_use]
+    pub fn rules(&self) -> &RuleSettings {
         &self.settings().rules
     }
 
@@ -210,6 +226,17 @@ impl Guard {
         let started = Timestamp::from_millisecond(opened.started_at);
         let started = started.map(|time| format!("{time:.3}")).unwrap_or_default();
         way.show(text, structured, &opened.execution_id, &opened.tool, &started)
+    }
+
+    /// The id that a session begins with.
+    pub(crate) fn session_id(&self, start: &SessionStart) -> Result<String, BeginSessionError> {
+        match &start.id {
+            None => Ok(self.new_session_id()?),
+            Some(id) if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) => {
+                Err(BeginSessionError::BadId(id.clone()))
+            }
+            Some(id) => Ok(id.clone()),
+        }
     }
 
     fn new_session_id(&self) -> Result<String, crate::ports::RandomnessError> {

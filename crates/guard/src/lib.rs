@@ -35,22 +35,29 @@ mod admitted;
 mod audit;
 mod auditing;
 mod builder;
+mod cache;
 mod call;
 mod call_stats;
 mod cited;
+mod claim_source;
 mod executor;
 mod export;
+mod extract_paths;
+mod filter;
 mod gate;
 mod guard;
 mod heard;
 mod hidden;
+mod host;
 mod ledger;
 mod offer;
 mod options;
+mod overflow;
 mod ports;
 mod recording;
 mod redact;
 mod retry;
+mod sandbox;
 mod scene;
 mod session;
 mod settings;
@@ -68,47 +75,68 @@ pub use audit::{
     verify_audit,
 };
 pub use builder::{BuildGuardError, GuardBuilder};
+pub use cache::{
+    CacheCounts, CacheKey, CachedResult, ResultCacheOptions, ResultCacheSettings, ToolResultCache,
+    is_cacheable,
+};
 pub use call::{Answer, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
 pub use executor::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, CompositeExecutor,
-    Confinement, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
-    ExecutorOrderError, ExitCause, FunctionExecutor, ShellExecutor, ShellOptions,
-    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings,
-    SideEffect, Substitution, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor,
-    ToolOutput, TwoOwners, classify_http_status, classify_io, classify_issue, classify_judged,
-    classify_report, find_blocked_command,
+    Confinement, DynExecutor, Egress, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
+    ExecutorOrderError, ExitCause, FileExecutor, FileOptions, FileOptionsError, FileSettings,
+    FullText, FunctionExecutor, Reserved, Resolver, RolledBack, SessionEnd, ShellExecutor,
+    ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle,
+    ShellSettings, SideEffect, SinceChanged, Substitution, SystemResolver, ToolError,
+    ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, UndoError, WebExecutor,
+    WebOptions, WebOptionsError, WebSettings, classify_http_status, classify_io, classify_issue,
+    classify_judged, classify_report, find_blocked_command, reserved, undo_snapshot,
 };
 pub use export::export;
+pub use extract_paths::extract_paths;
+pub use filter::{
+    CommandMatcher, Cut, DeclaredFilter, Filter, FilterCall, FilterConfidence, FilterCounts,
+    FilterDeclaration, FilterDeclarationError, FilterId, FilterMetrics, FilterOptions,
+    FilterOptionsError, FilterPipeline, FilterSettings, Filtered, Piped, is_preserved,
+};
 pub use gate::{
-    Action, AnyPermit, Approvals, AuthorizationOptions, Available, Basis, Below, ByApproval,
-    ByPolicy, Clearance, Decision, DependencyOptions, DependencyOptionsError, DependencySettings,
-    Effect, ExampleCall, Gate, GateId, Gates, GatesBuilder, Judged, ORDER, PatternError,
-    PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings, Permit,
-    PermitBasis, PolicyError, PolicyOptions, PolicyRule, PolicySettings, Question, Reason,
-    RehearseError, ToolDependency, TrustOptions, TrustOptionsError, TrustSettings, Turn, Verdict,
+    Action, AdversarialOptions, AdversarialOptionsError, AdversarialSettings, AnyPermit, Approvals,
+    AuthorizationOptions, Available, Basis, Below, ByApproval, ByPolicy, Clearance, Decision,
+    DependencyOptions, DependencyOptionsError, Effect, ExampleCall, GainEstimator, Gate, GateId,
+    Gates, GatesBuilder, Judged, ORDER, PatternError, PermissionOptions, PermissionOptionsError,
+    PermissionRule, PermissionSettings, Permit, PermitBasis, PolicyError, PolicyOptions,
+    PolicyRule, PolicySettings, Question, Reason, RecentCall, RehearseError, ToolDependency,
+    ToolDependencyGraph, TrustOptions, TrustOptionsError, TrustSettings, Turn, UtilityError,
+    UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer, UtilitySettings, Verdict,
     available, combine,
 };
 pub use guard::{BeginSessionError, Guard};
+pub use host::{Before, HostEnded, HostedCall, Review, profile, reason, remark, review};
 pub use ledger::{
     AppendError, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
     Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,
-    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links,
+    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links, LogFile,
     OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
-    Rejected, Retention, Said, Verification,
+    Rejected, Retention, Said, SystemLogFile, Verification,
 };
 pub use offer::{Excluded, Offer};
 pub use options::{
     AdmissionOptions, FixationOptions, FixationOptionsError, GuardOptions, GuardOptionsError,
     ToolsOptions,
 };
+pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
     Approval, Approver, BoxFuture, Clock, Judge, JudgeError, Randomness, RandomnessError,
     SystemClock, SystemRandomness,
 };
 pub use redact::{Redactor, SecretCategory};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
+pub use sandbox::{
+    Abilities, Gap, Profile, Sandbox, SandboxOptions, SandboxOptionsError, SandboxSettings,
+};
+#[cfg(target_os = "linux")]
+pub use sandbox::{run_confined, try_user_namespace};
 pub use scene::{Phase, Requested, Scene, TrustLevel};
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;

@@ -10,17 +10,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
+use crate::cache::ResultCacheOptions;
 use crate::executor::{
-    BlocklistOptions, BlocklistOptionsError, ShellOptions, ShellOptionsError, ShellPolicy,
-    ShellPolicyHandle,
+    BlocklistOptions, BlocklistOptionsError, FileOptions, FileOptionsError, ShellOptions,
+    ShellOptionsError, ShellPolicy, ShellPolicyHandle, WebOptions, WebOptionsError,
 };
+use crate::filter::{FilterOptions, FilterOptionsError};
 use crate::gate::{
-    AuthorizationOptions, DependencyOptions, DependencyOptionsError, PermissionOptions,
-    PermissionOptionsError, PolicyError, PolicyOptions, PolicySettings, TrustOptions,
-    TrustOptionsError,
+    AdversarialOptions, AdversarialOptionsError, AuthorizationOptions, DependencyOptions,
+    DependencyOptionsError, PermissionOptions, PermissionOptionsError, PolicyError, PolicyOptions,
+    PolicySettings, TrustOptions, TrustOptionsError, UtilityOptions, UtilityOptionsError,
 };
 use crate::ledger::{LedgerOptions, LedgerOptionsError};
+use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};
+use crate::sandbox::{SandboxOptions, SandboxOptionsError};
 use crate::settings::GuardSettings;
 
 pub use admission::AdmissionOptions;
@@ -61,10 +65,26 @@ pub struct ToolsOptions {
     pub trust: TrustOptions,
     /// What runs by itself, what a person has to agree to, and what never runs.
     pub permissions: PermissionOptions,
+    /// Which calls are worth their cost.
+    pub utility: UtilityOptions,
+    /// A separate model that judges calls by policies in plain language.
+    pub adversarial_policy: AdversarialOptions,
     /// When a failed call is tried again.
     pub retry: RetryOptions,
     /// How shell commands run.
     pub shell: ShellOptions,
+    /// What the kernel holds shell commands to.
+    pub sandbox: SandboxOptions,
+    /// Which files the file tools may use.
+    pub file: FileOptions,
+    /// Which pages may be fetched, and how.
+    pub web: WebOptions,
+    /// Which results are given again.
+    pub result_cache: ResultCacheOptions,
+    /// What is left out of what commands print.
+    pub filters: FilterOptions,
+    /// How much of a long result is shown.
+    pub overflow: OverflowOptions,
 }
 
 /// How long an executor may take to end what took too long.
@@ -91,12 +111,33 @@ pub enum GuardOptionsError {
     /// `[tools.permissions]`
     #[error(transparent)]
     Permissions(#[from] PermissionOptionsError),
+    /// `[tools.utility]`
+    #[error(transparent)]
+    Utility(#[from] UtilityOptionsError),
+    /// `[tools.adversarial_policy]`
+    #[error(transparent)]
+    Adversarial(#[from] AdversarialOptionsError),
     /// `[tools.retry]`
     #[error("[tools.retry]: {0}")]
     Retry(#[from] RetryOptionsError),
     /// `[tools.shell]`
     #[error("[tools.shell]: {0}")]
     Shell(#[from] ShellOptionsError),
+    /// `[tools.sandbox]`
+    #[error("[tools.sandbox]: {0}")]
+    Sandbox(#[from] SandboxOptionsError),
+    /// `[tools.file]`
+    #[error("[tools.file]: {0}")]
+    File(#[from] FileOptionsError),
+    /// `[tools.web]`
+    #[error("[tools.web]: {0}")]
+    Web(#[from] WebOptionsError),
+    /// `[tools.filters]`
+    #[error("[tools.filters]: {0}")]
+    Filters(#[from] FilterOptionsError),
+    /// `[tools.overflow]`
+    #[error("[tools.overflow]: {0}")]
+    Overflow(#[from] OverflowOptionsError),
     /// `[ledger]`
     #[error("[ledger]: {0}")]
     Ledger(#[from] LedgerOptionsError),
@@ -116,8 +157,15 @@ impl GuardOptionsError {
             Self::Dependencies(_) => "tools.dependencies",
             Self::Trust(_) => "tools.trust",
             Self::Permissions(_) => "tools.permissions",
+            Self::Utility(_) => "tools.utility",
+            Self::Adversarial(_) => "tools.adversarial_policy",
             Self::Retry(_) => "tools.retry",
             Self::Shell(_) => "tools.shell",
+            Self::Sandbox(_) => "tools.sandbox",
+            Self::File(_) => "tools.file",
+            Self::Web(_) => "tools.web",
+            Self::Filters(_) => "tools.filters",
+            Self::Overflow(_) => "tools.overflow",
             Self::Ledger(_) => "ledger",
             Self::WithoutEffect(key) => key,
         }
@@ -139,19 +187,29 @@ impl GuardOptions {
         let permissions = tools.permissions.resolve()?;
         // A command may take as long as its section says, and is then ended by its executor.
         let command = Duration::from_secs(tools.shell.max_timeout_secs) + ENDING;
-        let shell =
-            ShellPolicy { blocklist: tools.blocklist.resolve()?, settings: tools.shell.resolve()? };
+        let shell = ShellPolicy {
+            blocklist: tools.blocklist.resolve()?,
+            settings: tools.shell.resolve()?,
+            sandbox: tools.sandbox.resolve()?,
+        };
         Ok(GuardSettings {
             admission: tools.admission.resolve(),
             fixation: tools.fixation.resolve()?,
             shell: ShellPolicyHandle::new(shell),
+            file: tools.file.resolve()?,
+            web: tools.web.resolve()?,
             policy: PolicySettings::resolve(tools.policy, tools.authorization)?,
             dependencies: tools.dependencies.resolve()?,
             trust: tools.trust.resolve()?,
+            utility: tools.utility.resolve()?,
+            adversarial: tools.adversarial_policy.resolve()?,
             approval_lifetime: permissions.approval_lifetime,
             permissions,
             quota: tools.max_tool_calls_per_session.map(u64::from),
             retry: tools.retry.resolve()?,
+            result_cache: tools.result_cache.resolve(),
+            filters: tools.filters.resolve()?,
+            overflow: tools.overflow.resolve()?,
             ledger: ledger.resolve()?,
             audit: audit.resolve(),
             longest_call: command.max(GuardSettings::LONGEST_CALL),

@@ -18,6 +18,8 @@ pub(crate) struct Recording {
     opened: Opened,
     /// By the clock that never goes back.
     since: Duration,
+    /// How long it ran before this process knew of it, by the wall clock.
+    before: Duration,
     closed: bool,
 }
 
@@ -59,7 +61,8 @@ impl Recording {
     ) -> Result<Self, AppendError> {
         let since = guard.clock().monotonic();
         let (guard, session) = (guard.clone(), session.clone());
-        let mut recording = Self { guard, session, opened, since, closed: false };
+        let mut recording =
+            Self { guard, session, opened, since, before: Duration::ZERO, closed: false };
         // Two calls in one millisecond may draw one number, once in four thousand million times.
         let mut attempts = 0;
         let event = loop {
@@ -84,13 +87,32 @@ impl Recording {
         Ok(recording)
     }
 
+    /// An execution that another process opened; `now` by the wall clock.
+    pub(crate) fn found(guard: &Guard, session: &Session, opened: Opened, now: i64) -> Self {
+        let ran = u64::try_from(now.saturating_sub(opened.started_at)).unwrap_or(0);
+        Self {
+            guard: guard.clone(),
+            session: session.clone(),
+            since: guard.clock().monotonic(),
+            before: Duration::from_millis(ran),
+            opened,
+            closed: false,
+        }
+    }
+
+    /// Leaves it open: another process will write down how it ended. Gives its id.
+    pub(crate) fn left_open(mut self) -> String {
+        self.closed = true;
+        self.opened.execution_id.clone()
+    }
+
     pub(crate) fn execution_id(&self) -> &str {
         &self.opened.execution_id
     }
 
     /// How long it has been running.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.guard.clock().monotonic().saturating_sub(self.since)
+        self.before + self.guard.clock().monotonic().saturating_sub(self.since)
     }
 
     /// Redacts the result and writes down how it ended.
@@ -125,7 +147,11 @@ impl Recording {
             category: ending.category,
             exit_code: ending.exit_code,
             truncated: ending.truncated,
-            attempts: ending.attempts.max(1),
+            // What was given again was not attempted.
+            attempts: match self.opened.links.cached_from {
+                Some(_) => 0,
+                None => ending.attempts.max(1),
+            },
             ended_at: self.guard.clock().wall(),
             duration_us: u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX),
             raw_digest,

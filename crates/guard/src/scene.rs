@@ -4,6 +4,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gate::RecentCall;
+
 /// The surroundings in which one call is judged and executed. Travels with the call: nothing of
 /// it is ever set on a shared object.
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub struct Scene<'s> {
     pub tools: &'s BTreeSet<String>,
     /// Those of them that the user named in this turn.
     pub mentioned: &'s BTreeSet<String>,
+    /// Calls that ran in this session of late, the newest last.
+    pub recent: &'s [RecentCall],
     /// Where the content that led to the call came from (`shell`, `file`, `web`, `mcp`, `memory`,
     /// `user`), where it could be found.
     pub claim_source: Option<&'s str>,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use countersign_model::{Arguments, Catalog, Digest, Role, Transcript};
 use countersign_rules::{Ending, Fixation, FixationSettings, RejectionLog, Step};
 
+use crate::cache::{ResultCacheSettings, ToolResultCache};
 use crate::export::tool_list;
+use crate::gate::RecentCall;
 use crate::guard::BeginSessionError;
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, ReadLedgerError};
@@ -15,6 +17,9 @@ use crate::timeline::Timeline;
 
 /// How many executions a session remembers by the clock of this process.
 const RECENT: usize = 100;
+
+/// How many calls a session remembers to score others by.
+const REMEMBERED: usize = 20;
 
 /// One conversation of one agent. Cheap to clone; every clone is the same session.
 ///
@@ -52,6 +57,8 @@ pub struct Surroundings {
     pub claim_source: Option<String>,
     /// The execution that this one repeats.
     pub retry_of: Option<String>,
+    /// The execution that this one undoes.
+    pub rollback_of: Option<String>,
 }
 
 struct Shared {
@@ -60,6 +67,7 @@ struct Shared {
     environment: Arc<BTreeMap<String, String>>,
     /// Every available tool.
     tools: Arc<BTreeSet<String>>,
+    cache: ToolResultCache,
     state: Mutex<State>,
 }
 
@@ -72,6 +80,8 @@ pub(crate) struct State {
     completed: Arc<BTreeSet<String>>,
     /// Tools that the latest message of the user names.
     mentioned: Arc<BTreeSet<String>>,
+    /// What ran of late, the newest last.
+    recent: Arc<Vec<RecentCall>>,
     calls_made: u64,
     /// When executions of this process began, by the clock that never goes back; the latest.
     begun: VecDeque<(String, Duration)>,
@@ -87,25 +97,11 @@ impl Session {
         id: String,
         start: SessionStart,
         catalog: &Catalog,
-        fixation: FixationSettings,
+        (fixation, cache): (FixationSettings, ResultCacheSettings),
         ledger: &Ledger,
         now: i64,
     ) -> Result<Self, BeginSessionError> {
-        let available = catalog.iter().filter(|tool| tool.available);
-        let tools: BTreeSet<String> = available.map(|tool| tool.name.clone()).collect();
-        let mut state = State {
-            fixation: Fixation::new(fixation),
-            heard: Heard::default(),
-            rejections: RejectionLog::default(),
-            running: BTreeMap::new(),
-            completed: Arc::default(),
-            mentioned: Arc::default(),
-            calls_made: 0,
-            begun: VecDeque::new(),
-            timeline: Timeline::new(&id),
-            applied: 0,
-            waiting: BTreeMap::new(),
-        };
+        let mut state = State::new(&id, fixation);
         state.catch_up(&id, ledger)?;
         state.calls_made = ledger.calls_made(&id)?;
         let list = tool_list(catalog).to_string().into_bytes();
@@ -116,16 +112,40 @@ impl Session {
             state.waiting.insert(event.session_seq, (event, vec![list]));
             state.apply_waiting();
         }
-        let environment = Arc::new(start.environment.clone());
-        Ok(Self {
-            shared: Arc::new(Shared {
-                id,
-                start,
-                environment,
-                tools: Arc::new(tools),
-                state: Mutex::new(state),
-            }),
-        })
+        Ok(Self::with(id, start, catalog, cache, state))
+    }
+
+    /// A session whose calls a host executes. Its past is read when it is asked for; here only as
+    /// far as the gates need it: how many calls were made, and, if they depend on that, which
+    /// tools completed. The host's tools are not known to the end, so no list of them is recorded.
+    pub(crate) fn hosted(
+        id: String,
+        start: SessionStart,
+        catalog: &Catalog,
+        (fixation, cache): (FixationSettings, ResultCacheSettings),
+        ledger: &Ledger,
+        dependencies: bool,
+    ) -> Result<Self, BeginSessionError> {
+        let mut state = State::new(&id, fixation);
+        if dependencies {
+            state.catch_up(&id, ledger)?;
+        }
+        state.calls_made = ledger.calls_made(&id)?;
+        Ok(Self::with(id, start, catalog, cache, state))
+    }
+
+    fn with(
+        id: String,
+        start: SessionStart,
+        catalog: &Catalog,
+        cache: ResultCacheSettings,
+        state: State,
+    ) -> Self {
+        let available = catalog.iter().filter(|tool| tool.available);
+        let tools: BTreeSet<String> = available.map(|tool| tool.name.clone()).collect();
+        let (environment, tools) = (Arc::new(start.environment.clone()), Arc::new(tools));
+        let (cache, state) = (ToolResultCache::new(cache), Mutex::new(state));
+        Self { shared: Arc::new(Shared { id, start, environment, tools, cache, state }) }
     }
 
     /// Its id.
@@ -144,6 +164,12 @@ impl Session {
     #[must_use]
     pub fn rejections(&self) -> countersign_rules::RejectionCounts {
         self.state().rejections.counts().clone()
+    }
+
+    /// Results of this session that are given again.
+    #[must_use]
+    pub fn cache(&self) -> &ToolResultCache {
+        &self.shared.cache
     }
 
     /// A poisoned lock is taken all the same: every change under it is made in one step.
@@ -173,6 +199,7 @@ impl Session {
             completed: &held.completed,
             tools: &held.tools,
             mentioned: &held.mentioned,
+            recent: &held.recent,
             claim_source: around.claim_source.as_deref(),
             now,
         }
@@ -190,6 +217,7 @@ impl Session {
             tools: Arc::clone(&self.shared.tools),
             completed: Arc::clone(&state.completed),
             mentioned: Arc::clone(&state.mentioned),
+            recent: Arc::clone(&state.recent),
             calls_made: state.calls_made,
         }
     }
@@ -243,11 +271,27 @@ impl Session {
         state.fixation.record(Step { tool, arguments, result, ending, writes })
     }
 
-    /// Forgets what the session learned about its calls: completed tools and repetitions. What is
-    /// recorded stays.
+    /// Takes note of a call that ran. One that may have changed something makes what was read
+    /// before it old.
+    pub(crate) fn ran(&self, call: RecentCall, wrote: bool) {
+        let mut state = self.state();
+        let recent = Arc::make_mut(&mut state.recent);
+        if wrote {
+            recent.iter_mut().for_each(|call| call.outdated = true);
+        }
+        recent.push(call);
+        if recent.len() > REMEMBERED {
+            recent.remove(0);
+        }
+    }
+
+    /// Forgets what the session learned about its calls: completed tools, repetitions and cached
+    /// results. What is recorded stays.
     pub fn clear(&self) {
+        self.cache().clear();
         let mut state = self.state();
         state.completed = Arc::default();
+        state.recent = Arc::default();
         state.fixation.reset();
     }
 }
@@ -257,10 +301,33 @@ pub(crate) struct Held {
     pub(crate) tools: Arc<BTreeSet<String>>,
     pub(crate) completed: Arc<BTreeSet<String>>,
     pub(crate) mentioned: Arc<BTreeSet<String>>,
+    recent: Arc<Vec<RecentCall>>,
     calls_made: u64,
 }
 
 impl State {
+    fn new(id: &str, fixation: FixationSettings) -> Self {
+        Self {
+            fixation: Fixation::new(fixation),
+            heard: Heard::default(),
+            rejections: RejectionLog::default(),
+            running: BTreeMap::new(),
+            completed: Arc::default(),
+            mentioned: Arc::default(),
+            recent: Arc::default(),
+            calls_made: 0,
+            begun: VecDeque::new(),
+            timeline: Timeline::new(id),
+            applied: 0,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// What was said and done, as far as it is known here.
+    pub(crate) fn transcript(&self) -> &Transcript {
+        self.timeline.transcript()
+    }
+
     fn apply_waiting(&mut self) {
         while let Some((event, stored)) = self.waiting.remove(&(self.applied + 1)) {
             let find = |digest: &Digest| {

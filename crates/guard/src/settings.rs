@@ -3,11 +3,16 @@ use std::time::Duration;
 use countersign_rules::{AdmissionSettings, FixationSettings, Settings as RuleSettings};
 
 use crate::audit::AuditSettings;
-use crate::executor::ShellPolicyHandle;
+use crate::cache::ResultCacheSettings;
+use crate::executor::{FileSettings, ShellPolicyHandle, WebSettings};
+use crate::filter::FilterSettings;
 use crate::gate::{
-    DependencySettings, Gates, GatesBuilder, PermissionSettings, PolicySettings, TrustSettings,
+    AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
+    ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
 use crate::ledger::LedgerSettings;
+use crate::options::FixationOptions;
+use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
 use crate::shown_id::ShowId;
 
@@ -20,20 +25,34 @@ pub struct GuardSettings {
     pub fixation: FixationSettings,
     /// The shell policy in force, which may be swapped under running calls.
     pub shell: ShellPolicyHandle,
+    /// Which files the file tools may use.
+    pub file: FileSettings,
+    /// Which pages may be fetched, and how.
+    pub web: WebSettings,
     /// The operator's rules.
     pub policy: PolicySettings,
     /// Which tools have to come first.
-    pub dependencies: DependencySettings,
+    pub dependencies: ToolDependencyGraph,
     /// What trust a tool needs.
     pub trust: TrustSettings,
     /// What a person has to agree to.
     pub permissions: PermissionSettings,
+    /// Which calls are worth their cost.
+    pub utility: UtilitySettings,
+    /// About which calls a model is asked.
+    pub adversarial: AdversarialSettings,
     /// How long an approval that nobody uses is good for.
     pub approval_lifetime: Duration,
     /// First attempts that one session may make; `None` is unlimited.
     pub quota: Option<u64>,
     /// When a failed call is tried again.
     pub retry: RetrySettings,
+    /// Which results are given again.
+    pub result_cache: ResultCacheSettings,
+    /// What is left out of the output of commands.
+    pub filters: FilterSettings,
+    /// How much of a long result is shown.
+    pub overflow: OverflowSettings,
     /// After what time a call is given up, whatever its executor does.
     pub longest_call: Duration,
     /// How the ledger is kept.
@@ -63,6 +82,8 @@ impl GuardSettings {
             .dependencies(self.dependencies.clone())
             .trust(self.trust.clone())
             .permissions(self.permissions.clone())
+            .utility(self.utility.clone())
+            .adversarial(self.adversarial.clone())
     }
 }
 
@@ -70,15 +91,22 @@ impl Default for GuardSettings {
     fn default() -> Self {
         Self {
             admission: AdmissionSettings::default(),
-            fixation: FixationSettings::default(),
+            fixation: FixationOptions::default().resolve().unwrap_or_default(),
             shell: ShellPolicyHandle::default(),
+            file: FileSettings::default(),
+            web: WebSettings::default(),
             policy: PolicySettings::default(),
-            dependencies: DependencySettings::default(),
+            dependencies: ToolDependencyGraph::default(),
             trust: TrustSettings::default(),
             permissions: PermissionSettings::default(),
+            utility: UtilitySettings::default(),
+            adversarial: AdversarialSettings::default(),
             approval_lifetime: Self::APPROVAL_LIFETIME,
             quota: None,
             retry: RetrySettings::default(),
+            result_cache: ResultCacheSettings::default(),
+            filters: FilterSettings::default(),
+            overflow: OverflowSettings::default(),
             longest_call: Self::LONGEST_CALL,
             ledger: LedgerSettings::default(),
             audit: AuditSettings::default(),

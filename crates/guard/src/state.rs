@@ -30,6 +30,18 @@ impl StateFolder {
         self.0.join("audit.jsonl")
     }
 
+    /// The folder of what is remembered of coding agents' sessions between two of their hooks.
+    #[must_use]
+    pub fn hooks(&self) -> PathBuf {
+        self.0.join("hooks")
+    }
+
+    /// The folder of snapshots, with which commands can be undone.
+    #[must_use]
+    pub fn snapshots(&self) -> PathBuf {
+        self.0.join("snapshots")
+    }
+
     /// The folder of the signing key and of every public key there ever was.
     #[must_use]
     pub fn keys(&self) -> PathBuf {

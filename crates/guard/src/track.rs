@@ -1,9 +1,12 @@
 use countersign_model::{Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
+use crate::admitted::call_digest;
+use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::PermitBasis;
 use crate::guard::Guard;
+use crate::ledger::Links;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::session::{Session, Surroundings};
 
@@ -46,9 +49,15 @@ impl Guard {
             arguments: Arguments::from(arguments),
             line: 0,
         };
+        let digest = call_digest(tool, arguments);
         let mut opened =
-            self.intent(&call, tool, arguments, &scene).map_err(CallError::NoRandomness)?;
+            self.intent(&call, tool, arguments, digest, &scene).map_err(CallError::NoRandomness)?;
         opened.permit = PermitBasis::Host;
+        opened.links = Links {
+            retry_of: around.retry_of.clone(),
+            rollback_of: around.rollback_of.clone(),
+            ..Links::default()
+        };
         if let Some(known) = self.catalog().get(tool) {
             opened.origin = known.origin.clone();
         }
@@ -100,7 +109,11 @@ impl Tracked {
         let Self { guard, session, recording } = self;
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         let Recorded { opened, closed, text, structured } = recorded;
-        guard.audit_closed(&session, &opened, &closed, None).map_err(CallError::NotAudited)?;
+        // Nobody knows what a host's tool wrote.
+        session.cache().invalidate();
+        guard
+            .audit_closed(&session, &opened, &closed, Said::default())
+            .map_err(CallError::NotAudited)?;
         let text = guard.with_id(&text, structured.as_ref(), &opened);
         Ok(TrackedResult { execution_id: opened.execution_id, text })
     }

@@ -60,6 +60,47 @@ impl Guard {
         Ok(())
     }
 
+    /// Records a judgement that was made on a host's own record: what the agent said, and what was
+    /// found in it.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn judged<'f>(
+        &self,
+        session: &Session,
+        answer: &str,
+        findings: impl IntoIterator<Item = &'f Finding>,
+    ) -> Result<(), AppendError> {
+        self.hear(session, Role::Assistant, answer).await?;
+        let answer = self.redactor().redact(answer);
+        self.note_judgement(session, &answer, findings).await
+    }
+
+    async fn note_judgement<'f>(
+        &self,
+        session: &Session,
+        answer: &str,
+        findings: impl IntoIterator<Item = &'f Finding>,
+    ) -> Result<(), AppendError> {
+        let draft = Draft::Judged {
+            answer: Digest::of_bytes(answer.as_bytes()),
+            at: self.clock().wall(),
+            window_secs: self.rules().execution_window_secs,
+            findings: findings.into_iter().map(|finding| self.recorded(finding)).collect(),
+        };
+        let event = self.ledger().append(session.id(), draft, Vec::new()).await?;
+        session.note(event, Vec::new());
+        Ok(())
+    }
+
+    fn recorded(&self, finding: &Finding) -> Value {
+        json!({
+            "code": finding.code,
+            "severity": finding.severity,
+            "message": self.redactor().redact(&finding.message),
+        })
+    }
+
     /// Holds an answer of the agent against the session's receipts. The judgement is recorded with
     /// the time and window it used, so that a replay judges alike.
     ///
@@ -74,14 +115,7 @@ impl Guard {
         let report = check(&transcript, settings);
         let findings: Vec<Finding> =
             report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
-        let draft = Draft::Judged {
-            answer: Digest::of_bytes(text.as_bytes()),
-            at: self.clock().wall(),
-            window_secs: settings.execution_window_secs,
-            findings: Value::Array(findings.iter().map(recorded).collect()),
-        };
-        let event = self.ledger().append(session.id(), draft, Vec::new()).await?;
-        session.note(event, Vec::new());
+        self.note_judgement(session, &text, &findings).await?;
         let disposition = disposition(&findings);
         let feedback =
             if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
@@ -96,14 +130,6 @@ fn disposition(findings: &[Finding]) -> Disposition {
         Some(Severity::Warning) => Disposition::Annotate,
         Some(Severity::Note) | None => Disposition::Pass,
     }
-}
-
-fn recorded(finding: &Finding) -> Value {
-    json!({
-        "code": finding.code,
-        "severity": finding.severity,
-        "message": finding.message,
-    })
 }
 
 /// What the model reads: that its answer was held back, why, and what would settle it.

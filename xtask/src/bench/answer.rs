@@ -44,6 +44,42 @@ pub(crate) fn session() -> Transcript {
     session
 }
 
+/// Calls of the long session.
+const RECEIPTS: usize = 10_000;
+/// Times that the answer's text stands in the long answer: about a hundred pages.
+const PARTS: usize = 150;
+
+/// Ten thousand calls, and an answer of a hundred pages that tells what some of them did.
+pub(crate) fn book() -> Transcript {
+    let mut session = session();
+    session.messages.pop();
+    for n in 0..RECEIPTS {
+        let id = format!("call_b{n}");
+        let tool = TOOLS.get(n % TOOLS.len()).copied().unwrap_or_default();
+        let order = format!("#W{:07}", 1_000_000 + n);
+        let arguments = Arguments::raw(json!({"order_id": order}).to_string());
+        let mut call = Message::text(Role::Assistant, "");
+        call.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line: 0 });
+        let mut answer = Message::text(Role::Tool, "");
+        let amount = 20 + n % 4_000;
+        let text = json!({"order_id": order, "status": "processed", "total": amount}).to_string();
+        answer.outcomes.push(Outcome { call_id: id, text, ..Outcome::default() });
+        session.messages.extend([call, answer]);
+    }
+    let mut text = String::new();
+    for part in 0..PARTS {
+        // Each part tells of other orders, spread over the whole session.
+        let order = |k: usize| 1_000_000 + (part * 61 + k * 4_999) % RECEIPTS;
+        let part = ANSWER
+            .replace("W2378156", &format!("W{}", order(1)))
+            .replace("W9502127", &format!("W{}", order(2)))
+            .replace("154.20", &format!("{}", 20 + order(1) % 4_000));
+        text.push_str(&part);
+    }
+    session.messages.push(Message::text(Role::Assistant, text));
+    session
+}
+
 /// The rules about what the agent says, without those about its calls.
 pub(crate) fn claims_only() -> Settings {
     let mut settings = Settings::default();

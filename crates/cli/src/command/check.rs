@@ -8,6 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use countersign_formats::{Options as ReadOptions, ReadError, Reading, read};
 use countersign_guard::{export, recorded_transcript};
+use countersign_hooks::Agent;
 use countersign_model::{Catalog, Format, Message, Problem, Role, Severity, Verdict};
 use countersign_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
@@ -17,6 +18,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::Global;
+use crate::agents::{AgentName, Homes, latest};
 use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
@@ -40,8 +42,12 @@ const BATCH: usize = 64;
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
     /// Files, folders, or - for standard input
-    #[arg(required_unless_present = "session", value_name = "PATH")]
+    #[arg(required_unless_present_any = ["session", "latest"], value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The newest session of an agent on this machine, of this folder's project where it has one;
+    /// without a name, of any agent
+    #[arg(long, value_name = "AGENT", num_args = 0..=1, conflicts_with = "paths")]
+    latest: Option<Option<AgentName>>,
     /// A session of the ledger, checked as it is recorded (repeatable)
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
@@ -99,6 +105,7 @@ Examples:
   countersign check logs/ --format sarif --output countersign.sarif
   countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
   countersign check logs/ --baseline known.json --write-baseline
+  countersign check --latest                 the newest session of an agent on this machine
   countersign check --session fix-42
   echo 'All tests pass.' | countersign check --session fix-42 --answer -
   zcat log.gz | countersign check - --format jsonl | jq .message";
@@ -111,6 +118,9 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let options = config::find(&global.place())?.options;
     let job = Job::new(&arguments, &options)?;
     let mut inputs = inputs(&arguments.paths);
+    if let Some(agent) = arguments.latest {
+        inputs.push(newest(agent)?);
+    }
     let answer = arguments.answer.as_deref().map(said).transpose()?;
     inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
     match &arguments.output {
@@ -121,6 +131,17 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
             job.run(&inputs, BufWriter::new(file))
         }
     }
+}
+
+/// The log that `--latest` means. Which one it is stands on standard error.
+fn newest(agent: Option<AgentName>) -> anyhow::Result<Input> {
+    let here = std::env::current_dir().context("the working directory is gone")?;
+    let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent.into()]);
+    let (log, is_here) = latest(&Homes::from_environment(), &agents, &here)?;
+    let whose = if is_here { "" } else { " (no session of this folder was found)" };
+    let (name, path) = (log.agent.name(), log.path.display());
+    writeln!(io::stderr(), "the newest session of {name} is checked: {path}{whose}")?;
+    Ok(Input::file(&log.path))
 }
 
 /// Sessions of the ledger, in the form that they are exported in.

@@ -8,6 +8,7 @@ use similar::TextDiff;
 use super::Global;
 use crate::config::{self, Migration};
 use crate::exit::{Complaint, Exit};
+use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
 ///
@@ -139,18 +140,4 @@ fn migrate(
         writeln!(io::stderr(), "nothing is written yet: `--write` does it")?;
     }
     Ok(())
-}
-
-/// Puts another text in the place of a file: all of it or nothing.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link.
-    let path = path.canonicalize()?;
-    let beside = path.with_extension(format!("toml.{}", std::process::id()));
-    let written = std::fs::write(&beside, text)
-        .and_then(|()| std::fs::set_permissions(&beside, std::fs::metadata(&path)?.permissions()))
-        .and_then(|()| std::fs::rename(&beside, &path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
 }

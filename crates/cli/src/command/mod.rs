@@ -4,7 +4,9 @@ mod audit;
 mod check;
 mod completions;
 mod config;
+mod doctor;
 mod explain;
+mod hook;
 mod man;
 mod policy;
 mod prompt;
@@ -12,6 +14,7 @@ mod rules;
 mod run;
 mod stats;
 mod tools;
+mod undo;
 mod validate;
 
 use std::collections::BTreeSet;
@@ -80,12 +83,15 @@ enum Command {
     Audit(audit::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
+    Hook(hook::Arguments),
     Policy(policy::Arguments),
     Prompt(prompt::Arguments),
     Run(run::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
+    Undo(undo::Arguments),
     Config(config::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -111,12 +117,15 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Audit(arguments) => audit::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Hook(arguments) => hook::run(global, &arguments),
         Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
         Command::Run(arguments) => run::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),
+        Command::Undo(arguments) => undo::run(global, &arguments),
         Command::Config(arguments) => config::run(global, &arguments),
+        Command::Doctor(arguments) => doctor::run(global, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

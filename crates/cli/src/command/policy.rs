@@ -100,5 +100,5 @@ fn count(number: usize, noun: &str) -> String {
 
 /// The gates of a configuration.
 fn gates(place: &Place) -> anyhow::Result<Gates> {
-    Ok(config::find(place)?.options.guard().resolve()?.gates().build())
+    crate::guard::gates(&config::find(place)?.options)
 }

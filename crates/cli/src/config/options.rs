@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use countersign_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
+use countersign_hooks::HooksOptions;
 use countersign_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub(crate) struct Options {
     pub(crate) ledger: LedgerOptions,
     /// How the audit log is kept.
     pub(crate) audit: AuditOptions,
+    /// How the hooks of coding agents behave.
+    pub(crate) hooks: HooksOptions,
     /// What has to be done with certain work (CS019); none by default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) obligations: Vec<ObligationOptions>,

@@ -167,7 +167,9 @@ mod tests {
             "[nonsense]\n",
             1,
             "unknown key `nonsense`",
-            Some("known here are `check`, `rules`, `tools`, `ledger`, `audit`, `obligations`"),
+            Some(
+                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `obligations`",
+            ),
         );
         check(
             "[rules]\nUNKNOWN_TOOLS = \"warn\"\n",
@@ -192,8 +194,8 @@ mod tests {
     #[test]
     fn keys_without_effect_say_so() {
         for (text, line, path) in [
-            ("[tools.file]\ndeny_read = []\n", 1, "`tools.file`"),
-            ("[tools]\nutility.enabled = true\n", 2, "`tools.utility`"),
+            ("[tools.tafc]\nenabled = false\n", 1, "`tools.tafc`"),
+            ("[tools]\ntafc.enabled = true\n", 2, "`tools.tafc`"),
             ("\n[agent]\n\ncompress_provider = \"\"\n", 4, "`agent.compress_provider`"),
             ("[agent.tool_filter]\ntop_k = 3\n", 1, "`agent.tool_filter`"),
             ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),

@@ -7,25 +7,10 @@ const UNBUILT: &[(&str, &str)] = &[
     ("agent.compress_provider", AGENT),
     ("agent.hallucination_detection", AGENT),
     ("agent.reasoning_model_detection", AGENT),
-    ("tools.file", "the file tools are not built in yet: remove the section"),
-    ("tools.result_cache", "results are not cached yet: remove the section"),
     ("tools.tafc", "schemas are not changed for thinking fields yet: remove the section"),
-    ("tools.utility", "calls are not scored yet: remove the section"),
-    (
-        "tools.adversarial_policy",
-        "no model judges calls yet: say it as a rule in `[tools.policy]`, or remove the section",
-    ),
-    ("tools.shell.transactional", TRANSACTIONS),
-    ("tools.shell.transaction_scope", TRANSACTIONS),
-    ("tools.shell.auto_rollback", TRANSACTIONS),
-    ("tools.shell.auto_rollback_exit_codes", TRANSACTIONS),
-    ("tools.shell.snapshot_required", TRANSACTIONS),
-    ("tools.shell.max_snapshot_bytes", TRANSACTIONS),
-    ("tools.shell.keep_snapshots", TRANSACTIONS),
 ];
 
 const MIGRATE: &str = "it moved: `countersign config migrate --write` puts it into `[tools.retry]`";
-const TRANSACTIONS: &str = "commands are not undone yet: remove the key";
 const AGENT: &str = "there is no agent in this build: remove it";
 
 /// What to do about a key without effect here.

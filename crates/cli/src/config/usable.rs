@@ -6,6 +6,9 @@ use super::options::Options;
 
 /// What of a configuration the guard cannot be made with. The problem's line is a byte offset.
 pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Problem> {
+    if let Err(wrong) = options.hooks.resolve() {
+        return Err(Problem::at(offset_of(table, wrong.key()), wrong.to_string()));
+    }
     let Err(wrong) = options.guard().resolve() else { return Ok(()) };
     let problem = Problem::at(offset_of(table, wrong.key()), plain(&wrong));
     Err(match &wrong {

@@ -94,6 +94,27 @@ fn what_is_in_force() {
     internal = ["compress_context", "memory_search", "load_skill"]
     approval_secs = 600
 
+    [tools.utility]
+    enabled = false
+    threshold = 0.0
+    gain_weight = 1.0
+    cost_weight = 0.3
+    redundancy_weight = 1.0
+    exploration_bonus = 0.1
+    exempt_tools = ["invoke_skill", "load_skill"]
+
+    [tools.adversarial_policy]
+    enabled = false
+    fail_open = false
+    policies = []
+    exempt_tools = ["memory_save", "memory_search", "read_overflow", "load_skill", "schedule_deferred"]
+    timeout_secs = 10
+    url = ""
+    model = ""
+    api_key_env = ""
+
+    [tools.adversarial_policy.phase_policies]
+
     [tools.retry]
     max_attempts = 2
     base_ms = 500
@@ -104,13 +125,66 @@ fn what_is_in_force() {
     [tools.shell]
     timeout_secs = 30
     max_timeout_secs = 600
+    background_secs = 3600
     cpu_secs = 600
     memory_mb = 4096
     max_processes = 4096
     file_mb = 1024
     max_output_chars = 30000
+    max_recorded_chars = 1000000
+    transactional = false
+    transaction_scope = ["**"]
+    auto_rollback = false
+    auto_rollback_exit_codes = [1, 2]
+    snapshot_required = false
+    max_snapshot_bytes = 0
+    keep_snapshots = 0
     pass_env = []
     directories = []
+
+    [tools.sandbox]
+    profile = "workspace"
+    strict = false
+    allow_unconfined = false
+    read_paths = []
+    write_paths = []
+    deny_read = ["**/.env", "**/secrets/**"]
+    unix_sockets = false
+    bubblewrap = "auto"
+    run_as = "owner"
+
+    [tools.file]
+    deny_read = ["**/.env", "**/secrets/**", "**/.git/config"]
+    allow_read = []
+    deny_write = ["**/.git/**", "**/countersign.toml"]
+    directories = []
+    max_output_chars = 30000
+
+    [tools.web]
+    deny_domains = []
+    allow_domains = []
+    allow_unasked = false
+    allow_unencrypted = false
+    allow_private_hosts = []
+    ports = [80, 443, 8080, 8443]
+    grounded_only = false
+    timeout_secs = 15
+    max_bytes = 4194304
+    max_output_chars = 100000
+    # ca_file is not set
+
+    [tools.result_cache]
+    enabled = true
+    ttl_secs = 300
+    max_bytes = 16777216
+
+    [tools.filters]
+    enabled = true
+    without = []
+    # own is not set
+
+    [tools.overflow]
+    max_chars = 30000
 
     [ledger]
     durability = "batch"
@@ -124,6 +198,13 @@ fn what_is_in_force() {
     on_failure = "deny"
     durability = "os"
     rotate_bytes = 67108864
+
+    [hooks]
+    stop = "block"
+    blocks_in_a_row = 2
+    on_failure = "open"
+    time_limit_ms = 5000
+    block_network_commands = false
     "#);
     assert_snapshot!(desk.run("config check"), @"
     exit 0
@@ -245,6 +326,27 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     internal = ["compress_context", "memory_search", "load_skill"]
     approval_secs = 600
 
+    [tools.utility]
+    enabled = false
+    threshold = 0.0
+    gain_weight = 1.0
+    cost_weight = 0.3
+    redundancy_weight = 1.0
+    exploration_bonus = 0.1
+    exempt_tools = ["invoke_skill", "load_skill"]
+
+    [tools.adversarial_policy]
+    enabled = false
+    fail_open = false
+    policies = []
+    exempt_tools = ["memory_save", "memory_search", "read_overflow", "load_skill", "schedule_deferred"]
+    timeout_secs = 10
+    url = ""
+    model = ""
+    api_key_env = ""
+
+    [tools.adversarial_policy.phase_policies]
+
     [tools.retry]
     max_attempts = 2
     base_ms = 500
@@ -255,13 +357,66 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     [tools.shell]
     timeout_secs = 30
     max_timeout_secs = 600
+    background_secs = 3600
     cpu_secs = 600
     memory_mb = 4096
     max_processes = 4096
     file_mb = 1024
     max_output_chars = 30000
+    max_recorded_chars = 1000000
+    transactional = false
+    transaction_scope = ["**"]
+    auto_rollback = false
+    auto_rollback_exit_codes = [1, 2]
+    snapshot_required = false
+    max_snapshot_bytes = 0
+    keep_snapshots = 0
     pass_env = []
     directories = []
+
+    [tools.sandbox]
+    profile = "workspace"
+    strict = false
+    allow_unconfined = false
+    read_paths = []
+    write_paths = []
+    deny_read = ["**/.env", "**/secrets/**"]
+    unix_sockets = false
+    bubblewrap = "auto"
+    run_as = "owner"
+
+    [tools.file]
+    deny_read = ["**/.env", "**/secrets/**", "**/.git/config"]
+    allow_read = []
+    deny_write = ["**/.git/**", "**/countersign.toml"]
+    directories = []
+    max_output_chars = 30000
+
+    [tools.web]
+    deny_domains = []
+    allow_domains = []
+    allow_unasked = false
+    allow_unencrypted = false
+    allow_private_hosts = []
+    ports = [80, 443, 8080, 8443]
+    grounded_only = false
+    timeout_secs = 15
+    max_bytes = 4194304
+    max_output_chars = 100000
+    # ca_file is not set
+
+    [tools.result_cache]
+    enabled = true
+    ttl_secs = 300
+    max_bytes = 16777216
+
+    [tools.filters]
+    enabled = true
+    without = []
+    # own is not set
+
+    [tools.overflow]
+    max_chars = 30000
 
     [ledger]
     durability = "batch"
@@ -275,6 +430,13 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     on_failure = "deny"
     durability = "os"
     rotate_bytes = 67108864
+
+    [hooks]
+    stop = "block"
+    blocks_in_a_row = 2
+    on_failure = "open"
+    time_limit_ms = 5000
+    block_network_commands = false
     "#);
 }
 
@@ -303,9 +465,9 @@ fn wrong_variables_are_named() {
             "the variable COUNTERSIGN_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
         ),
         (
-            "COUNTERSIGN_TOOLS_FILE_DENY_READ",
-            "[]",
-            "the variable COUNTERSIGN_TOOLS_FILE_DENY_READ has no effect in this build\n  help: ",
+            "COUNTERSIGN_TOOLS_TAFC_ENABLED",
+            "true",
+            "the variable COUNTERSIGN_TOOLS_TAFC_ENABLED has no effect in this build\n  help: ",
         ),
     ] {
         let ran = desk.run_in(&[(name, value)], "config check");

@@ -18,13 +18,17 @@ fn help() {
       audit        Look into the audit log, count it, verify it
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show a rule's page: what it finds, why it matters, what it leaves alone
+      hook         Hooks for coding agents: what they are about to do is judged, what they say is held
+                   against it
       policy       Check a policy, or show what it would do
       prompt       Print the execution protocol: instructions for an agent's system prompt
       run          Make one tool call through the whole guard: checked, judged, run, recorded
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered
       stats        Count the calls in the ledger: by tool, code and model, and the tools that never were
+      undo         Put back what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
+      doctor       Say what commands are held to on this machine, what not, and what to do about it
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder
       help         Print this message or the help of the given subcommand(s)
@@ -60,6 +64,9 @@ fn help_of_check() {
       [PATH]...  Files, folders, or - for standard input
 
     Options:
+          --latest [<AGENT>]     The newest session of an agent on this machine, of this folder's
+                                 project where it has one; without a name, of any agent [possible
+                                 values: claude-code, codex, gemini]
           --session <ID>         A session of the ledger, checked as it is recorded (repeatable)
           --answer <FILE>        What the agent says at the end of that session: a file, or - for
                                  standard input
@@ -105,6 +112,7 @@ fn help_of_check() {
       countersign check logs/ --format sarif --output countersign.sarif
       countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
       countersign check logs/ --baseline known.json --write-baseline
+      countersign check --latest                 the newest session of an agent on this machine
       countersign check --session fix-42
       echo 'All tests pass.' | countersign check --session fix-42 --answer -
       zcat log.gz | countersign check - --format jsonl | jq .message
@@ -182,6 +190,7 @@ fn every_command_has_examples() {
         "run",
         "tools",
         "stats",
+        "undo",
         "config",
         "completions",
         "man",

@@ -6,11 +6,18 @@ mod audit;
 mod check;
 mod config;
 mod config_keys;
+mod doctor;
 mod examples;
 mod fk_rows;
 mod help;
+mod hook;
+mod hook_install;
+mod hook_status;
+mod judge;
 mod policy;
 mod run;
+mod sandbox;
+mod undo;
 mod validate;
 
 use std::io::Write as _;
@@ -63,7 +70,19 @@ impl Desk {
 
     /// Runs the binary on these arguments, with these variables and this standard input.
     pub(crate) fn spawn(&self, variables: &[(&str, &str)], arguments: &[&str], input: &str) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        let program = Path::new(env!("CARGO_BIN_EXE_countersign"));
+        self.spawn_program(program, variables, arguments, input)
+    }
+
+    /// The same with a copy of the binary.
+    pub(crate) fn spawn_program(
+        &self,
+        program: &Path,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+        input: &str,
+    ) -> Ran {
+        let mut child = Command::new(program)
             .args(arguments)
             .current_dir(self.path())
             .env_clear()

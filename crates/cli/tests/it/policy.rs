@@ -135,6 +135,14 @@ fn an_explanation_as_json() {
         {
           "gate": "permission",
           "verdict": "allow"
+        },
+        {
+          "gate": "utility",
+          "verdict": "allow"
+        },
+        {
+          "gate": "adversarial",
+          "verdict": "allow"
         }
       ]
     }
@@ -211,6 +219,14 @@ fn a_replay_as_json() {
             {
               "gate": "permission",
               "verdict": "allow"
+            },
+            {
+              "gate": "utility",
+              "verdict": "allow"
+            },
+            {
+              "gate": "adversarial",
+              "verdict": "allow"
             }
           ]
         },
@@ -250,6 +266,14 @@ fn a_replay_as_json() {
               "gate": "permission",
               "verdict": "ask",
               "message": "the rule `shell: git push*` asks for a person's agreement"
+            },
+            {
+              "gate": "utility",
+              "verdict": "allow"
+            },
+            {
+              "gate": "adversarial",
+              "verdict": "allow"
             }
           ]
         }

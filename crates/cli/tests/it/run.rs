@@ -111,9 +111,20 @@ fn the_tools_and_who_may_use_them() {
     )]);
     assert_snapshot!(shop.run("tools", ""), @"
     exit 0
-     TOOL   FROM      EFFECTS                 PARAMETERS                    OFFERED
-     bash   built in  reads, writes, network  command, cwd?, timeout_secs?  no: waits for shell
-     shell  built in  reads, writes, network  command, cwd?, timeout_secs?  yes
+     TOOL            FROM      EFFECTS                     PARAMETERS                                 OFFERED
+     bash            built in  reads, writes, network      command, cwd?, timeout_secs?, background?  no: waits for shell
+     edit_file       built in  reads, writes               path, old, new, all?                       yes
+     fetch           built in  reads, network, repeatable  url                                        yes
+     find_files      built in  reads, repeatable           pattern, path?                             yes
+     grep            built in  reads, repeatable           pattern, path?, glob?                      yes
+     list_directory  built in  reads, repeatable           path                                       yes
+     read_file       built in  reads, repeatable           path, offset?, limit?                      yes
+     read_overflow   built in  reads, repeatable           id, offset?, limit?                        yes
+     scrape          built in  reads, network, repeatable  url                                        yes
+     shell           built in  reads, writes, network      command, cwd?, timeout_secs?, background?  yes
+     shell_output    built in  reads                       run                                        yes
+     shell_stop      built in  reads, writes               run                                        yes
+     write_file      built in  reads, writes, repeatable   path, content                              yes
     ");
     let line = "run shell --yes --session s1";
     assert_eq!(shop.run(line, r#"{"command": "true"}"#).code, 0);
@@ -124,9 +135,122 @@ fn the_tools_and_who_may_use_them() {
         .iter()
         .map(|row| (row["name"].as_str().unwrap(), row["offered"].as_bool().unwrap()))
         .collect();
-    assert_eq!(offered, [("bash", true), ("shell", true)]);
+    let names = [
+        "bash",
+        "edit_file",
+        "fetch",
+        "find_files",
+        "grep",
+        "list_directory",
+        "read_file",
+        "read_overflow",
+        "scrape",
+        "shell",
+        "shell_output",
+        "shell_stop",
+        "write_file",
+    ];
+    assert_eq!(offered, names.map(|name| (name, true)));
     assert_eq!(shop.run("tools --session s2", "").code, 2);
     assert_eq!(shop.run("stats --session s2", "").code, 2, "looking begins no session");
+}
+
+#[test]
+fn files_are_read_and_written_with_receipts() {
+    let shop = Shop::new(&[("notes.txt", "one\ntwo\n"), (".env", "KEY=1")]);
+    let ran = shop.run("run read_file --session s1", r#"{"path": "notes.txt", "offset": 2}"#);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "two\n"), "{ran}");
+    let (code, whole) =
+        shop.json("run write_file --json", r#"{"path": "new/x.txt", "content": "hello"}"#);
+    assert_eq!(code, 0, "nobody is asked inside the workspace: {whole:#}");
+    let wrote: Vec<&str> = whole["receipt"]["side_effects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|effect| effect["wrote"].as_str().unwrap())
+        .collect();
+    let folder = shop.0.path().canonicalize().unwrap();
+    let expected = ["new", "new/x.txt"].map(|name| folder.join(name).to_str().unwrap().to_owned());
+    assert_eq!(wrote, expected);
+    assert_eq!(std::fs::read_to_string(folder.join("new/x.txt")).unwrap(), "hello");
+    for (tool, arguments, category) in [
+        ("read_file", r#"{"path": ".env"}"#, "PolicyBlocked"),
+        ("read_file", r#"{"path": "/etc/passwd"}"#, "PolicyBlocked"),
+        ("read_file", r#"{"path": "state/ledger.db"}"#, "PolicyBlocked"),
+        ("write_file", r#"{"path": "state/audit.jsonl", "content": "forged"}"#, "PolicyBlocked"),
+        ("write_file", r#"{"path": "countersign.toml", "content": ""}"#, "PolicyBlocked"),
+        ("read_file", r#"{"path": "absent"}"#, "PermanentFailure"),
+        ("read_file", r#"{"path": "notes.txt", "limit": 0}"#, "InvalidParameters"),
+        ("edit_file", r#"{"path": "notes.txt", "old": "x", "new": "y"}"#, "InvalidParameters"),
+    ] {
+        let (code, whole) = shop.json(&format!("run {tool} --yes --json"), arguments);
+        assert_eq!((code, whole["category"].as_str()), (1, Some(category)), "{whole:#}");
+    }
+    let (_, whole) = shop
+        .json("run write_file --json --trust untrusted", r#"{"path": "y", "content": "hello"}"#);
+    assert_eq!(whole["category"], "ConfirmationRequired", "{whole:#}");
+    assert!(!folder.join("y").exists());
+}
+
+/// A server of this machine that says hello to everybody, and how many came.
+fn greeter() -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let came = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&came);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>hello</p>",
+            );
+        }
+    });
+    (port, came)
+}
+
+#[test]
+fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
+    let (port, came) = greeter();
+    let (proxy, proxied) = greeter();
+    let url = format!(r#"{{"url": "http://127.0.0.1:{port}/"}}"#);
+    let run = |desk: &Desk, words: &[&str]| {
+        let proxy = format!("http://127.0.0.1:{proxy}");
+        let variables: Vec<(&str, &str)> = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+            .into_iter()
+            .map(|name| (name, proxy.as_str()))
+            .chain([("COUNTERSIGN_STATE", "state"), ("USER", "kim")])
+            .collect();
+        desk.spawn(&variables, words, "")
+    };
+    let closed = Desk::with(&[]);
+    let ran = run(&closed, &["run", "fetch", "--yes", "--args", &url]);
+    assert!(ran.code == 1 && ran.err.starts_with("failed"), "{ran}");
+    let asked = run(&closed, &["run", "fetch", "--args", r#"{"url": "https://example.com/"}"#]);
+    assert!(asked.code == 1 && asked.err.starts_with("denied"), "nobody agreed: {asked}");
+    assert_eq!(came.load(std::sync::atomic::Ordering::SeqCst), 0);
+
+    let file = format!("[tools.web]\nallow_private_hosts = [\"127.0.0.1:{port}\"]\n");
+    let opened = Desk::with(&[("countersign.toml", &file)]);
+    let ran = run(&opened, &["run", "scrape", "--json", "--args", &url]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let whole: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(whole["result"], "hello");
+    assert_eq!(whole["receipt"]["side_effects"][0]["reached"], format!("127.0.0.1:{port}"));
+    let log = std::fs::read_to_string(opened.path().join("state/audit.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        line["egress"],
+        serde_json::json!([{
+            "host": format!("127.0.0.1:{port}"), "address": "127.0.0.1", "method": "GET",
+            "status": 200, "bytes": 12
+        }])
+    );
+    assert_eq!(came.load(std::sync::atomic::Ordering::SeqCst), 1);
+    assert_eq!(proxied.load(std::sync::atomic::Ordering::SeqCst), 0, "a proxy was asked");
 }
 
 #[test]

@@ -2,6 +2,7 @@ use countersign_model::Digest;
 use serde_json::{Value, json};
 
 use super::entry::{AuditEntry, AuditResult, ExitCode};
+use crate::executor::Egress;
 use crate::redact::Redactor;
 
 /// A string of a call is cut here.
@@ -40,6 +41,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         approved_by: option(&entry.approved_by),
         exit_code,
         truncated: entry.truncated,
+        egress: entry.egress.iter().map(|one| without_secrets(one, &text)).collect(),
         claim_source: option(&entry.claim_source),
         phase: entry.phase,
         session_id: option(&entry.session_id),
@@ -48,6 +50,15 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         adversarial_policy_decision: option(&entry.adversarial_policy_decision),
         execution_id: option(&entry.execution_id),
         correlation_id: option(&entry.correlation_id),
+    }
+}
+
+/// What was asked of the network, without secrets in the names and reasons.
+fn without_secrets(egress: &Egress, text: &impl Fn(&str) -> String) -> Egress {
+    Egress {
+        host: text(&egress.host),
+        blocked: egress.blocked.as_deref().map(text),
+        ..egress.clone()
     }
 }
 

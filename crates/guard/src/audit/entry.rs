@@ -2,6 +2,7 @@ use countersign_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::executor::Egress;
 use crate::scene::{Phase, TrustLevel};
 
 /// What the audit log says about one call.
@@ -23,6 +24,8 @@ pub struct AuditEntry {
     pub exit_code: ExitCode,
     /// The output was cut.
     pub truncated: bool,
+    /// What left for the network, or was held back.
+    pub egress: Vec<Egress>,
     /// Where the content that led to the call came from.
     pub claim_source: Option<String>,
     /// When in the agent's cycle.
@@ -53,6 +56,7 @@ impl AuditEntry {
             approved_by: None,
             exit_code: ExitCode::NoShell,
             truncated: false,
+            egress: Vec::new(),
             claim_source: None,
             phase: Phase::default(),
             session_id: None,

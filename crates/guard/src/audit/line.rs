@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::entry::{AuditEntry, ExitCode, WrittenResult};
+use crate::executor::Egress;
 use crate::scene::{Phase, TrustLevel};
 
 /// The form of the lines that are written here.
@@ -70,6 +71,8 @@ struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exit_code_missing: Option<String>,
     truncated: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    egress: Vec<Egress>,
     claim_source: Option<String>,
     phase: Phase,
     session_id: Option<String>,
@@ -152,6 +155,7 @@ impl Written {
             exit_code,
             exit_code_missing,
             truncated: entry.truncated,
+            egress: entry.egress,
             claim_source: entry.claim_source,
             phase: entry.phase,
             session_id: entry.session_id,
@@ -282,6 +286,7 @@ pub(super) fn read(line: &[u8]) -> Result<AuditLine, LineError> {
         approved_by: written.approved_by,
         exit_code,
         truncated: written.truncated,
+        egress: written.egress,
         claim_source: written.claim_source,
         phase: written.phase,
         session_id: written.session_id,

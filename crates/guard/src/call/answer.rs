@@ -3,14 +3,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::close::ClosedCall;
-use crate::executor::ToolErrorFeedback;
+use super::filter::Shown;
+use crate::filter::FilterConfidence;
 use crate::gate::Question;
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Draft};
 use crate::ports::RandomnessError;
 use crate::recording::Recorded;
 use crate::session::Session;
-use crate::shown_id::ShowId;
 
 /// What came of a call: what the agent will see, and the id of the receipt that stands behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,6 +35,9 @@ pub struct Answer {
     pub exit_code: Option<i32>,
     /// The result was cut.
     pub truncated: bool,
+    /// How well the filters knew what they left something out of; `None` when nothing is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filtered: Option<FilterConfidence>,
     /// What a person would have to agree to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
@@ -58,40 +61,12 @@ pub enum CallError {
     /// No id could be made.
     #[error(transparent)]
     NoRandomness(RandomnessError),
-}
-
-/// What the agent will see of a result.
-#[derive(Debug)]
-pub(super) struct Shown {
-    text: String,
-    /// What changed it.
-    filters: Vec<String>,
+    /// What was recorded before could not be read.
+    #[error("the record of the session cannot be read: {0}")]
+    Unreadable(#[source] crate::ledger::ReadLedgerError),
 }
 
 impl Guard {
-    /// Makes of the recorded result what the agent will see.
-    pub(super) fn filter(&self, call: &ClosedCall) -> Shown {
-        let mut filters = Vec::new();
-        let mut text = call.recorded.text.clone();
-        if let Some(category) = call.recorded.closed.category {
-            let message = match (call.recorded.closed.exit_code, category) {
-                (Some(code), _) => format!("the command ended with exit code {code}"),
-                (None, ToolErrorCategory::Timeout) => "the call took too long".to_owned(),
-                (None, _) => "the call failed".to_owned(),
-            };
-            let block = ToolErrorFeedback::new(category, message).format_for_llm();
-            let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-            text = format!("{text}{gap}{block}");
-            filters.push("feedback".to_owned());
-        }
-        if self.settings().show_id != ShowId::Metadata {
-            let Recorded { opened, structured, .. } = &call.recorded;
-            text = self.with_id(&text, structured.as_ref(), opened);
-            filters.push("execution_id".to_owned());
-        }
-        Shown { text, filters }
-    }
-
     /// Lets the result leave. Where it differs from what is recorded, that is recorded too.
     pub(super) async fn answer(
         &self,
@@ -99,7 +74,7 @@ impl Guard {
         call: ClosedCall,
         shown: Shown,
     ) -> Result<Answer, CallError> {
-        let ClosedCall { recorded: Recorded { closed, structured, .. }, nudge } = call;
+        let ClosedCall { recorded: Recorded { closed, structured, .. }, nudge, .. } = call;
         if !shown.filters.is_empty() {
             let digest = Digest::of_bytes(shown.text.as_bytes());
             let execution_id = closed.execution_id.clone();
@@ -119,7 +94,8 @@ impl Guard {
             text: shown.text,
             structured,
             exit_code: closed.exit_code,
-            truncated: closed.truncated,
+            truncated: closed.truncated || shown.cut,
+            filtered: shown.filtered,
             questions: Vec::new(),
             nudge,
         })

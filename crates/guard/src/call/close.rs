@@ -4,15 +4,19 @@ use countersign_rules::Ending as Went;
 use super::CallError;
 use super::execute::Ended;
 use crate::admitted::Admitted;
+use crate::auditing::Said;
+use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
+use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
-use crate::scene::Scene;
 use crate::session::Session;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]
 pub(super) struct ClosedCall {
     pub(super) recorded: Recorded,
+    /// Characters that the executor would show of it; `None` where it says nothing about that.
+    pub(super) shown_chars: Option<usize>,
     /// A word to a model that repeats itself.
     pub(super) nudge: Option<String>,
 }
@@ -25,22 +29,33 @@ impl Guard {
         admitted: &Admitted,
         recording: Recording,
         ended: Ended,
-        scene: &Scene<'_>,
+        said: Said<'_>,
     ) -> Result<ClosedCall, CallError> {
         let Ended { output, status, category, attempts } = ended;
+        // What is shown may be cut; what is recorded is all there is.
+        let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
+        let cut = output.truncated;
+        let said = Said { rolled_back: output.rolled_back, ..said };
+        let (text, truncated) = match output.full {
+            Some(full) => (full.text, full.cut),
+            None => (output.text, cut),
+        };
         let ending = Ending {
             status: Some(status),
             category,
-            text: output.text,
+            text,
             structured: output.structured,
             exit_code: output.exit_code,
-            truncated: output.truncated,
+            truncated,
             attempts,
             side_effects: output.side_effects,
             confinement: output.confinement,
         };
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
-        self.audit_closed(session, &recorded.opened, &recorded.closed, scene.claim_source)
+        // The audit log speaks of what the executor showed.
+        let audited = Closed { truncated: cut, ..recorded.closed.clone() };
+        let said = Said { egress: &output.egress, ..said };
+        self.audit_closed(session, &recorded.opened, &audited, said)
             .map_err(CallError::NotAudited)?;
         let went = match status {
             Status::Completed => Went::Succeeded,
@@ -50,6 +65,18 @@ impl Guard {
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
         let nudge = session.went(&tool.name, arguments, &recorded.text, went, tool.effects.writes);
-        Ok(ClosedCall { recorded, nudge })
+        session.ran(
+            RecentCall {
+                execution_id: recorded.closed.execution_id.clone(),
+                tool: tool.name.clone(),
+                digest: admitted.digest(),
+                words: words(admitted.arguments()),
+                succeeded: status == Status::Completed,
+                result_chars: recorded.text.chars().count(),
+                outdated: false,
+            },
+            self.writes(admitted),
+        );
+        Ok(ClosedCall { recorded, shown_chars, nudge })
     }
 }

@@ -33,9 +33,13 @@ impl Guard {
         let retryable = self.executor().is_tool_retryable(tool);
         let mut attempts = 1;
         let retry = self.retry();
+        // What earlier attempts sent has left, too.
+        let mut egress = Vec::new();
         loop {
             let permit = cleared.permit(recording.execution_id(), attempts);
-            let ended = Ended::of(self.attempt(permit, scene).await, attempts);
+            let mut ended = Ended::of(self.attempt(permit, scene).await, attempts);
+            egress.append(&mut ended.output.egress);
+            ended.output.egress.clone_from(&egress);
             let error = ended.category.map(|category| ToolError::of(category, ""));
             if !error.is_some_and(|error| may_retry(&error, retryable)) {
                 return ended;
@@ -84,7 +88,10 @@ impl Ended {
         match result {
             Ok(Some(output)) => {
                 let category = output.failure;
-                let status = category.map_or(Status::Completed, status_of);
+                let status = match output.rolled_back {
+                    Some(_) => Status::RolledBack,
+                    None => category.map_or(Status::Completed, status_of),
+                };
                 Self { output, status, category, attempts }
             }
             Ok(None) => Self::of(

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use crate::admitted::Admitted;
-use crate::gate::{Clearance, Decision, Question, Reason};
+use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
 use crate::guard::Guard;
+use crate::ports::{Judge, JudgeError};
 use crate::scene::Scene;
 
 /// Why a call did not get a permit.
@@ -14,9 +15,34 @@ pub(super) enum Stopped {
     Denied(Vec<Reason>),
 }
 
+/// What became of a call before the gates.
+#[derive(Debug)]
+pub(super) struct Ruling {
+    pub(super) outcome: Result<Clearance, Stopped>,
+    /// What the model said that judges by policies in plain language, where it was asked.
+    pub(super) consulted: Option<&'static str>,
+}
+
 impl Guard {
-    /// Asks every gate, and where they ask, a person.
-    pub(super) async fn judge(
+    /// Asks every gate; where none denies, the model that judges by policies, if there is one; and
+    /// where gates ask, a person.
+    pub(super) async fn judge(&self, admitted: &Arc<Admitted>, scene: &Scene<'_>) -> Ruling {
+        let mut consulted = None;
+        if let Some(judge) = self.consulting(admitted, scene) {
+            // No approval is used up before the model has spoken.
+            if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
+                return Ruling { outcome: Err(Stopped::Denied(reasons)), consulted };
+            }
+            let decision = self.consult(judge, admitted, scene).await;
+            consulted = Some(decision.word());
+            if let Some(reason) = denial(decision) {
+                return Ruling { outcome: Err(Stopped::Denied(vec![reason])), consulted };
+            }
+        }
+        Ruling { outcome: self.clear(admitted, scene).await, consulted }
+    }
+
+    async fn clear(
         &self,
         admitted: &Arc<Admitted>,
         scene: &Scene<'_>,
@@ -41,4 +67,49 @@ impl Guard {
             Decision::Asked(questions) => Err(Stopped::Asked(questions)),
         }
     }
+
+    /// Whom to ask about this call. Where nobody is there, its gate has the last word.
+    fn consulting(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&dyn Judge> {
+        let judge = self.policy_judge()?;
+        self.settings().adversarial.concerns(admitted, scene).then_some(judge)
+    }
+
+    async fn consult(
+        &self,
+        judge: &dyn Judge,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+    ) -> AdversarialDecision {
+        let settings = &self.settings().adversarial;
+        let Some(question) = settings.question(admitted, scene, self.redactor()) else {
+            return AdversarialDecision::Unanswered;
+        };
+        let answer = tokio::time::timeout(settings.timeout, judge.answer(&question)).await;
+        let late = |_| Err(JudgeError("it took too long".to_owned()));
+        let answer = answer.unwrap_or_else(late);
+        if let Err(error) = &answer {
+            tracing::warn!("{error}");
+        }
+        settings.decide(answer)
+    }
+}
+
+fn denial(decision: AdversarialDecision) -> Option<Reason> {
+    let (code, message) = match decision {
+        AdversarialDecision::Allowed | AdversarialDecision::FailedOpen => return None,
+        AdversarialDecision::Denied => {
+            ("adversarial_denied", "the call does not keep to the operator's policies")
+        }
+        AdversarialDecision::Unanswered => (
+            "adversarial_unanswered",
+            "whether the call keeps to the operator's policies could not be found out",
+        ),
+    };
+    Some(Reason {
+        gate: GateId("adversarial"),
+        code,
+        message: message.to_owned(),
+        matched: Some("tools.adversarial_policy".to_owned()),
+        help: Some("choose another way; the operator's policies decide".to_owned()),
+    })
 }

@@ -3,19 +3,26 @@
 
 mod admit;
 mod answer;
+mod cached;
 mod close;
 mod execute;
+mod filter;
 mod judge;
 mod open;
 mod reject;
 
 use countersign_model::ToolCall;
 
+use crate::auditing::Said;
 use crate::guard::Guard;
 use crate::hidden::without_hidden;
+use crate::ledger::Links;
 use crate::session::{Session, Surroundings};
 
+use judge::Ruling;
+
 pub use answer::{Answer, CallError};
+pub(crate) use open::quota_blocked;
 
 impl Guard {
     /// Takes one call of a session through the whole chain:
@@ -31,26 +38,42 @@ impl Guard {
         &self,
         session: &Session,
         call: ToolCall,
-        around: Surroundings,
+        mut around: Surroundings,
     ) -> Result<Answer, CallError> {
         let call = without_hidden(call);
         let held = session.hold(self.ledger());
+        if around.claim_source.is_none() {
+            around.claim_source = self.claim_source(session, &call, &around);
+        }
         let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
         let admitted = match self.admit(session, call) {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse(session, *refused, &scene).await,
         };
-        let cleared = match self.judge(&admitted, &scene).await {
+        let Ruling { outcome, consulted } = self.judge(&admitted, &scene).await;
+        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
+        let cleared = match outcome {
             Ok(cleared) => cleared,
-            Err(stopped) => return self.stop(session, &admitted, stopped, &scene).await,
+            Err(stopped) => return self.stop(session, &admitted, stopped, &scene, said).await,
         };
-        let recording = match self.open(session, &admitted, &cleared, &around, &scene).await? {
+        let lookup = self.look_up(session, &admitted, &around);
+        let links = Links {
+            cached_from: lookup.cached_from(),
+            retry_of: around.retry_of.clone(),
+            rollback_of: around.rollback_of.clone(),
+            ..Links::default()
+        };
+        let recording = match self.open(session, &admitted, &cleared, links, &scene).await? {
             Ok(recording) => recording,
-            Err(stopped) => return self.stop(session, &admitted, stopped, &scene).await,
+            Err(stopped) => return self.stop(session, &admitted, stopped, &scene, said).await,
         };
-        let ended = self.execute(&admitted, &recording, &cleared, &scene).await;
-        let closed = self.close(session, &admitted, recording, ended, &scene).await?;
-        let shown = self.filter(&closed);
+        let ended = match lookup.ended() {
+            Some(ended) => ended,
+            None => self.execute(&admitted, &recording, &cleared, &scene).await,
+        };
+        let closed = self.close(session, &admitted, recording, ended, said).await?;
+        self.keep(session, lookup, &closed);
+        let shown = self.filter(&admitted, &closed);
         self.answer(session, closed, shown).await
     }
 }

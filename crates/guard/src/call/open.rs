@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use countersign_model::{Digest, ExecutionId, ToolCall};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::CallError;
 use super::judge::Stopped;
@@ -12,7 +12,7 @@ use crate::ledger::{AppendError, Links, Opened};
 use crate::ports::RandomnessError;
 use crate::recording::Recording;
 use crate::scene::Scene;
-use crate::session::{Session, Surroundings};
+use crate::session::Session;
 
 impl Guard {
     /// Reserves the quota and writes down the intent, in one step, before any effect.
@@ -21,17 +21,16 @@ impl Guard {
         session: &Session,
         admitted: &Arc<Admitted>,
         cleared: &Clearance,
-        around: &Surroundings,
+        links: Links,
         scene: &Scene<'_>,
     ) -> Result<Result<Recording, Stopped>, CallError> {
         let tool = admitted.tool();
         let mut opened = self
-            .intent(admitted.call(), &tool.name, admitted.arguments(), scene)
+            .intent(admitted.call(), &tool.name, admitted.arguments(), admitted.digest(), scene)
             .map_err(CallError::NoRandomness)?;
         opened.origin = tool.origin.clone();
-        opened.arguments_digest = admitted.digest();
         opened.permit = cleared.basis();
-        opened.links = Links { retry_of: around.retry_of.clone(), ..Links::default() };
+        opened.links = links;
         match Recording::open(self, session, opened, self.quota()).await {
             Ok(recording) => Ok(Ok(recording)),
             Err(AppendError::QuotaExhausted { limit }) => {
@@ -41,12 +40,13 @@ impl Guard {
         }
     }
 
-    /// What is known of a call before it runs.
+    /// What is known of a call before it runs. `digest` is that of `{tool, arguments}`.
     pub(crate) fn intent(
         &self,
         call: &ToolCall,
         tool: &str,
         arguments: &Value,
+        digest: Digest,
         scene: &Scene<'_>,
     ) -> Result<Opened, RandomnessError> {
         Ok(Opened {
@@ -60,7 +60,7 @@ impl Guard {
             requested: scene.requested,
             model: scene.model.map(str::to_owned),
             emitted_digest: Digest::of_bytes(call.arguments.as_str().as_bytes()),
-            arguments_digest: Digest::of_json(&json!({ "tool": tool, "arguments": arguments })),
+            arguments_digest: digest,
             arguments: self.redactor().redact_value(arguments),
             permit: PermitBasis::Nothing,
             trust: scene.trust,
@@ -83,7 +83,7 @@ impl Guard {
 }
 
 /// The answer when the ledger, which counts for all processes, has the last word on the quota.
-fn quota_blocked(limit: u64) -> Reason {
+pub(crate) fn quota_blocked(limit: u64) -> Reason {
     Reason {
         gate: GateId("quota"),
         code: "quota_blocked",

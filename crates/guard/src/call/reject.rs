@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::admit::Refused;
 use super::judge::Stopped;
 use super::{Answer, CallError};
-use crate::admitted::Admitted;
+use crate::admitted::{Admitted, call_digest};
+use crate::auditing::Said;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::Question;
 use crate::guard::Guard;
@@ -23,8 +24,10 @@ impl Guard {
     ) -> Result<Answer, CallError> {
         let Refused { call, report } = refused;
         let arguments = report.arguments.clone().unwrap_or_else(|| json!(call.arguments.as_str()));
-        let intent =
-            self.intent(&call, &call.tool, &arguments, scene).map_err(CallError::NoRandomness)?;
+        let digest = call_digest(&call.tool, &arguments);
+        let intent = self
+            .intent(&call, &call.tool, &arguments, digest, scene)
+            .map_err(CallError::NoRandomness)?;
         let codes: Vec<String> = report.blocking().map(|issue| issue.code.0.to_owned()).collect();
         let category = classify_report(&report).unwrap_or(ToolErrorCategory::InvalidParameters);
         {
@@ -36,7 +39,8 @@ impl Guard {
         session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
-        self.reject(session, rejected, Vec::new(), scene).await
+        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        self.reject(session, rejected, Vec::new(), said).await
     }
 
     /// Records a call that the gates did not let pass, and tells the model why.
@@ -46,11 +50,12 @@ impl Guard {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
+        said: Said<'_>,
     ) -> Result<Answer, CallError> {
         let call = admitted.call();
         let tool = admitted.tool();
         let mut intent = self
-            .intent(call, &tool.name, admitted.arguments(), scene)
+            .intent(call, &tool.name, admitted.arguments(), admitted.digest(), scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
         let (category, codes, message, help, questions) = match stopped {
@@ -80,7 +85,7 @@ impl Guard {
         session.went(&tool.name, &call.arguments, &text, Ending::Failed, tool.effects.writes);
         let rejected =
             Rejected { call: intent, status: Status::Denied, category, codes, answer: text };
-        self.reject(session, rejected, questions, scene).await
+        self.reject(session, rejected, questions, said).await
     }
 
     async fn reject(
@@ -88,7 +93,7 @@ impl Guard {
         session: &Session,
         rejected: Rejected,
         questions: Vec<Question>,
-        scene: &Scene<'_>,
+        said: Said<'_>,
     ) -> Result<Answer, CallError> {
         let draft = Draft::Rejected(rejected.clone());
         let event = self
@@ -97,8 +102,7 @@ impl Guard {
             .await
             .map_err(CallError::NotRecorded)?;
         session.note(event, Vec::new());
-        self.audit_rejected(session, &rejected, scene.claim_source)
-            .map_err(CallError::NotAudited)?;
+        self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
             rejected;
         Ok(Answer {
@@ -110,6 +114,7 @@ impl Guard {
             structured: None::<Value>,
             exit_code: None,
             truncated: false,
+            filtered: None,
             questions,
             nudge: None,
         })

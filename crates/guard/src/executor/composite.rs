@@ -93,6 +93,11 @@ impl CompositeExecutor {
         self.table.load().members.iter().map(|member| member.executor.id()).collect()
     }
 
+    /// Where a tool comes from.
+    pub(crate) fn kind(&self, tool: &str) -> Option<ExecutorKind> {
+        self.owner(tool).map(|owner| owner.id().kind)
+    }
+
     fn owner(&self, tool: &str) -> Option<Arc<dyn ErasedToolExecutor>> {
         self.table.load().owner(tool)
     }

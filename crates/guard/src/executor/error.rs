@@ -13,6 +13,18 @@ pub enum ToolError {
         /// What went wrong, for the model.
         message: String,
     },
+    /// What a command would write could not be copied first, so it did not run.
+    #[error("the command did not run, because there is no snapshot of what it writes: {reason}")]
+    SnapshotFailed {
+        /// Why not.
+        reason: String,
+    },
+    /// A command failed, and what it wrote could not all be put back.
+    #[error("the command failed, and not everything could be put back: {reason}")]
+    RollbackFailed {
+        /// Each of the files, with the reason.
+        reason: String,
+    },
     /// Everything else.
     #[error("{message}")]
     Failed {
@@ -44,6 +56,9 @@ impl ToolError {
     pub fn category(&self) -> ToolErrorCategory {
         match self {
             Self::Shell { category, .. } | Self::Failed { category, .. } => *category,
+            Self::SnapshotFailed { .. } | Self::RollbackFailed { .. } => {
+                ToolErrorCategory::PermanentFailure
+            }
         }
     }
 

@@ -6,10 +6,13 @@ mod dynamic;
 mod erased;
 mod error;
 mod feedback;
+mod file;
 mod function;
 mod order;
 mod output;
+mod overflow;
 mod shell;
+mod web;
 
 use std::future::Future;
 
@@ -27,15 +30,21 @@ pub use dynamic::DynExecutor;
 pub use erased::ErasedToolExecutor;
 pub use error::{ToolError, ToolErrorKind};
 pub use feedback::ToolErrorFeedback;
+pub use file::{FileExecutor, FileOptions, FileOptionsError, FileSettings};
 pub use function::FunctionExecutor;
 pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
-pub use output::{Confinement, SideEffect, ToolOutput};
+pub use output::{Confinement, FullText, RolledBack, SideEffect, ToolOutput};
+pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
 pub use shell::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, ShellExecutor,
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, SessionEnd, ShellExecutor,
     ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle,
-    ShellSettings, Substitution, find_blocked_command,
+    ShellSettings, SinceChanged, Substitution, UndoError, find_blocked_command, undo_snapshot,
 };
-pub(crate) use shell::{NoCommand, only_reads};
+pub(crate) use shell::{NoCommand, SHELL_OUTPUT, only_reads};
+pub use web::{
+    Egress, Reserved, Resolver, SystemResolver, WebExecutor, WebOptions, WebOptionsError,
+    WebSettings, reserved,
+};
 
 /// Performs one permitted call; the permit is spent.
 ///

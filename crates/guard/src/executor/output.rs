@@ -4,7 +4,7 @@ use countersign_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ExitCause, ToolError};
+use super::{Egress, ExitCause, ToolError};
 
 /// What a tool gave back. A command that ran and ended badly is an output too: its failure is in
 /// `failure`, and what it printed is kept.
@@ -12,6 +12,8 @@ use super::{ExitCause, ToolError};
 pub struct ToolOutput {
     /// The text of the result.
     pub text: String,
+    /// The whole text, where `text` is cut: what is recorded, so that it can be read later.
+    pub full: Option<FullText>,
     /// The result as JSON, where the tool gives JSON. The recorded result is this, else the text.
     pub structured: Option<Value>,
     /// The envelope of the executor, versioned by it; never to be read as plain text.
@@ -26,9 +28,24 @@ pub struct ToolOutput {
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
+    /// What left for the network, or was held back.
+    pub egress: Vec<Egress>,
+    /// What it had changed was put back.
+    pub rolled_back: Option<RolledBack>,
 }
 
 impl ToolOutput {
+    /// Adds a note behind the text, also behind the whole of it.
+    pub(super) fn add(&mut self, note: &str) {
+        for text in [Some(&mut self.text), self.full.as_mut().map(|full| &mut full.text)] {
+            let Some(text) = text else { continue };
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(note);
+        }
+    }
+
     /// The failure as an error, for whoever has to act on it; `None` when it succeeded.
     #[must_use]
     pub fn error(&self) -> Option<ToolError> {
@@ -54,6 +71,24 @@ impl ToolOutput {
         let stderr = self.raw_response.as_ref().and_then(|raw| raw.get("stderr"));
         stderr.and_then(Value::as_str).unwrap_or_default().to_owned()
     }
+}
+
+/// What was put back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RolledBack {
+    /// Files, folders and links that are again what they were.
+    pub restored: u64,
+    /// Those that had not been there and are gone.
+    pub deleted: u64,
+}
+
+/// A text that is too long to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullText {
+    /// All that was kept of it.
+    pub text: String,
+    /// Even of that something is missing.
+    pub cut: bool,
 }
 
 /// Something that an execution did to the world.

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::executor::READ_OVERFLOW;
 use crate::scene::Scene;
 
 /// `[tools.dependencies]`: which tools have to succeed before others can be used.
@@ -63,7 +64,7 @@ impl DependencyOptions {
     ///
     /// # Errors
     /// A boost outside 0 to 1.
-    pub fn resolve(self) -> Result<DependencySettings, DependencyOptionsError> {
+    pub fn resolve(self) -> Result<ToolDependencyGraph, DependencyOptionsError> {
         let boosts =
             [("boost_per_dep", self.boost_per_dep), ("max_total_boost", self.max_total_boost)];
         for (key, value) in boosts {
@@ -79,11 +80,12 @@ impl DependencyOptions {
                 names.join(", ")
             );
         }
-        Ok(DependencySettings {
+        Ok(ToolDependencyGraph {
             enabled: self.enabled,
             boost_per_dep: self.boost_per_dep,
             max_total_boost: self.max_total_boost,
-            always_on: self.always_on.into_iter().collect(),
+            // With it alone an agent could do nothing: it must not hide a deadlock.
+            always_on: self.always_on.into_iter().chain([READ_OVERFLOW.to_owned()]).collect(),
             rules: self.rules,
             freed,
         })
@@ -92,7 +94,7 @@ impl DependencyOptions {
 
 /// Checked dependencies between tools.
 #[derive(Debug, Clone, Default)]
-pub struct DependencySettings {
+pub struct ToolDependencyGraph {
     enabled: bool,
     boost_per_dep: f64,
     max_total_boost: f64,
@@ -134,7 +136,7 @@ pub struct Available {
 /// Which tools can be used in this turn, and why not the others. What is offered here is never
 /// denied by the dependency gate.
 #[must_use]
-pub fn available(settings: &DependencySettings, turn: &Turn<'_>) -> Available {
+pub fn available(settings: &ToolDependencyGraph, turn: &Turn<'_>) -> Available {
     let deadlock = settings.deadlock(turn);
     if deadlock {
         tracing::warn!("every tool waits for another one, so none does in this turn");
@@ -152,7 +154,7 @@ pub fn available(settings: &DependencySettings, turn: &Turn<'_>) -> Available {
     found
 }
 
-impl DependencySettings {
+impl ToolDependencyGraph {
     /// Tools that waited for one another in a circle.
     #[must_use]
     pub fn freed(&self) -> &BTreeSet<String> {
@@ -176,6 +178,11 @@ impl DependencySettings {
         }
         let requires = rule.requires.iter().map(String::as_str);
         requires.filter(|name| !turn.completed.contains(*name)).collect()
+    }
+
+    /// Whether anything depends on what was done before.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
     }
 
     fn bypasses(&self, tool: &str, turn: &Turn<'_>) -> bool {

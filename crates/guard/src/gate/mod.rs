@@ -1,6 +1,7 @@
 //! What may happen. One gate a file in `gates/`, one line each in its table, in the order in which
 //! they judge. What they go by stands beside them here.
 
+mod adversarial;
 mod approvals;
 mod clearance;
 mod dependency;
@@ -10,16 +11,19 @@ mod permission;
 mod permit;
 mod policy;
 mod trust;
+mod utility;
 mod verdict;
 
 use crate::admitted::Admitted;
 use crate::scene::Scene;
 
+pub(crate) use adversarial::AdversarialDecision;
+pub use adversarial::{AdversarialOptions, AdversarialOptionsError, AdversarialSettings};
 pub use approvals::Approvals;
 pub use clearance::Clearance;
 pub use dependency::{
-    Available, DependencyOptions, DependencyOptionsError, DependencySettings, ToolDependency, Turn,
-    available,
+    Available, DependencyOptions, DependencyOptionsError, ToolDependency, ToolDependencyGraph,
+    Turn, available,
 };
 pub use gates::{Decision, Gates, GatesBuilder, ORDER, RehearseError};
 pub use pattern::PatternError;
@@ -32,6 +36,11 @@ pub use policy::{
     PolicySettings,
 };
 pub use trust::{Below, TrustOptions, TrustOptionsError, TrustSettings};
+pub(crate) use utility::words;
+pub use utility::{
+    GainEstimator, RecentCall, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore,
+    UtilityScorer, UtilitySettings,
+};
 pub use verdict::{GateId, Judged, Question, Reason, Verdict, combine};
 
 /// Judges one admitted call. Synchronous and unable to fail: trouble is a denial.

@@ -113,7 +113,7 @@ pub struct TrustSettings {
     needs: Vec<(GlobMatcher, TrustLevel)>,
     pub(super) below: Below,
     /// Each a program and its first words.
-    pub(super) read_only: Vec<Vec<String>>,
+    read_only: Vec<Vec<String>>,
 }
 
 impl Default for TrustSettings {
@@ -124,6 +124,11 @@ impl Default for TrustSettings {
 }
 
 impl TrustSettings {
+    /// Whether every part of a command line is known to only read.
+    pub(crate) fn only_reads(&self, command: &str) -> bool {
+        crate::executor::only_reads(command, &self.read_only)
+    }
+
     /// The trust that this tool needs, and whether the operator said so.
     pub(super) fn need(&self, tool: &Tool) -> (TrustLevel, bool) {
         let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(&tool.name));

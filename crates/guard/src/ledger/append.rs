@@ -87,7 +87,7 @@ impl Item {
         stored.sort_by_key(|stored| stored.digest);
         stored.dedup_by_key(|stored| stored.digest);
         for Stored { digest, .. } in &stored {
-            if !names(&bytes, digest) {
+            if draft.needs() != Some(*digest) && !names(&bytes, digest) {
                 return Err(AppendError::UnnamedResult { digest: *digest });
             }
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use countersign_model::{Digest, canonical_bytes};
+use countersign_model::{Digest, canonical_bytes_of};
 use serde::Deserialize;
 
 use super::event::{Draft, Event, Links};
@@ -12,7 +12,7 @@ pub(super) const VERSION: u32 = 1;
 
 /// The canonical bytes of what happened.
 pub(super) fn draft_bytes(draft: &Draft) -> Result<Vec<u8>, serde_json::Error> {
-    Ok(canonical_bytes(&serde_json::to_value(draft)?))
+    canonical_bytes_of(draft)
 }
 
 /// What the ledger adds to a draft.
@@ -135,6 +135,7 @@ impl DraftOutline<'_> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_model::canonical_bytes;
     use serde_json::json;
 
     use super::*;

@@ -88,7 +88,7 @@ pub(super) fn export(
     checkpoint: Checkpoint,
     public_key: PublicKey,
 ) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
-    let size = checkpoint.size().min(head::extent(connection)?.0);
+    let size = checkpoint.size().min(head::extent(connection)?);
     let mut events = read::execution(connection, execution_id)?;
     // What was added after the checkpoint is not proved by it.
     events.retain(|(event, _)| event.seq < size);

@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +10,8 @@ use super::export::{ExportedReceipt, export};
 use super::group::Group;
 use super::head;
 use super::key::PublicKey;
+use super::log::{Read, read_all};
+use super::log_file::LogFile;
 use super::note::Checkpoint;
 use super::open::{self, OpenLedgerError};
 use super::pending::Pending;
@@ -19,7 +20,7 @@ use super::receipt::Receipt;
 use super::results;
 use super::settings::{Durability, LedgerSettings};
 use super::tree::{ConsistencyProof, consistency};
-use super::verify::{Expected, Verification, verify};
+use super::verify::{Expected, Moment, Verification};
 use super::writer::Writer;
 use crate::audit::AuditHead;
 use crate::ports::{Clock, Randomness};
@@ -39,8 +40,6 @@ struct Shared {
     reader: Option<Mutex<Connection>>,
     randomness: Arc<dyn Randomness>,
     settings: LedgerSettings,
-    /// Says that the ledger is open.
-    _lock: Option<File>,
 }
 
 impl Ledger {
@@ -56,8 +55,23 @@ impl Ledger {
         clock: Arc<dyn Clock>,
         randomness: Arc<dyn Randomness>,
     ) -> Result<(Self, Vec<String>), OpenLedgerError> {
-        let opened = open::open(path, &settings, clock, &*randomness)?;
-        let open::Opened { writer, reader, lock, mut notices } = opened;
+        let log = open::log_file(path)?;
+        Self::open_on(path, log, settings, clock, randomness)
+    }
+
+    /// The same with another file for the log: one that fails, for one.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_on(
+        path: &Path,
+        log: Box<dyn LogFile>,
+        settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        let opened = open::open(path, log, &settings, clock, &*randomness)?;
+        let open::Opened { writer, reader, mut notices } = opened;
         let writer = Arc::new(Mutex::new(writer));
         let group = match settings.durability {
             Durability::Os => None,
@@ -71,8 +85,7 @@ impl Ledger {
             }
         };
         let reader = reader.map(Mutex::new);
-        let ledger =
-            Self(Arc::new(Shared { group, writer, reader, randomness, settings, _lock: lock }));
+        let ledger = Self(Arc::new(Shared { group, writer, reader, randomness, settings }));
         if let Err(error) = ledger.retain() {
             notices.push(format!("nothing was dropped by retention: {error}"));
         }
@@ -95,7 +108,6 @@ impl Ledger {
             reader: None,
             randomness,
             settings,
-            _lock: None,
         })))
     }
 
@@ -206,9 +218,11 @@ impl Ledger {
     /// # Errors
     /// When the file cannot be read, or that event is not what it was.
     pub fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
-        self.read(|connection| match read::cut(connection)? {
-            0 => Ok(None),
-            cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
+        self.read(|connection| -> Result<_, ReadLedgerError> {
+            match read::cut(connection)? {
+                0 => Ok(None),
+                cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
+            }
         })
     }
 
@@ -281,7 +295,7 @@ impl Ledger {
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, ReadLedgerError> {
-        self.read(|connection| verify(connection, expected, progress))
+        self.read(|connection| Moment::of(connection)?.verify(Read::default(), expected, progress))
     }
 
     /// Verifies a ledger that stands in a file, without its signing key: a copy, or one that is
@@ -294,11 +308,19 @@ impl Ledger {
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, OpenLedgerError> {
+        let corrupt = |what: String| OpenLedgerError::Corrupt { path: path.to_owned(), what };
         let connection = open::read_only(path)?;
-        verify(&connection, expected, progress).map_err(|error| OpenLedgerError::Corrupt {
-            path: path.to_owned(),
-            what: error.to_string(),
-        })
+        let log = open::read_only_log(path)?;
+        let locked = log.as_ref().map_or(Ok(()), |log| log.lock());
+        // One moment of both: nothing moves from one to the other in between.
+        let moment = locked.map_err(|error| error.to_string()).and_then(|()| {
+            let moment = Moment::of(&connection).map_err(|error| error.to_string())?;
+            let records = log.as_ref().map_or(Ok(Read::default()), |log| read_all(log));
+            Ok((moment, records.map_err(|error| error.to_string())?))
+        });
+        drop(log);
+        let (moment, log) = moment.map_err(corrupt)?;
+        moment.verify(log, expected, progress).map_err(|error| corrupt(error.to_string()))
     }
 
     /// A receipt with all that somebody needs to verify it without the ledger.
@@ -341,10 +363,20 @@ impl Ledger {
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T, E>(&self, act: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
-        match &self.0.reader {
-            Some(reader) => act(&reader.lock().unwrap_or_else(PoisonError::into_inner)),
-            None => act(&self.writer().connection),
-        }
+    /// Reads what is in the tables, once everything is there.
+    pub(super) fn read<T, E: Into<ReadLedgerError>>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, ReadLedgerError> {
+        let mut writer = self.writer();
+        writer.settle().map_err(|error| ReadLedgerError::Storage(error.to_string()))?;
+        let done = match &self.0.reader {
+            Some(reader) => {
+                drop(writer);
+                act(&reader.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+            None => act(&writer.connection),
+        };
+        done.map_err(Into::into)
     }
 }

@@ -6,9 +6,10 @@ use countersign_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::body::Outline;
+use super::log::{Extent, Record};
 use super::note::Checkpoint;
 use super::read::{self, ReadLedgerError};
-use super::recent::Recent;
+use super::recent::{Entry, Recent};
 use super::tree::{BLOCK, Frontier};
 
 /// The end of the ledger, as it was when this process wrote or read it last.
@@ -21,15 +22,22 @@ pub(super) struct Head {
     pub(super) signed: u64,
     /// The first event that retention left.
     pub(super) cut: u64,
-    /// What stands in the tables without indexes, so that nobody needs to search them.
+    /// Where the log ends.
+    pub(super) log: Extent,
+    /// What stands only in the log.
     pub(super) recent: Recent,
+    /// Nothing failed since it was read.
+    pub(super) is_whole: bool,
+    /// The key that signs is known to be the last one.
+    pub(super) key_is_known: bool,
     sessions: HashMap<String, SessionHead>,
 }
 
 /// The end of one session.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SessionHead {
-    pub(super) id: i64,
+    /// Its number in the tables, where known.
+    id: Option<i64>,
     /// The place of its last event; 0 when it has none.
     pub(super) seq: u64,
     /// First attempts that it made.
@@ -40,21 +48,19 @@ pub(super) struct SessionHead {
 const REMEMBERED: usize = 4096;
 
 impl Head {
-    /// Reads the end of the ledger. What was signed must still have the root that was signed, and
-    /// what follows must follow: nothing else is ever signed again.
-    pub(super) fn load(connection: &Connection, origin: &str) -> Result<Self, ReadLedgerError> {
+    /// Reads the end of what stands in the tables. What was signed must still have the root that
+    /// was signed, and what follows must follow: nothing else is ever signed again.
+    pub(super) fn load(
+        connection: &Connection,
+        origin: &str,
+        log: Extent,
+    ) -> Result<Self, ReadLedgerError> {
         let cut = read::cut(connection)?;
         let checkpoint = last_checkpoint(connection)?;
         let signed = checkpoint.as_ref().map_or(0, Checkpoint::size);
         let frontier = frontier(connection, signed)?;
         if let Some(checkpoint) = checkpoint {
-            let keys = read::keys(connection)?;
-            if checkpoint.root() != frontier.root() {
-                return Err(broken("its last checkpoint has another root"));
-            }
-            if !keys.iter().any(|key| checkpoint.is_signed_by(key)) {
-                return Err(broken("its last checkpoint is not signed by its key"));
-            }
+            hold(&checkpoint, frontier.root(), connection)?;
         }
         let last = match signed.checked_sub(1) {
             Some(last) => read::digest(connection, last)?,
@@ -65,34 +71,101 @@ impl Head {
             last,
             signed,
             cut,
-            recent: Recent::load(connection)?,
+            log,
+            recent: Recent::default(),
+            is_whole: true,
+            key_is_known: false,
             sessions: HashMap::new(),
         };
         head.extend(connection)?;
         Ok(head)
     }
 
-    /// Follows what another process may have added. Whether it could: what retention dropped since
-    /// has to be read anew.
-    pub(super) fn follow(&mut self, connection: &Connection) -> Result<bool, ReadLedgerError> {
-        let now = extent(connection)?;
-        if now == (self.frontier.size(), self.cut) {
-            return Ok(true);
+    /// Adds what stands in the log and follows.
+    pub(super) fn replay(
+        &mut self,
+        connection: &Connection,
+        records: Vec<Record>,
+    ) -> Result<(), ReadLedgerError> {
+        let mut last = None;
+        for record in records {
+            match record {
+                Record::Event(body, stored) => {
+                    let outline = Outline::read(&body)
+                        .map_err(|error| broken(&format!("an event of its log: {error}")))?;
+                    let size = self.frontier.size();
+                    if outline.seq < size {
+                        // It has moved.
+                        continue;
+                    }
+                    if (outline.seq, outline.previous) != (size, self.last) {
+                        let what = format!("event {} of its log does not follow", outline.seq);
+                        return Err(broken(&what));
+                    }
+                    let mut now = self.session(connection, &outline.session)?.unwrap_or_default();
+                    now.seq += 1;
+                    now.calls += u64::from(outline.draft.is_first_attempt());
+                    let opening = match outline.draft.follows() {
+                        Some(id) => self.recent.opening(connection, id)?.map(|found| found.seq),
+                        None => None,
+                    };
+                    let brought = |digest: &Digest| stored.iter().any(|s| s.digest == *digest);
+                    let needs = outline.draft.needs().filter(|needed| !brought(needed));
+                    let entry = Entry {
+                        seq: outline.seq,
+                        session: outline.session.to_string(),
+                        session_seq: now.seq,
+                        calls: now.calls,
+                        kind: outline.draft.event.to_string().into(),
+                        execution_id: outline.draft.opens().map(str::to_owned),
+                        opening,
+                        digest: Digest::of_bytes(&body),
+                        needs,
+                        stored,
+                        nodes: Vec::new(),
+                        body,
+                    };
+                    self.add(entry, now);
+                }
+                Record::Checkpoint(note) => {
+                    let checkpoint: Checkpoint =
+                        note.parse().map_err(|error| broken(&format!("its log: {error}")))?;
+                    if checkpoint.size() <= self.signed {
+                        continue;
+                    }
+                    if checkpoint.size() != self.frontier.size()
+                        || checkpoint.root() != self.frontier.root()
+                    {
+                        return Err(broken("a checkpoint of its log has another root"));
+                    }
+                    self.signed = checkpoint.size();
+                    self.recent.checkpoints.push((checkpoint.size(), note));
+                    last = Some(checkpoint);
+                }
+            }
         }
-        if now.1 != self.cut || now.0 < self.frontier.size() {
-            return Ok(false);
+        // The others were signed by the same keys, and each is verified when the ledger is.
+        if let Some(last) = last {
+            hold(&last, last.root(), connection)?;
         }
-        self.sessions.clear();
-        self.recent = Recent::load(connection)?;
-        self.extend(connection)?;
-        self.signed = last_checkpoint(connection)?.map_or(0, |checkpoint| checkpoint.size());
-        Ok(true)
+        Ok(())
+    }
+
+    /// Adds an event that stands in the log.
+    pub(super) fn add(&mut self, mut entry: Entry, session: SessionHead) {
+        self.last = entry.digest;
+        self.frontier.push(&entry.digest, |node| entry.nodes.push(node));
+        match self.sessions.get_mut(&entry.session) {
+            Some(known) => *known = session,
+            None => drop(self.sessions.insert(entry.session.clone(), session)),
+        }
+        self.recent.add(entry);
     }
 
     /// Adds the events that follow, if each follows the one before it.
     fn extend(&mut self, connection: &Connection) -> Result<(), ReadLedgerError> {
         let mut statement = connection
-            .prepare_cached("SELECT seq, digest, body FROM written WHERE seq >= ?1 ORDER BY seq")?;
+            .prepare_cached("SELECT seq, digest, body FROM events WHERE seq >= ?1 ORDER BY seq")?;
         let mut rows = statement.query([self.frontier.size()])?;
         while let Some(row) = rows.next()? {
             let (seq, size) = (row.get::<_, u64>(0)?, self.frontier.size());
@@ -125,30 +198,28 @@ impl Head {
         }
         let found = find_session(connection, name)?;
         if let Some(head) = found {
-            self.advance(name, head);
+            self.sessions.insert(name.to_owned(), head);
         }
         Ok(found)
     }
 
-    /// Remembers the end of a session.
-    pub(super) fn advance(&mut self, name: &str, head: SessionHead) {
-        if let Some(known) = self.sessions.get_mut(name) {
-            *known = head;
-            return;
+    /// The number of a session in the tables, where it is known.
+    pub(super) fn session_id(&self, name: &str) -> Option<i64> {
+        self.sessions.get(name).and_then(|session| session.id)
+    }
+
+    pub(super) fn remember_session_id(&mut self, name: &str, id: i64) {
+        if let Some(session) = self.sessions.get_mut(name) {
+            session.id = Some(id);
         }
-        if self.sessions.len() >= REMEMBERED {
+    }
+
+    /// Forgets the sessions where they are too many. All of their events must stand in the tables.
+    pub(super) fn forget_sessions(&mut self) {
+        if self.sessions.len() > REMEMBERED {
             self.sessions.clear();
         }
-        self.sessions.insert(name.to_owned(), head);
     }
-}
-
-/// Makes a place for a session that has not begun.
-pub(super) fn begin_session(connection: &Connection, name: &str) -> rusqlite::Result<SessionHead> {
-    let id = connection
-        .prepare_cached("INSERT INTO sessions (name) VALUES (?1) RETURNING id")?
-        .query_row([name], |row| row.get(0))?;
-    Ok(SessionHead { id, seq: 0, calls: 0 })
 }
 
 /// What stands before the first event.
@@ -168,25 +239,38 @@ pub(super) fn find_session(
     let Some(id) = id else { return Ok(None) };
     let last = connection
         .prepare_cached(
-            "SELECT session_seq, calls FROM written WHERE session = ?1
+            "SELECT session_seq, calls FROM events WHERE session = ?1
              ORDER BY session_seq DESC LIMIT 1",
         )?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let (seq, calls) = last.unwrap_or_default();
-    Ok(Some(SessionHead { id, seq, calls }))
+    Ok(Some(SessionHead { id: Some(id), seq, calls }))
 }
 
-/// Events that were ever written, and the first of them that is still there.
-pub(super) fn extent(connection: &Connection) -> rusqlite::Result<(u64, u64)> {
+/// Events that were ever written.
+pub(super) fn extent(connection: &Connection) -> rusqlite::Result<u64> {
     // Retention never drops the last event.
     connection
-        .prepare_cached(
-            "SELECT max(coalesce((SELECT max(seq) + 1 FROM events), 0),
-                        coalesce((SELECT max(seq) + 1 FROM recent), 0)),
-                    (SELECT coalesce(max(cut), 0) FROM tombstones)",
-        )?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM events")?
+        .query_row([], |row| row.get(0))
+}
+
+/// Verifies that the last checkpoint is of these events, and signed by a key of the ledger.
+fn hold(
+    checkpoint: &Checkpoint,
+    root: Digest,
+    connection: &Connection,
+) -> Result<(), ReadLedgerError> {
+    if checkpoint.root() != root {
+        return Err(broken("its last checkpoint has another root"));
+    }
+    let keys = read::keys(connection)?;
+    if keys.iter().any(|key| checkpoint.is_signed_by(key)) {
+        Ok(())
+    } else {
+        Err(broken("its last checkpoint is not signed by its key"))
+    }
 }
 
 fn last_checkpoint(connection: &Connection) -> Result<Option<Checkpoint>, ReadLedgerError> {
@@ -213,7 +297,7 @@ pub(super) fn frontier(connection: &Connection, size: u64) -> Result<Frontier, R
         }
     }
     let mut statement = connection
-        .prepare_cached("SELECT digest FROM written WHERE seq >= ?1 AND seq < ?2 ORDER BY seq")?;
+        .prepare_cached("SELECT digest FROM events WHERE seq >= ?1 AND seq < ?2 ORDER BY seq")?;
     let mut rows = statement.query([frontier.size(), size])?;
     while let Some(row) = rows.next()? {
         let digest = read::digest_at(row, 0)?;

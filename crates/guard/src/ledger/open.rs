@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use rustix::fs::{FlockOperation, flock};
 use zeroize::Zeroizing;
 
-use super::body::Outline;
-use super::head::Head;
+use super::append::AppendError;
 use super::key::{self, KeyFileError, PublicKey, SigningKey};
-use super::read::{self, ReadLedgerError};
+use super::log::Log;
+use super::log_file::{LogFile, SystemLogFile};
+use super::read;
 use super::rotation;
 use super::schema::{APPLICATION_ID, TABLES, USER_VERSION};
 use super::settings::{Durability, LedgerSettings};
-use super::wal;
 use super::writer::Writer;
 use crate::ports::{Clock, Randomness, RandomnessError};
 
@@ -107,14 +106,13 @@ pub(super) struct Opened {
     pub(super) writer: Writer,
     /// For reading beside the writer; none in memory.
     pub(super) reader: Option<Connection>,
-    /// Held while the ledger is open.
-    pub(super) lock: Option<File>,
     pub(super) notices: Vec<String>,
 }
 
 /// Opens the ledger in a file, or begins one.
 pub(super) fn open(
     path: &Path,
+    log: Box<dyn LogFile>,
     settings: &LedgerSettings,
     clock: Arc<dyn Clock>,
     randomness: &dyn Randomness,
@@ -124,43 +122,21 @@ pub(super) fn open(
         message: error.to_string(),
     };
     let mut notices = Vec::new();
-    let lock = private(&beside(path, "-lock")).map_err(unwritable)?;
-    // Nobody else has it open: what is unfinished now was left behind.
-    let alone = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    if alone {
-        let torn = wal::torn(&beside(path, "-wal")).map_err(unwritable)?;
-        notices.extend(torn.map(|torn| torn.notice(settings.durability)));
-    } else {
-        flock(&lock, FlockOperation::LockShared).map_err(|error| unwritable(error.into()))?;
-    }
     notices.extend(make_private(path).map_err(unwritable)?);
+    notices.extend(make_private(&beside(path, "-log")).map_err(unwritable)?);
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
-    let mut connection = connect(path, settings.durability).map_err(storage)?;
-    recognise(&connection, path)?;
     let key_path = settings.key.clone().unwrap_or_else(|| beside(path, ".key"));
-    begin(&mut connection, path, &key_path, randomness)?;
+    // SQLite does not wait for others when it turns to its own log for the first time.
+    log.lock().map_err(unwritable)?;
+    let connected = connections(path, &key_path, randomness);
+    log.unlock();
+    let (connection, reader) = connected?;
     let (key, key_number) = current_key(&connection, path, &key_path)?;
     let origin = read::origin(&connection).map_err(storage)?;
-    let broken = |error: ReadLedgerError| match error {
-        ReadLedgerError::Storage(message) => {
-            OpenLedgerError::Corrupt { path: path.to_owned(), what: message }
-        }
-        other => OpenLedgerError::Corrupt { path: path.to_owned(), what: other.to_string() },
-    };
-    let head = Head::load(&connection, &origin).map_err(broken)?;
-    let last = last_event(&connection, &head).map_err(broken)?;
-    let now = clock.wall();
-    notices.extend(last.filter(|at| *at > now).map(|at| {
-        let seconds = (at - now) / 1000;
-        format!("the clock went back: the last event was written {seconds} s after now")
-    }));
-    let reader = connect(path, settings.durability).map_err(storage)?;
-    reader.pragma_update(None, "query_only", true).map_err(storage)?;
-    if alone {
-        flock(&lock, FlockOperation::LockShared).map_err(|error| unwritable(error.into()))?;
-    }
-    let writer = Writer {
+    let mut writer = Writer {
         connection,
+        log: Some(Log::new(log)),
+        cut: 0,
         signed_at: clock.monotonic(),
         clock,
         origin,
@@ -168,9 +144,38 @@ pub(super) fn open(
         key_number,
         key_path: Some(key_path),
         durability: settings.durability,
-        head: Some(head),
+        head: None,
     };
-    Ok(Opened { writer, reader: Some(reader), lock: Some(lock), notices })
+    let corrupt = |error: AppendError| OpenLedgerError::Corrupt {
+        path: path.to_owned(),
+        what: match error {
+            AppendError::Storage(message) => message,
+            other => other.to_string(),
+        },
+    };
+    let last = writer.last_event().map_err(corrupt)?;
+    notices.extend(unfinished(writer.cut, settings.durability));
+    let now = writer.clock.wall();
+    notices.extend(last.filter(|at| *at > now).map(|at| {
+        let seconds = (at - now) / 1000;
+        format!("the clock went back: the last event was written {seconds} s after now")
+    }));
+    Ok(Opened { writer, reader: Some(reader), notices })
+}
+
+/// One connection to write with and one to read with, to a ledger that has been begun.
+fn connections(
+    path: &Path,
+    key_path: &Path,
+    randomness: &dyn Randomness,
+) -> Result<(Connection, Connection), OpenLedgerError> {
+    let storage = |error: rusqlite::Error| from_sqlite(path, &error);
+    let mut writer = connect(path).map_err(storage)?;
+    recognise(&writer, path)?;
+    begin(&mut writer, path, key_path, randomness)?;
+    let reader = connect(path).map_err(storage)?;
+    reader.pragma_update(None, "query_only", true).map_err(storage)?;
+    Ok((writer, reader))
 }
 
 /// A ledger that is gone with the process, with a key of its own.
@@ -181,7 +186,7 @@ pub(super) fn in_memory(
     let path = Path::new(":memory:");
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
     let mut connection = Connection::open_in_memory().map_err(storage)?;
-    prepare(&connection, Durability::Os).map_err(storage)?;
+    prepare(&connection).map_err(storage)?;
     let mut seed = Zeroizing::new([0; 32]);
     randomness.fill(&mut *seed)?;
     let key = SigningKey::from_seed(&seed);
@@ -191,6 +196,8 @@ pub(super) fn in_memory(
     transaction.commit().map_err(storage)?;
     let writer = Writer {
         connection,
+        log: None,
+        cut: 0,
         signed_at: clock.monotonic(),
         clock,
         origin,
@@ -200,7 +207,7 @@ pub(super) fn in_memory(
         durability: Durability::Os,
         head: None,
     };
-    Ok(Opened { writer, reader: None, lock: None, notices: Vec::new() })
+    Ok(Opened { writer, reader: None, notices: Vec::new() })
 }
 
 /// Opens the ledger in a file for reading, whoever holds its key.
@@ -214,28 +221,24 @@ pub(super) fn read_only(path: &Path) -> Result<Connection, OpenLedgerError> {
     Ok(connection)
 }
 
-fn connect(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // Not created here: SQLite would give it the mode of every other file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    prepare(&connection, durability)?;
+    prepare(&connection)?;
     Ok(connection)
 }
 
-fn prepare(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // Under `os` the log is synced before it moves into the file, so that a machine that stops
-    // loses the end of the ledger and nothing before it.
-    let synchronous = match durability {
-        Durability::Full | Durability::Batch => "FULL",
-        Durability::Os => "NORMAL",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)?;
+    // What moves from the log into the tables is gone from the log: another process may have been
+    // told that it survives the machine.
+    connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    // The pages that every event touches are written again and again: a longer log moves each into
-    // the file once for many of them.
+    // Pages that every move touches go into the file once for many of them, and each way there
+    // costs two syncs.
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "trusted_schema", false)
 }
@@ -250,11 +253,13 @@ const CACHE_KIB: i64 = 16 * 1024;
 /// Refuses a file that holds something else.
 fn recognise(connection: &Connection, path: &Path) -> Result<(), OpenLedgerError> {
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
+    // One moment for all three: another process may be making the tables.
+    let moment = connection.unchecked_transaction().map_err(storage)?;
     let number = |pragma: &str| -> Result<i32, OpenLedgerError> {
-        connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(storage)
+        moment.pragma_query_value(None, pragma, |row| row.get(0)).map_err(storage)
     };
     let (application, version) = (number("application_id")?, number("user_version")?);
-    let tables: i64 = connection
+    let tables: i64 = moment
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(storage)?;
     if application == APPLICATION_ID && version > USER_VERSION {
@@ -340,14 +345,34 @@ fn current_key(
     })
 }
 
-/// When the last event was written.
-fn last_event(connection: &Connection, head: &Head) -> Result<Option<i64>, ReadLedgerError> {
-    let Some(seq) = head.frontier.size().checked_sub(1) else { return Ok(None) };
-    let bytes: Vec<u8> =
-        connection.query_row("SELECT body FROM written WHERE seq = ?1", [seq], |row| row.get(0))?;
-    let outline = Outline::read(&bytes);
-    outline.map(|outline| Some(outline.at)).map_err(|error| ReadLedgerError::Broken {
-        what: format!("event {seq} cannot be read: {error}"),
+/// What is said about the end of a log that was no whole event.
+fn unfinished(bytes: u64, durability: Durability) -> Option<String> {
+    let lost = match durability {
+        Durability::Full | Durability::Batch => "nothing acknowledged was in it",
+        Durability::Os => {
+            "if the machine stopped, and not only the process, acknowledged events may be lost"
+        }
+    };
+    (bytes > 0).then(|| {
+        format!("the last {bytes} bytes of the log were an unfinished write and are cut: {lost}")
+    })
+}
+
+/// The file of the log of the ledger in a file.
+pub(super) fn log_file(path: &Path) -> Result<Box<dyn LogFile>, OpenLedgerError> {
+    match SystemLogFile::open(&beside(path, "-log")) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => {
+            Err(OpenLedgerError::Unwritable { path: path.to_owned(), message: error.to_string() })
+        }
+    }
+}
+
+/// The same for reading; `None` when there is none.
+pub(super) fn read_only_log(path: &Path) -> Result<Option<SystemLogFile>, OpenLedgerError> {
+    SystemLogFile::read_only(&beside(path, "-log")).map_err(|error| OpenLedgerError::Corrupt {
+        path: path.to_owned(),
+        what: format!("its log cannot be read: {error}"),
     })
 }
 

@@ -26,9 +26,17 @@ struct Slot<T> {
 
 #[derive(Debug)]
 enum State<T> {
-    Empty(Option<Waker>),
+    Empty(Waiter),
     Filled(Result<T, AppendError>),
     Taken,
+}
+
+/// Who is to be woken: to wake nobody costs as much.
+#[derive(Debug)]
+enum Waiter {
+    Nobody,
+    Thread,
+    Task(Waker),
 }
 
 impl<T> Pending<T> {
@@ -38,7 +46,7 @@ impl<T> Pending<T> {
 
     /// A pending answer, and the end where it is given.
     pub(super) fn under_way() -> (Self, Promise<T>) {
-        let state = Mutex::new(State::Empty(None));
+        let state = Mutex::new(State::Empty(Waiter::Nobody));
         let slot = Arc::new(Slot { state, filled: Condvar::new() });
         (Self(Inner::Under(slot.clone())), Promise(Some(slot)))
     }
@@ -52,7 +60,8 @@ impl<T> Pending<T> {
             Inner::Ready(result) => result.unwrap_or(Err(AppendError::Closed)),
             Inner::Under(slot) => {
                 let mut state = slot.lock();
-                while matches!(*state, State::Empty(_)) {
+                while let State::Empty(waiter) = &mut *state {
+                    *waiter = Waiter::Thread;
                     state = slot.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 match std::mem::replace(&mut *state, State::Taken) {
@@ -72,8 +81,8 @@ impl<T: Unpin> Future for Pending<T> {
             Inner::Ready(result) => Poll::Ready(result.take().unwrap_or(Err(AppendError::Closed))),
             Inner::Under(slot) => {
                 let mut state = slot.lock();
-                if let State::Empty(waker) = &mut *state {
-                    *waker = Some(context.waker().clone());
+                if let State::Empty(waiter) = &mut *state {
+                    *waiter = Waiter::Task(context.waker().clone());
                     return Poll::Pending;
                 }
                 match std::mem::replace(&mut *state, State::Taken) {
@@ -103,9 +112,10 @@ impl<T> Promise<T> {
     fn put(&mut self, result: Result<T, AppendError>) {
         let Some(slot) = self.0.take() else { return };
         let before = std::mem::replace(&mut *slot.lock(), State::Filled(result));
-        slot.filled.notify_all();
-        if let State::Empty(Some(waker)) = before {
-            waker.wake();
+        match before {
+            State::Empty(Waiter::Thread) => slot.filled.notify_all(),
+            State::Empty(Waiter::Task(waker)) => waker.wake(),
+            State::Empty(Waiter::Nobody) | State::Filled(_) | State::Taken => {}
         }
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn digest_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest
 /// The digest of one event.
 pub(super) fn digest(connection: &Connection, seq: u64) -> Result<Digest, ReadLedgerError> {
     connection
-        .prepare_cached("SELECT digest FROM written WHERE seq = ?1")?
+        .prepare_cached("SELECT digest FROM events WHERE seq = ?1")?
         .query_row([seq], |row| digest_at(row, 0))
         .optional()?
         .ok_or_else(|| ReadLedgerError::Broken { what: format!("event {seq} is missing") })
@@ -89,7 +89,7 @@ pub(super) fn origin(connection: &Connection) -> rusqlite::Result<String> {
 /// The seq of the event that brought an execution id.
 pub(super) fn opening(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
     connection
-        .prepare_cached("SELECT seq FROM written WHERE execution_id = ?1")?
+        .prepare_cached("SELECT seq FROM events WHERE execution_id = ?1")?
         .query_row([id], |row| row.get(0))
         .optional()
 }
@@ -101,8 +101,8 @@ pub(super) fn execution(
 ) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     let Some(seq) = opening(connection, id)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
-        "SELECT seq, digest, body FROM written WHERE seq = ?1
-         UNION ALL SELECT seq, digest, body FROM written WHERE opening = ?1 ORDER BY seq",
+        "SELECT seq, digest, body FROM events WHERE seq = ?1
+         UNION ALL SELECT seq, digest, body FROM events WHERE opening = ?1 ORDER BY seq",
     )?;
     let mut rows = statement.query([seq])?;
     let mut events = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn execution(
 /// The event with this number.
 pub(super) fn at(connection: &Connection, seq: u64) -> Result<Option<Event>, ReadLedgerError> {
     let mut statement =
-        connection.prepare_cached("SELECT seq, digest, body FROM written WHERE seq = ?1")?;
+        connection.prepare_cached("SELECT seq, digest, body FROM events WHERE seq = ?1")?;
     let mut rows = statement.query([seq])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
@@ -130,7 +130,7 @@ pub(super) fn session(
     after: u64,
 ) -> Result<Vec<Event>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
-        "SELECT seq, digest, body FROM written
+        "SELECT seq, digest, body FROM events
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
          ORDER BY session_seq",
     )?;
@@ -158,13 +158,13 @@ pub(super) fn recent(
 ) -> Result<Vec<String>, ReadLedgerError> {
     let mut statement = match session {
         Some(_) => connection.prepare_cached(
-            "SELECT execution_id FROM written
+            "SELECT execution_id FROM events
              WHERE session = (SELECT id FROM sessions WHERE name = ?1)
                AND execution_id IS NOT NULL
              ORDER BY session_seq DESC LIMIT ?2",
         )?,
         None => connection.prepare_cached(
-            "SELECT execution_id FROM written WHERE ?1 IS NULL AND execution_id IS NOT NULL
+            "SELECT execution_id FROM events WHERE ?1 IS NULL AND execution_id IS NOT NULL
              ORDER BY seq DESC LIMIT ?2",
         )?,
     };
@@ -203,7 +203,7 @@ impl Subtrees for StoredTree<'_> {
             return Err(ReadLedgerError::Dropped { cut });
         }
         let mut statement = self.0.prepare_cached(
-            "SELECT digest FROM written WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
+            "SELECT digest FROM events WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
         )?;
         let mut rows = statement.query([start, end])?;
         let mut leaves = super::tree::Frontier::default();

@@ -1,17 +1,16 @@
 //! The result store: texts and results by their digest, compressed.
 
 use countersign_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _, params};
-
-use super::recent::Recent;
+use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 /// Bytes on their way into the store.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) digest: Digest,
-    size: usize,
-    packed: bool,
-    bytes: Vec<u8>,
+    /// Of the bytes before they were packed.
+    pub(super) size: usize,
+    pub(super) packed: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Shorter bytes are stored as they are.
@@ -29,64 +28,34 @@ impl Stored {
         Self { digest, size, packed: false, bytes }
     }
 
-    /// Stores the bytes under the number of an event, or says that this event refers to them, too.
-    pub(super) fn put(
-        &self,
-        connection: &Connection,
-        recent: &Recent,
-        place: Table,
-        event: u64,
-        number: usize,
-    ) -> rusqlite::Result<()> {
-        let id = event * PER_EVENT + u64::try_from(number).unwrap_or(u64::MAX);
-        if refer(connection, recent, &self.digest, id)? {
-            return Ok(());
-        }
-        connection
-            .prepare_cached(match place {
-                Table::Indexed => {
-                    "INSERT INTO results (id, digest, size, packed, bytes)
-                     VALUES (?1, ?2, ?3, ?4, ?5)"
-                }
-                Table::Recent => {
-                    "INSERT INTO recent_results (id, digest, size, packed, bytes)
-                     VALUES (?1, ?2, ?3, ?4, ?5)"
-                }
-            })?
+    /// Stores the bytes under a number of an event, or says that this event refers to them, too.
+    pub(super) fn put(&self, insert: &mut Statement<'_>, id: u64) -> rusqlite::Result<()> {
+        insert
             .execute(params![id, self.digest.as_bytes(), self.size, self.packed, self.bytes])
             .map(|_| ())
     }
+
+    /// The bytes as they were before they were packed, if they still have their digest.
+    pub(super) fn whole(&self) -> Option<Vec<u8>> {
+        let bytes = unpack(self.size, self.packed, &self.bytes).ok()?;
+        (Digest::of_bytes(&bytes) == self.digest).then_some(bytes)
+    }
 }
 
-/// Where new rows go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
-    Recent,
-    Indexed,
-}
+/// Takes the columns of a stored result.
+pub(super) const INSERT: &str = "
+    INSERT INTO results (id, digest, size, packed, bytes) VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT (digest) DO UPDATE SET id = excluded.id";
 
 /// Ids of stored results belong to events: so many to each.
 pub(super) const PER_EVENT: u64 = 256;
 
-/// Says that an event refers to bytes that are stored already; whether they are.
-pub(super) fn refer(
-    connection: &Connection,
-    recent: &Recent,
-    digest: &Digest,
-    id: u64,
-) -> rusqlite::Result<bool> {
-    let mut changed = 0;
-    if recent.has_result(digest) {
-        changed = connection
-            .prepare_cached("UPDATE recent_results SET id = ?2 WHERE digest = ?1")?
-            .execute(params![digest.as_bytes(), id])?;
-    }
-    if changed == 0 {
-        changed = connection
-            .prepare_cached("UPDATE results SET id = ?2 WHERE digest = ?1")?
-            .execute(params![digest.as_bytes(), id])?;
-    }
-    Ok(changed > 0)
+/// Says that an event refers to bytes that are stored already.
+pub(super) fn refer(connection: &Connection, digest: &Digest, id: u64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE results SET id = ?2 WHERE digest = ?1")?
+        .execute(params![digest.as_bytes(), id])
+        .map(|_| ())
 }
 
 /// The bytes with this digest.
@@ -95,7 +64,7 @@ pub(super) fn get(
     digest: &Digest,
 ) -> rusqlite::Result<Option<Result<Vec<u8>, UnpackError>>> {
     connection
-        .prepare_cached("SELECT size, packed, bytes FROM stored WHERE digest = ?1")?
+        .prepare_cached("SELECT size, packed, bytes FROM results WHERE digest = ?1")?
         .query_row([digest.as_bytes()], |row| {
             let packed: bool = row.get(1)?;
             Ok(unpack(row.get(0)?, packed, row.get_ref(2)?.as_blob()?))

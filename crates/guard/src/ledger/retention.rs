@@ -25,7 +25,6 @@ impl Writer {
             now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
         };
         self.transaction(|writer, head| {
-            head.recent.move_all(&writer.connection)?;
             let mut results_cut = 0;
             if let Some(age) = retention.events_for {
                 let cut = events_before(&writer.connection, head, before(age))?;
@@ -67,7 +66,7 @@ impl Writer {
             [],
         )?;
         // What remains is signed before the checkpoints of what is gone go.
-        self.sign(head)?;
+        self.sign_in_tables(head)?;
         self.connection.execute("DELETE FROM checkpoints WHERE size < ?1", [cut])?;
         head.cut = cut;
         Ok(())

@@ -50,10 +50,11 @@ impl Writer {
             let (number, since) = (writer.key_number + 1, head.frontier.size());
             let public = next.public();
             insert_key(&writer.connection, &writer.origin, number, since, &public, &writer.key)?;
+            head.key_is_known = false;
             Ok(())
         })?;
         // Takes up the new key, puts its file in place, and signs what is there with it.
-        self.transaction(|writer, head| writer.sign(head))?;
+        self.transaction(|writer, head| writer.sign_in_tables(head))?;
         Ok(self.key.public())
     }
 }

@@ -8,9 +8,7 @@ pub(super) const USER_VERSION: i32 = 1;
 
 /// Everything that a new ledger begins with.
 ///
-/// Each append writes as few pages as can be. New events and results go into tables without
-/// indexes, `recent` and `recent_results`, and move into `events` and `results` many at a time;
-/// the views `written` and `stored` show both. Counters stand in the rows instead of tables of
+/// Events come here from the log, many at a time. Counters stand in the rows instead of tables of
 /// their own.
 pub(super) const TABLES: &str = "
 CREATE TABLE ledger (
@@ -39,19 +37,6 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_of_session ON events (session, session_seq);
 CREATE UNIQUE INDEX events_that_open ON events (execution_id) WHERE execution_id IS NOT NULL;
 CREATE INDEX events_that_follow ON events (opening) WHERE opening IS NOT NULL;
-
-CREATE TABLE recent (
-    seq INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL,
-    session_seq INTEGER NOT NULL,
-    calls INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    execution_id TEXT,
-    opening INTEGER,
-    digest BLOB NOT NULL,
-    body BLOB NOT NULL
-) STRICT;
-CREATE VIEW written AS SELECT * FROM events UNION ALL SELECT * FROM recent;
 
 -- Roots of complete subtrees with 256^level leaves.
 CREATE TABLE nodes (
@@ -92,25 +77,12 @@ CREATE TABLE results (
     bytes BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX results_by_digest ON results (digest);
-CREATE TABLE recent_results (
-    id INTEGER PRIMARY KEY,
-    digest BLOB NOT NULL,
-    size INTEGER NOT NULL,
-    packed INTEGER NOT NULL,
-    bytes BLOB NOT NULL
-) STRICT;
-CREATE VIEW stored AS SELECT * FROM results UNION ALL SELECT * FROM recent_results;
 
 CREATE TRIGGER events_stay BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events
 WHEN OLD.seq >= (SELECT coalesce(max(cut), 0) FROM tombstones)
 BEGIN SELECT RAISE(ABORT, 'events are never deleted without a tombstone'); END;
-CREATE TRIGGER recent_stay BEFORE UPDATE ON recent
-BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-CREATE TRIGGER recent_remain BEFORE DELETE ON recent
-WHEN NOT EXISTS (SELECT 1 FROM events WHERE seq = OLD.seq AND digest = OLD.digest)
-BEGIN SELECT RAISE(ABORT, 'events are never deleted before they have moved'); END;
 CREATE TRIGGER nodes_stay BEFORE UPDATE ON nodes
 BEGIN SELECT RAISE(ABORT, 'nodes are never changed'); END;
 CREATE TRIGGER nodes_remain BEFORE DELETE ON nodes
@@ -137,16 +109,10 @@ BEGIN SELECT RAISE(ABORT, 'stored results are never changed'); END;
 CREATE TRIGGER results_remain BEFORE DELETE ON results
 WHEN OLD.id >= 256 * (SELECT coalesce(max(cut), 0) FROM result_tombstones)
 BEGIN SELECT RAISE(ABORT, 'stored results are never deleted without a tombstone'); END;
-CREATE TRIGGER recent_results_stay
-BEFORE UPDATE OF digest, size, packed, bytes ON recent_results
-BEGIN SELECT RAISE(ABORT, 'stored results are never changed'); END;
-CREATE TRIGGER recent_results_remain BEFORE DELETE ON recent_results
-WHEN NOT EXISTS (SELECT 1 FROM results WHERE digest = OLD.digest)
-BEGIN SELECT RAISE(ABORT, 'stored results are never deleted before they have moved'); END;
 CREATE TRIGGER sessions_stay BEFORE UPDATE ON sessions
 BEGIN SELECT RAISE(ABORT, 'sessions are never changed'); END;
 CREATE TRIGGER sessions_remain BEFORE DELETE ON sessions
-WHEN EXISTS (SELECT 1 FROM written WHERE session = OLD.id)
+WHEN EXISTS (SELECT 1 FROM events WHERE session = OLD.id)
 BEGIN SELECT RAISE(ABORT, 'sessions that have events are never deleted'); END;
 CREATE TRIGGER ledger_stays BEFORE UPDATE ON ledger
 BEGIN SELECT RAISE(ABORT, 'the name of a ledger is never changed'); END;

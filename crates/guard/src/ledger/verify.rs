@@ -1,12 +1,14 @@
 //! Recomputing a ledger: what was changed, cut or put in is named.
 
 mod chain;
+mod logged;
 mod signed;
 mod stored;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use super::key::PublicKey;
+use super::log::{Read, Record};
 use super::note::Checkpoint;
 use super::read::{self, ReadLedgerError};
 use super::schema;
@@ -144,23 +146,36 @@ impl From<ReadLedgerError> for Stop {
     }
 }
 
-/// Verifies the whole ledger, as it is at one moment.
-pub(super) fn verify(
-    connection: &Connection,
-    expected: &Expected,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Verification, ReadLedgerError> {
-    let moment = connection.unchecked_transaction()?;
-    let mut found = Verification::default();
-    match run(&moment, expected, progress, &mut found) {
-        Ok(()) => Ok(found),
-        Err(Stop::Broken(broken)) => Ok(Verification { broken: Some(broken), ..found }),
-        Err(Stop::Unread(error)) => Err(error),
+/// A ledger as it is at one moment, whatever is written meanwhile.
+pub(super) struct Moment<'c>(Transaction<'c>);
+
+impl<'c> Moment<'c> {
+    pub(super) fn of(connection: &'c Connection) -> Result<Self, ReadLedgerError> {
+        let moment = connection.unchecked_transaction()?;
+        // The moment is that of the first look.
+        moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(Self(moment))
+    }
+
+    /// Verifies the whole ledger, with what stands only in its log.
+    pub(super) fn verify(
+        self,
+        log: Read,
+        expected: &Expected,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verification, ReadLedgerError> {
+        let mut found = Verification::default();
+        match run(&self.0, log, expected, progress, &mut found) {
+            Ok(()) => Ok(found),
+            Err(Stop::Broken(broken)) => Ok(Verification { broken: Some(broken), ..found }),
+            Err(Stop::Unread(error)) => Err(error),
+        }
     }
 }
 
 fn run(
     connection: &Connection,
+    log: Read,
     expected: &Expected,
     progress: &mut dyn FnMut(u64),
     found: &mut Verification,
@@ -177,11 +192,17 @@ fn run(
         return Err(Broken::new("the ledger does not have one name").into());
     }
     let origin = read::origin(connection)?;
-    let signed = Signed::read(connection, &origin)?;
+    let notes = log.records.iter().filter_map(|record| match record {
+        Record::Checkpoint(note) => Some(note.as_str()),
+        Record::Event(..) => None,
+    });
+    let signed = Signed::read(connection, &origin, notes)?;
     signed.hold_against(&origin, expected, found)?;
     let mut chain =
         Chain::begin(connection, &origin, &signed, expected.checkpoint.as_ref(), found)?;
     chain.verify_events(progress)?;
+    chain.verify_log(&log)?;
+    progress(chain.events());
     chain.end()
 }
 

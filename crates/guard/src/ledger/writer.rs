@@ -1,29 +1,34 @@
-//! The one place that writes events: everything in one transaction, or nothing.
+//! The one place that writes events: everything that is handed over at once, or nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_model::{Digest, Status};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::append::{AppendError, Item};
-use super::body::{self, Place, body};
+use super::body::{self, Outline, Place, body};
 use super::event::{Draft, Event};
-use super::head::{Head, SessionHead, begin_session};
+use super::head::Head;
 use super::key::{self, PublicKey, SigningKey};
+use super::log::{Extent, Log, Sync, put_checkpoint, put_event};
+use super::moving::insert_checkpoint;
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
-use super::recent::{Recent, is_large};
-use super::results::{self, PER_EVENT, Table};
+use super::recent::{Entry, Recent};
 use super::settings::Durability;
-use super::tree::{BLOCK, StoredNode};
+use super::tree::BLOCK;
 use crate::ports::Clock;
 
 /// Writes to the ledger for this process.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) connection: Connection,
+    /// Nowhere for a ledger in memory.
+    pub(super) log: Option<Log>,
+    /// Bytes of unfinished writes that were cut off the log.
+    pub(super) cut: u64,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) origin: String,
     pub(super) key: SigningKey,
@@ -38,33 +43,35 @@ pub(super) struct Writer {
     pub(super) signed_at: Duration,
 }
 
-/// Without a sync that would carry one, a checkpoint is signed when so much time has passed, or a
-/// block of events is full.
+/// Without a sync that would carry one, a checkpoint is signed when so much time has passed.
 const UNSIGNED_FOR: Duration = Duration::from_secs(1);
 
-/// What one event came to, inside a transaction that goes on.
+/// What one event came to, while others are still to be written.
 type Outcome = Result<Event, AppendError>;
 
 impl Writer {
-    /// Writes the items in their order, in one transaction. An item that is refused leaves the
-    /// others alone; trouble with the file leaves nothing of any.
+    /// Writes the items in their order, all at once. An item that is refused leaves the others
+    /// alone; trouble with the file leaves nothing of any.
     pub(super) fn write(&mut self, items: Vec<Item>) -> Vec<Outcome> {
         let count = items.len();
-        let written = self.transaction(|writer, head| {
-            let table = if is_large(count) { Table::Indexed } else { Table::Recent };
-            if table == Table::Indexed {
-                head.recent.move_all(&writer.connection)?;
-            }
-            let mut ended = false;
+        let written = self.locked(|writer, head| {
+            let ended = items.iter().any(|item| matches!(item.draft, Draft::Ended));
             let mut outcomes = Vec::with_capacity(count);
+            let mut bytes = Vec::with_capacity(1024 * count);
+            // The tables are looked at for many items in one go.
+            if count > 1 {
+                writer.connection.prepare_cached("BEGIN")?.execute([])?;
+            }
             for item in items {
-                ended |= matches!(item.draft, Draft::Ended);
-                outcomes.push(insert(&writer.connection, &*writer.clock, head, table, item)?);
+                outcomes.push(writer.add(head, item, &mut bytes)?);
             }
-            if ended || head.recent.is_full() {
-                head.recent.move_all(&writer.connection)?;
+            if count > 1 {
+                writer.connection.prepare_cached("COMMIT")?.execute([])?;
             }
-            writer.sign_if_due(head, ended)?;
+            writer.sign_if_due(head, ended, &mut bytes)?;
+            writer.append(head, &bytes)?;
+            // What is written is written, whether it moves now or later.
+            head.is_whole = writer.move_if_due(head, ended).is_ok();
             Ok(outcomes)
         });
         written.unwrap_or_else(|error| vec![Err(error); count])
@@ -79,75 +86,223 @@ impl Writer {
                 .prepare_cached("SELECT note FROM checkpoints WHERE size = ?1")?
                 .query_row([size], |row| row.get(0))
                 .optional()?;
-            let Some(note) = note else { return writer.sign(head) };
+            let Some(note) = note else { return writer.sign_in_tables(head) };
             Ok(note.parse().map_err(|error| broken(format!("its last checkpoint: {error}")))?)
         })
     }
 
-    /// Does something in one transaction, standing on the present end of the ledger.
+    /// When the last event was written.
+    pub(super) fn last_event(&mut self) -> Result<Option<i64>, AppendError> {
+        self.locked(|writer, head| {
+            let Some(seq) = head.frontier.size().checked_sub(1) else { return Ok(None) };
+            let at = |body: &[u8]| {
+                let outline = Outline::read(body);
+                outline.map(|outline| Some(outline.at)).map_err(|error| {
+                    Trouble::from(broken(format!("event {seq} cannot be read: {error}")))
+                })
+            };
+            if let Some(entry) = head.recent.entries.last() {
+                return at(&entry.body);
+            }
+            let query = "SELECT body FROM events WHERE seq = ?1";
+            let body: Vec<u8> = writer.connection.query_row(query, [seq], |row| row.get(0))?;
+            at(&body)
+        })
+    }
+
+    /// Brings everything into the tables, so that it can be read there.
+    pub(super) fn settle(&mut self) -> Result<(), AppendError> {
+        self.locked(|writer, head| writer.move_all(head))
+    }
+
+    /// Does something to the tables in one transaction, standing on the present end of the ledger.
     pub(super) fn transaction<T>(
         &mut self,
         act: impl FnOnce(&mut Self, &mut Head) -> Result<T, Trouble>,
     ) -> Result<T, AppendError> {
-        let done = self.try_transaction(act);
-        done.map_err(|Trouble(error)| {
-            // Whatever the statement that failed left behind: nothing of it stays, and what this
-            // process believed about the end of the ledger is read again.
-            self.head = None;
-            if !self.connection.is_autocommit() {
-                let _ = self.connection.execute_batch("ROLLBACK");
-            }
-            error
+        self.locked(|writer, head| {
+            writer.move_all(head)?;
+            writer.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+            let done = act(writer, head)?;
+            // Others read the tables anew once they may: after this.
+            writer.renew(head)?;
+            writer.connection.prepare_cached("COMMIT")?.execute([])?;
+            Ok(done)
         })
     }
 
-    fn try_transaction<T>(
+    /// Does something while no other process writes, standing on the present end of the ledger.
+    fn locked<T>(
         &mut self,
         act: impl FnOnce(&mut Self, &mut Head) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
-        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let mut known = self.head.take();
-        // Another process may have written in between.
-        let followed = match &mut known {
-            Some(head) => head.follow(&self.connection)?,
-            None => false,
-        };
-        let mut head = match known.filter(|_| followed) {
-            Some(head) => head,
-            None => Head::load(&self.connection, &self.origin)?,
-        };
-        let done = act(self, &mut head)?;
-        self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.head = Some(head);
-        Ok(done)
+    ) -> Result<T, AppendError> {
+        if let Some(log) = &self.log {
+            log.lock().map_err(|error| Trouble::from(error).0)?;
+        }
+        let done = self.follow().and_then(|mut head| {
+            let done = act(self, &mut head)?;
+            self.head = Some(head).filter(|head| head.is_whole);
+            Ok(done)
+        });
+        if !self.connection.is_autocommit() {
+            // Whatever the statement that failed left behind: nothing of it stays. What this
+            // process believed about the end of the ledger is gone with the head.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        if let Some(log) = &self.log {
+            log.unlock();
+        }
+        done.map_err(|Trouble(error)| error)
     }
 
-    fn sign_if_due(&mut self, head: &mut Head, ended: bool) -> Result<(), Trouble> {
+    /// The end of the ledger, with what other processes wrote. Whoever fails from here on leaves
+    /// none, and it is read again.
+    fn follow(&mut self) -> Result<Head, Trouble> {
+        let known = self.head.take();
+        let Some(log) = &mut self.log else {
+            let nowhere = Extent::default();
+            return Ok(match known {
+                Some(head) => head,
+                None => Head::load(&self.connection, &self.origin, nowhere)?,
+            });
+        };
+        let mut extent = log.extent()?;
+        let known = known.filter(|head| head.log.round == extent.round);
+        let mut head = match known {
+            Some(head) if head.log == extent => return Ok(head),
+            Some(head) if head.log.end < extent.end => head,
+            Some(head) => {
+                // What was acknowledged is gone: nothing goes on from what is left.
+                self.head = Some(head);
+                return Err(broken("its log was cut from outside".to_owned()).into());
+            }
+            None => {
+                let begin = Extent { end: 0, ..extent };
+                Head::load(&self.connection, &self.origin, begin)?
+            }
+        };
+        let read = log.follow(head.log.end, &mut extent)?;
+        self.cut += read.unfinished;
+        head.replay(&self.connection, read.records)?;
+        head.log = extent;
+        Ok(head)
+    }
+
+    /// Writes records into the log, or keeps what they say in memory.
+    fn append(&mut self, head: &mut Head, bytes: &[u8]) -> Result<(), Trouble> {
+        let sync = if self.durability == Durability::Os { Sync::Never } else { Sync::Now };
+        match &mut self.log {
+            Some(log) if !bytes.is_empty() => Ok(log.append(bytes, &mut head.log, sync)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the head is to be signed: with every sync, at the end of a session, and where that
+    /// is seldom, when a block of events is full or some time has passed.
+    pub(super) fn is_due(&self, head: &Head, ended: bool) -> bool {
         let (size, signed) = (head.frontier.size(), head.signed);
         let due = ended
             || self.durability != Durability::Os
             || size / BLOCK > signed / BLOCK
             || self.clock.monotonic().saturating_sub(self.signed_at) >= UNSIGNED_FOR;
-        if due && size > signed {
-            self.sign(head)?;
+        due && size > signed
+    }
+
+    fn sign_if_due(
+        &mut self,
+        head: &mut Head,
+        ended: bool,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), Trouble> {
+        if self.is_due(head, ended) {
+            let checkpoint = self.sign(head)?;
+            let note = checkpoint.to_string();
+            put_checkpoint(bytes, &note);
+            head.recent.checkpoints.push((checkpoint.size(), note));
         }
         Ok(())
     }
 
-    /// Signs the head. Checkpoints that it replaces go: one a block stays for ever.
+    /// Signs the head.
     pub(super) fn sign(&mut self, head: &mut Head) -> Result<Checkpoint, Trouble> {
-        self.follow_rotation()?;
+        if !head.key_is_known {
+            self.follow_rotation()?;
+            head.key_is_known = true;
+        }
         let size = head.frontier.size();
         let checkpoint = Checkpoint::sign(&self.origin, size, head.frontier.root(), &self.key);
-        self.connection
-            .prepare_cached("INSERT OR REPLACE INTO checkpoints (size, note) VALUES (?1, ?2)")?
-            .execute(params![size, checkpoint.to_string()])?;
-        self.connection
-            .prepare_cached("DELETE FROM checkpoints WHERE size > ?1 AND size < ?2")?
-            .execute([size.saturating_sub(1) / BLOCK * BLOCK, size])?;
         head.signed = size;
         self.signed_at = self.clock.monotonic();
         Ok(checkpoint)
+    }
+
+    /// Signs the head inside a transaction.
+    pub(super) fn sign_in_tables(&mut self, head: &mut Head) -> Result<Checkpoint, Trouble> {
+        let checkpoint = self.sign(head)?;
+        insert_checkpoint(&self.connection, checkpoint.size(), &checkpoint.to_string())?;
+        Ok(checkpoint)
+    }
+
+    /// Writes one event. INVARIANT: an event that is refused has written nothing.
+    fn add(
+        &mut self,
+        head: &mut Head,
+        item: Item,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Outcome, Trouble> {
+        let connection = &self.connection;
+        let opening = match may_follow(connection, &head.recent, &item.draft)? {
+            Ok(opening) => opening,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let mut now = head.session(connection, &item.session)?.unwrap_or_default();
+        if let Some(limit) = item.quota.filter(|limit| now.calls >= *limit) {
+            return Ok(Err(AppendError::QuotaExhausted { limit }));
+        }
+        let brought = |digest: &Digest| item.stored.iter().any(|stored| stored.digest == *digest);
+        let needs = item
+            .draft
+            .needs()
+            .filter(|digest| *digest != Digest::of_bytes(b"") && !brought(digest));
+        if let Some(digest) = needs
+            && !head.recent.has_result(connection, &digest)?
+        {
+            return Ok(Err(AppendError::MissingResult { digest }));
+        }
+        now.seq += 1;
+        now.calls += u64::from(item.draft.is_first_attempt());
+        let (seq, at, previous) = (head.frontier.size(), self.clock.wall(), head.last);
+        let place = Place { seq, session: &item.session, session_seq: now.seq, at, previous };
+        let body = body(&item.bytes, &place)?;
+        let digest = Digest::of_bytes(&body);
+        if self.log.is_some() {
+            put_event(bytes, &body, &item.stored);
+        }
+        let entry = Entry {
+            seq,
+            session: item.session.clone(),
+            session_seq: now.seq,
+            calls: now.calls,
+            kind: item.draft.name().into(),
+            execution_id: item.draft.opens().map(str::to_owned),
+            opening,
+            digest,
+            body,
+            needs,
+            stored: item.stored,
+            nodes: Vec::new(),
+        };
+        head.add(entry, now);
+        Ok(Ok(Event {
+            version: body::VERSION,
+            seq,
+            session: item.session,
+            session_seq: now.seq,
+            at,
+            draft: item.draft,
+            previous,
+            digest,
+        }))
     }
 
     /// Takes up the key that another process may have put in place.
@@ -176,6 +331,13 @@ impl Writer {
     }
 }
 
+impl Drop for Writer {
+    /// What stands in the log alone moves, so that one file has everything. What fails stays there.
+    fn drop(&mut self) {
+        let _ = self.settle();
+    }
+}
+
 /// Trouble that ends a transaction.
 #[derive(Debug)]
 pub(super) struct Trouble(pub(super) AppendError);
@@ -186,9 +348,18 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
+impl From<std::io::Error> for Trouble {
+    fn from(error: std::io::Error) -> Self {
+        Self(AppendError::Storage(error.to_string()))
+    }
+}
+
 impl From<ReadLedgerError> for Trouble {
     fn from(error: ReadLedgerError) -> Self {
-        Self(AppendError::Storage(error.to_string()))
+        Self(AppendError::Storage(match error {
+            ReadLedgerError::Storage(message) => message,
+            other => other.to_string(),
+        }))
     }
 }
 
@@ -202,84 +373,9 @@ fn broken(what: String) -> ReadLedgerError {
     ReadLedgerError::Broken { what }
 }
 
-/// Writes one event. INVARIANT: an event that is refused has written nothing.
-fn insert(
-    connection: &Connection,
-    clock: &dyn Clock,
-    head: &mut Head,
-    table: Table,
-    item: Item,
-) -> Result<Outcome, Trouble> {
-    let opening = match follow(connection, &head.recent, &item.draft)? {
-        Ok(opening) => opening,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    let before = head.session(connection, &item.session)?;
-    let calls = before.map_or(0, |before| before.calls);
-    if let Some(limit) = item.quota.filter(|limit| calls >= *limit) {
-        return Ok(Err(AppendError::QuotaExhausted { limit }));
-    }
-    let seq = head.frontier.size();
-    if let Err(refusal) = store(connection, &head.recent, table, &item, seq)? {
-        return Ok(Err(refusal));
-    }
-    let before = match before {
-        Some(before) => before,
-        None => begin_session(connection, &item.session)?,
-    };
-    let now = SessionHead {
-        id: before.id,
-        seq: before.seq + 1,
-        calls: before.calls + u64::from(item.draft.is_first_attempt()),
-    };
-    let (at, previous) = (clock.wall(), head.last);
-    let place = Place { seq, session: &item.session, session_seq: now.seq, at, previous };
-    let body = body(&item.bytes, &place)?;
-    let digest = Digest::of_bytes(&body);
-    connection
-        .prepare_cached(match table {
-            Table::Indexed => "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            Table::Recent => "INSERT INTO recent VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        })?
-        .execute(params![
-            seq,
-            now.id,
-            now.seq,
-            now.calls,
-            item.draft.name(),
-            item.draft.opens(),
-            opening,
-            digest.as_bytes(),
-            body
-        ])?;
-    let mut completed = Vec::new();
-    head.frontier.push(&digest, |node| completed.push(node));
-    for StoredNode { level, number, hash } in completed {
-        connection
-            .prepare_cached("INSERT INTO nodes (level, number, hash) VALUES (?1, ?2, ?3)")?
-            .execute(params![level, number, hash.as_bytes()])?;
-    }
-    if table == Table::Recent {
-        let results = item.stored.iter().map(|stored| stored.digest);
-        head.recent.add(seq, &item.draft, results);
-    }
-    head.last = digest;
-    head.advance(&item.session, now);
-    Ok(Ok(Event {
-        version: body::VERSION,
-        seq,
-        session: item.session,
-        session_seq: now.seq,
-        at,
-        draft: item.draft,
-        previous,
-        digest,
-    }))
-}
-
 /// What an event says about the executions before it, if it may say so: the seq of the event that
 /// opened the execution which it follows.
-fn follow(
+fn may_follow(
     connection: &Connection,
     recent: &Recent,
     draft: &Draft,
@@ -301,25 +397,4 @@ fn follow(
         }
     }
     Ok(Ok(Some(opening.seq)))
-}
-
-/// Stores what comes with an event, and what it needs must be there then.
-fn store(
-    connection: &Connection,
-    recent: &Recent,
-    table: Table,
-    item: &Item,
-    seq: u64,
-) -> Result<Result<(), AppendError>, Trouble> {
-    if let Some(digest) = item.draft.needs()
-        && digest != Digest::of_bytes(b"")
-        && !item.stored.iter().any(|stored| stored.digest == digest)
-        && !results::refer(connection, recent, &digest, seq * PER_EVENT)?
-    {
-        return Ok(Err(AppendError::MissingResult { digest }));
-    }
-    for (number, stored) in item.stored.iter().enumerate() {
-        stored.put(connection, recent, table, seq, number + 1)?;
-    }
-    Ok(Ok(()))
 }

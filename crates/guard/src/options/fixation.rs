@@ -2,6 +2,8 @@ use countersign_rules::FixationSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::executor::SHELL_OUTPUT;
+
 /// `[tools.fixation]`: when repetition without progress counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -15,7 +17,7 @@ pub struct FixationOptions {
     pub streak: Option<usize>,
     /// How many of the latest calls are looked at for calls of one name.
     pub window: usize,
-    /// Tools that are called again on purpose, by name.
+    /// Tools that are called again on purpose, by name, beside `shell_output`.
     pub pollers: Vec<String>,
 }
 
@@ -64,7 +66,7 @@ impl FixationOptions {
         if let Some(streak) = streak.filter(|streak| *streak > window) {
             return Err(FixationOptionsError::StreakAboveWindow { streak, window });
         }
-        let pollers = pollers.into_iter().collect();
+        let pollers = pollers.into_iter().chain([SHELL_OUTPUT.to_owned()]).collect();
         Ok(FixationSettings { nudge, refuse, streak, window, pollers })
     }
 }

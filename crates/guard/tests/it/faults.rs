@@ -1,6 +1,7 @@
 //! When the record cannot be kept: a clear error or a denied call, never an unrecorded execution.
 #![expect(clippy::disallowed_methods, reason = "files of the state folder are spoiled")]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -86,17 +87,30 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
 
 #[test]
 fn a_call_whose_intent_cannot_be_recorded_does_not_run() {
-    let folder = TempDir::new().unwrap();
-    let (guard, runs) = kept(&folder, GuardSettings::default());
-    let session = session(&guard, "s");
-    assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
-    // Somebody replaces the table that intents go into.
-    let ledger = StateFolder::at(folder.path()).ledger();
-    let connection = rusqlite::Connection::open(ledger).unwrap();
-    connection.execute_batch("DROP TABLE recent").unwrap();
-    let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
-    assert!(matches!(answer, Err(CallError::NotRecorded(_))), "{answer:?}");
-    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    type Spoil = fn(&Path);
+    let cases: [(&str, Spoil); 2] = [
+        // The log has what the tables have not.
+        ("-log", |log| {
+            std::fs::File::options().write(true).open(log).unwrap().set_len(100).unwrap()
+        }),
+        ("", |ledger| {
+            let connection = rusqlite::Connection::open(ledger).unwrap();
+            connection.execute_batch("DROP TABLE events").unwrap();
+        }),
+    ];
+    for (file, spoil) in cases {
+        let folder = TempDir::new().unwrap();
+        let (guard, runs) = kept(&folder, GuardSettings::default());
+        let session = session(&guard, "s");
+        assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
+        let ledger = StateFolder::at(folder.path()).ledger();
+        spoil(&folder.path().join(format!("{}{file}", ledger.file_name().unwrap().display())));
+        for _ in 0..2 {
+            let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
+            assert!(matches!(answer, Err(CallError::NotRecorded(_))), "{file}: {answer:?}");
+            assert_eq!(runs.load(Ordering::SeqCst), 1);
+        }
+    }
 }
 
 #[test]

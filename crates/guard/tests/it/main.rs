@@ -3,19 +3,26 @@
 
 mod audit;
 mod blocklist;
+mod cache;
 mod chain;
 mod composite;
+mod corpus;
 mod delegation;
 mod desk;
 mod doors;
 mod faults;
+mod files;
+mod filters;
 mod function;
 mod gates;
 mod ledger;
 mod live;
+mod overflow;
 mod redact;
 mod retry;
 mod shell;
 mod shell_chain;
 mod stage;
 mod taxonomy;
+mod transactions;
+mod web;

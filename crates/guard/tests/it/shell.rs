@@ -211,7 +211,7 @@ fn both_ways_run_the_same_command_and_strangers_are_not_its_own() {
     assert_eq!(wait(shell.execute_tool_call_confirmed(confirmed, &scene)), Ok(None));
     assert!(!shell.is_tool_retryable("shell") && !shell.is_tool_speculatable("shell"));
     let names: Vec<_> = shell.tool_definitions().into_iter().map(|tool| tool.name).collect();
-    assert_eq!(names, ["shell", "bash"]);
+    assert_eq!(names, ["shell", "bash", "shell_output", "shell_stop"]);
 }
 
 #[test]
@@ -524,6 +524,7 @@ fn hot_swap_is_atomic_under_load() {
             settings: ShellOptions { pass_env: vec![name.to_owned()], ..ShellOptions::default() }
                 .resolve()
                 .unwrap(),
+            ..ShellPolicy::default()
         }
     };
     let (a, b) = (one("AA"), one("BB"));

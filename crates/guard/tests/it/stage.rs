@@ -45,6 +45,7 @@ impl Stage {
             completed: &self.nothing,
             tools: &self.nothing,
             mentioned: &self.nothing,
+            recent: &[],
             claim_source: None,
             now: 0,
         }

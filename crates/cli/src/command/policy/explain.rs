@@ -122,12 +122,12 @@ fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> a
         let rule = said.rule.map(|rule| format!("by `{rule}`"));
         let mut lines = said.why.map(str::to_owned).into_iter().chain(rule);
         let first = lines.next().unwrap_or_default();
-        writeln!(out, "{}", format!("  {:<11}{word}  {first}", gate.0).trim_end())?;
+        writeln!(out, "{}", format!("  {:<12}{word}  {first}", gate.0).trim_end())?;
         for line in lines {
-            writeln!(out, "{:20}{line}", "")?;
+            writeln!(out, "{:21}{line}", "")?;
         }
         if let Some(help) = said.help {
-            writeln!(out, "{:20}{}: {help}", "", paint.help("help"))?;
+            writeln!(out, "{:21}{}: {help}", "", paint.help("help"))?;
         }
     }
     Ok(())

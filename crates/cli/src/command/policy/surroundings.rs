@@ -92,6 +92,7 @@ impl Place {
             completed: &past.completed,
             tools: &past.tools,
             mentioned: &past.mentioned,
+            recent: &[],
             claim_source: None,
             now: 0,
         }

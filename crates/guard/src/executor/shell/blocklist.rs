@@ -14,6 +14,7 @@ mod deletion;
 mod devices;
 mod names;
 mod options;
+mod temporary;
 
 use deletion::Place;
 
@@ -115,12 +116,12 @@ pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     constructs(&script, list).or_else(|| {
-        script.commands().iter().find_map(|command| {
-            nameless(command)
-                .or_else(|| names::blocked(command, list))
-                .or_else(|| builtins::blocked(command, list))
-                .or_else(|| devices::blocked(command))
-                .or_else(|| deletion::blocked(command, &script, &list.place))
+        script.commands().iter().find_map(|shell| {
+            nameless(shell)
+                .or_else(|| names::blocked(shell, list))
+                .or_else(|| builtins::blocked(shell, list))
+                .or_else(|| devices::blocked(shell))
+                .or_else(|| deletion::blocked(shell, &script, &list.place, command))
         })
     })
 }

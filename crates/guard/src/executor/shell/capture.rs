@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is kept of one output stream: its beginning and its end, in bounded memory however long
 /// it is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Capture {
     /// Bytes that head and tail may each hold.
     most: usize,
@@ -45,6 +46,25 @@ impl Capture {
     }
 }
 
+/// What both streams of a command printed so far, for somebody who reads while it runs.
+#[derive(Debug, Clone)]
+pub(super) struct Echo(Arc<Mutex<Capture>>);
+
+impl Echo {
+    pub(super) fn of(characters: usize) -> Self {
+        Self(Arc::new(Mutex::new(Capture::of(characters))))
+    }
+
+    pub(super) fn push(&self, bytes: &[u8]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+    }
+
+    /// What there is now.
+    pub(super) fn so_far(&self) -> Captured {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().finish()
+    }
+}
+
 /// One output stream at its end.
 #[derive(Debug)]
 pub(super) struct Captured {
@@ -63,9 +83,9 @@ impl Captured {
     }
 
     /// Its text in at most `limit` characters, and whether something is missing from it.
-    pub(super) fn text(self, limit: usize) -> (String, bool) {
+    pub(super) fn text(&self, limit: usize) -> (String, bool) {
         if self.characters() <= limit {
-            return (self.head, false);
+            return (self.head.clone(), false);
         }
         // The mark is reserved for at its longest.
         let half = limit.saturating_sub(mark(u64::MAX).len()) / 2;

@@ -57,7 +57,7 @@ const SECRET_PARTS: [&str; 6] =
 
 /// Names by which a shell or the loader runs something before or instead of the command that was
 /// judged.
-const CODE_NAMES: [&str; 13] = [
+const CODE_NAMES: [&str; 18] = [
     "BASH_ENV",
     "BASH_LOADABLES_PATH",
     "BASH_XTRACEFD",
@@ -65,20 +65,35 @@ const CODE_NAMES: [&str; 13] = [
     "CDPATH",
     "ENV",
     "FPATH",
+    "GCONV_PATH",
     "GLOBIGNORE",
     "IFS",
+    "PERL5OPT",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
     "POSIXLY_CORRECT",
     "PROMPT_COMMAND",
     "PS4",
+    "RUBYOPT",
     "SHELLOPTS",
 ];
 const CODE_STARTS: [&str; 3] = ["LD_", "DYLD_", "BASH_FUNC_"];
 
+/// Names of doors to programs that are not confined: agents of keys, containers, a session's bus.
+const DOORS: [&str; 6] = [
+    "CONTAINER_HOST",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DOCKER_HOST",
+    "GPG_AGENT_INFO",
+    "SSH_AUTH_SOCK",
+];
+
 /// Where programs are looked for when nobody says so.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The environment of a command: the allow-list, what `added` lets through, and never a secret,
-/// whatever the configuration says.
+/// The environment of a command: the allow-list, what `added` lets through, and never a secret or a
+/// way out, whatever the configuration says.
 pub(super) fn environment(
     given: &BTreeMap<String, String>,
     added: &GlobSet,
@@ -110,7 +125,8 @@ fn may_pass(name: &str) -> bool {
         || starts(&SECRET_STARTS)
         || SECRET_ENDS.iter().any(|end| upper.ends_with(end))
         || SECRET_PARTS.iter().any(|part| upper.contains(part));
-    valid && !secret && !CODE_NAMES.contains(&upper.as_str()) && !starts(&CODE_STARTS)
+    let code = CODE_NAMES.contains(&upper.as_str()) || starts(&CODE_STARTS);
+    valid && !secret && !code && !DOORS.contains(&upper.as_str())
 }
 
 #[cfg(test)]
@@ -164,6 +180,9 @@ mod tests {
             "BASH_FUNC_ls%%",
             "SHELLOPTS",
             "IFS",
+            "PERL5OPT",
+            "SSH_AUTH_SOCK",
+            "DOCKER_HOST",
             "1X",
             "A B",
             "",

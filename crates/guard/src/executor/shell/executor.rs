@@ -1,34 +1,36 @@
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_model::{Effects, Origin, Tool, ToolErrorCategory};
+use countersign_model::{Tool, ToolErrorCategory};
 use countersign_shell::Script;
-use serde_json::{Value, json};
+use rustix::process::{Gid, Uid};
 
+use super::asked::{Asked, bash, run_named};
+use super::background::Background;
 use super::capture::shares;
+use super::definition::{OUTPUT, RUN, STOP, definitions};
 use super::directory::directory;
 use super::environment::environment;
 use super::harmless::is_harmless;
-use super::run::{Ended, Run, run};
+use super::receipt::{confinement, refused, unconfined};
+use super::run::{self, Ended, Run, Start};
+use super::sessions::Sessions;
+use super::transaction::Transaction;
 use super::written::Watched;
 use super::{
-    ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings, find_blocked_command,
+    SessionEnd, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings,
+    find_blocked_command,
 };
 use crate::admitted::Admitted;
 use crate::executor::{
-    Confinement, ExecutorId, ExecutorKind, ExitCause, ToolError, ToolExecutor, ToolOutput,
+    ExecutorId, ExecutorKind, ExitCause, FullText, RolledBack, ToolError, ToolExecutor, ToolOutput,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
+use crate::sandbox::{Gap, Profile, Room, Sandbox};
 use crate::scene::{Scene, TrustLevel};
-
-/// The tool, and its other name.
-const NAMES: [&str; 2] = ["shell", "bash"];
-
-/// Where Bash is looked for. Another shell would read some commands differently from the analysis
-/// that judged them.
-const BASH: [&str; 4] =
-    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
 
 /// Runs shell commands with Bash.
 ///
@@ -37,38 +39,187 @@ const BASH: [&str; 4] =
 #[derive(Debug, Clone)]
 pub struct ShellExecutor {
     policy: ShellPolicyHandle,
+    sandbox: Sandbox,
+    sessions: Sessions,
+    snapshots: Option<PathBuf>,
 }
 
 impl ShellExecutor {
-    /// Runs commands under this policy, which the gates should share.
+    /// Runs commands under this policy, which the gates should share. Nothing confines them.
     #[must_use]
     pub fn new(policy: ShellPolicyHandle) -> Self {
-        Self { policy }
+        Self { policy, sandbox: Sandbox::default(), sessions: Sessions::default(), snapshots: None }
     }
 
-    async fn run(&self, call: &Admitted, scene: &Scene<'_>) -> Result<ToolOutput, ToolError> {
+    /// Confines commands.
+    #[must_use]
+    pub fn confined(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Keeps the last snapshots in this folder, as many as the settings say.
+    #[must_use]
+    pub fn keeping_snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.snapshots = Some(folder.into());
+        self
+    }
+
+    /// What has to be called when a session ends, so that nothing of it goes on.
+    #[must_use]
+    pub fn session_end(&self) -> SessionEnd {
+        let sessions = self.sessions.clone();
+        Arc::new(move |session| sessions.end(session))
+    }
+
+    async fn perform(
+        &self,
+        call: &Admitted,
+        execution_id: &str,
+        scene: &Scene<'_>,
+    ) -> Result<ToolOutput, ToolError> {
+        match call.tool().name.as_str() {
+            OUTPUT => self.look(call, scene, false),
+            STOP => self.look(call, scene, true),
+            _ => self.run(call, execution_id, scene).await,
+        }
+    }
+
+    async fn run(
+        &self,
+        call: &Admitted,
+        execution_id: &str,
+        scene: &Scene<'_>,
+    ) -> Result<ToolOutput, ToolError> {
         let policy = self.policy.load();
         let asked = Asked::read(call.arguments(), &policy.settings)?;
         refuse_blocked(&asked, &policy, scene)?;
         let settings = &policy.settings;
         let directory = directory(scene.workspace, &settings.directories, asked.cwd)?;
+        let transaction =
+            Transaction::begin(&settings.transaction, asked.command, &directory, scene)?;
         let watched = Watched::before(&written(asked.command), &directory);
-        let ended = run(Run {
-            program: bash(asked.command)?,
+        let (run, beforehand) = self.prepared(&asked, &policy, scene, directory)?;
+        if policy.sandbox.strict && beforehand.iter().any(|gap| gap.essential) {
+            return Err(refused(&beforehand));
+        }
+        let held = matches!(run.start, Start::Held(_));
+        let profile = policy.sandbox.profile;
+        let own_namespaces = matches!(&run.start, Start::Held(held) if held.plan.own_namespaces);
+        let told = |gaps: Vec<Gap>, escaped: bool| {
+            let gaps = beforehand.into_iter().chain(gaps).collect();
+            if held {
+                confinement(profile, gaps, (!own_namespaces).then_some(escaped))
+            } else {
+                unconfined(profile, escaped)
+            }
+        };
+        if asked.background {
+            let name = self.sessions.start(scene.session, || Background::start(run))?;
+            let text = format!(
+                "started in the background as `{name}`; it has no result yet: read it with \
+                 `{OUTPUT}`, end it with `{STOP}`"
+            );
+            let confinement = Some(told(Vec::new(), false));
+            return Ok(ToolOutput { confinement, ..ToolOutput::from(text) });
+        }
+        let ended = run::run(run).await?;
+        let confinement = Some(told(ended.gaps.clone(), ended.escaped));
+        let mut output = output(&ended, settings, asked.timeout);
+        let side_effects = watched.after();
+        if let Some(transaction) = transaction {
+            let kept_in = self.snapshots.as_deref();
+            output.rolled_back = transaction.end(ended.exit_code, execution_id, kept_in)?;
+        }
+        if let Some(RolledBack { restored, deleted }) = output.rolled_back {
+            let note = format!("[undone: {restored} put back, {deleted} removed]\n");
+            output.add(&note);
+        }
+        // What was undone is done to nothing.
+        let side_effects = if output.rolled_back.is_some() { Vec::new() } else { side_effects };
+        Ok(ToolOutput { side_effects, confinement, ..output })
+    }
+
+    /// The run, and what is known beforehand not to hold.
+    fn prepared(
+        &self,
+        asked: &Asked<'_>,
+        policy: &ShellPolicy,
+        scene: &Scene<'_>,
+        directory: PathBuf,
+    ) -> Result<(Run, Vec<Gap>), ToolError> {
+        let settings = &policy.settings;
+        let program = bash(asked.command)?;
+        let mut environment = environment(scene.environment, &settings.passed);
+        let mut run = Run {
+            start: Start::Bare(program.clone()),
             directory,
-            environment: environment(scene.environment, &settings.passed),
+            environment: BTreeMap::new(),
             limits: settings.limits,
             timeout: asked.timeout,
-            max_output: settings.max_output,
-        })
-        .await?;
-        let escaped = ended.escaped;
-        let output = output(ended, settings.max_output, asked.timeout);
-        Ok(ToolOutput {
-            side_effects: watched.after(),
-            confinement: Some(unconfined(escaped)),
-            ..output
-        })
+            max_output: settings.max_recorded,
+            echo: None,
+        };
+        if !self.sandbox.can_hold(&policy.sandbox) {
+            if policy.sandbox.strict {
+                return Err(refused(&[Gap::essential("no helper program is named")]));
+            }
+            run.environment = environment;
+            return Ok((run, Vec::new()));
+        }
+        let cannot = |what: &str, error: &io::Error| {
+            let message = format!("the command cannot be confined: {what}: {error}");
+            ToolError::of(ToolErrorCategory::PermanentFailure, message)
+        };
+        let workspace = scene.workspace.canonicalize();
+        let workspace = workspace.map_err(|error| cannot("the workspace", &error))?;
+        let base = environment.get("TMPDIR").map_or(Path::new("/tmp"), |path| Path::new(path));
+        let temporary = self.sessions.temporary(scene.session, base);
+        let temporary = temporary.map_err(|error| cannot("its temporary folder", &error))?;
+        own_temporary(&mut environment, &temporary);
+        let room = Room {
+            workspace: &workspace,
+            directories: &settings.directories,
+            directory: &run.directory,
+            environment: &environment,
+            temporary: &temporary,
+        };
+        let mut held = self.sandbox.hold(&policy.sandbox, &room, settings.limits, program);
+        if let Some((user, group)) = held.plan.identity {
+            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+            rustix::fs::chown(&temporary, Some(user), Some(group))
+                .map_err(|error| cannot("its temporary folder", &error.into()))?;
+        }
+        let beforehand = std::mem::take(&mut held.gaps);
+        run.start = Start::Held(Box::new(held));
+        run.environment = environment;
+        Ok((run, beforehand))
+    }
+
+    /// What a command in the background printed, perhaps after ending it.
+    fn look(
+        &self,
+        call: &Admitted,
+        scene: &Scene<'_>,
+        stop: bool,
+    ) -> Result<ToolOutput, ToolError> {
+        let name = run_named(call.arguments())?;
+        let run = self.sessions.run(scene.session, name)?;
+        if stop {
+            run.stop();
+        }
+        let (mut text, truncated, ended) = run.look();
+        let state = match ended {
+            None if stop => "ended".to_owned(),
+            None => "still running".to_owned(),
+            Some(Ok(code)) => format!("ended with exit code {code}"),
+            Some(Err(error)) => format!("failed: {error}"),
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{name}: {state}]"));
+        Ok(ToolOutput { truncated, ..ToolOutput::from(text) })
     }
 }
 
@@ -78,12 +229,11 @@ impl ToolExecutor for ShellExecutor {
     }
 
     fn tool_definitions(&self) -> Vec<Tool> {
-        let timeout = self.policy.load().settings.max_timeout.as_secs();
-        NAMES.map(|name| definition(name, timeout)).to_vec()
+        definitions(&self.policy.load().settings)
     }
 
     fn owns(&self, tool: &str) -> bool {
-        NAMES.contains(&tool)
+        RUN.contains(&tool) || tool == OUTPUT || tool == STOP
     }
 
     async fn execute_tool_call(
@@ -94,7 +244,7 @@ impl ToolExecutor for ShellExecutor {
         if !self.owns(&permit.call().tool().name) {
             return Ok(None);
         }
-        self.run(permit.call(), scene).await.map(Some)
+        self.perform(permit.call(), permit.execution_id(), scene).await.map(Some)
     }
 
     async fn execute_tool_call_confirmed(
@@ -105,10 +255,14 @@ impl ToolExecutor for ShellExecutor {
         if !self.owns(&permit.call().tool().name) {
             return Ok(None);
         }
-        self.run(permit.call(), scene).await.map(Some)
+        self.perform(permit.call(), permit.execution_id(), scene).await.map(Some)
     }
 
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
+        if !RUN.contains(&call.tool().name.as_str()) {
+            // They reach nothing but what this session started.
+            return run_named(call.arguments()).err().map(|error| error.to_string());
+        }
         let policy = self.policy.load();
         let asked = match Asked::read(call.arguments(), &policy.settings) {
             Ok(asked) => asked,
@@ -122,12 +276,21 @@ impl ToolExecutor for ShellExecutor {
             Ok(directory) => directory,
             Err(error) => return Some(error.to_string()),
         };
-        let harmless = is_harmless(asked.command, scene.workspace, &directory);
-        (!harmless).then(|| {
-            "nothing would confine the command, and it is not certain that it only reads inside \
-             the workspace"
-                .to_owned()
-        })
+        if is_harmless(asked.command, scene.workspace, &directory) {
+            return None;
+        }
+        let why = match policy.sandbox.profile {
+            Profile::Network => "the command can reach the network".to_owned(),
+            Profile::Off => "nothing would confine the command".to_owned(),
+            Profile::ReadOnly | Profile::Workspace => {
+                match self.essential_gaps(&asked, &policy, scene, directory) {
+                    Ok(gaps) if gaps.is_empty() => return None,
+                    Ok(gaps) => format!("nothing would confine the command: {}", gaps.join("; ")),
+                    Err(error) => error.to_string(),
+                }
+            }
+        };
+        Some(format!("{why}, and it is not certain that it only reads inside the workspace"))
     }
 
     /// A command may have had its effect when it fails.
@@ -140,82 +303,33 @@ impl ToolExecutor for ShellExecutor {
     }
 }
 
-fn definition(name: &str, timeout: u64) -> Tool {
-    let description = "Runs a command with Bash in the workspace and returns what it printed. It \
-                       gets no input, and everything it starts ends with it.";
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "command": {
-                "type": "string",
-                "minLength": 1,
-                "description": "The command line."
-            },
-            "cwd": {
-                "type": "string",
-                "minLength": 1,
-                "description": "The directory to run it in, seen from the workspace."
-            },
-            "timeout_secs": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": timeout,
-                "description": "After how many seconds it is ended."
-            }
-        },
-        "required": ["command"],
-        "additionalProperties": false
-    });
-    Tool {
-        description: if name == "shell" {
-            description.to_owned()
+impl ShellExecutor {
+    /// What would not be held that the profile is there for.
+    fn essential_gaps(
+        &self,
+        asked: &Asked<'_>,
+        policy: &ShellPolicy,
+        scene: &Scene<'_>,
+        directory: PathBuf,
+    ) -> Result<Vec<String>, ToolError> {
+        let abilities = self.sandbox.abilities(&policy.sandbox);
+        let (_, beforehand) = if abilities.confines() {
+            self.prepared(asked, policy, scene, directory).map(|(run, gaps)| (Some(run), gaps))?
         } else {
-            format!("Another name of `shell`. {description}")
-        },
-        parameters: Some(parameters),
-        origin: Origin::Builtin,
-        effects: Effects {
-            reads: Some(true),
-            writes: Some(true),
-            network: Some(true),
-            idempotent: Some(false),
-            retrieves: Some(false),
-        },
-        ..Tool::named(name)
+            (None, Vec::new())
+        };
+        let gaps = abilities.gaps.iter().chain(&beforehand).filter(|gap| gap.essential);
+        Ok(gaps.map(|gap| gap.text.clone()).collect())
     }
 }
 
-/// What the arguments ask for.
-struct Asked<'c> {
-    command: &'c str,
-    cwd: Option<&'c str>,
-    timeout: Duration,
-}
-
-impl<'c> Asked<'c> {
-    fn read(arguments: &'c Value, settings: &ShellSettings) -> Result<Self, ToolError> {
-        let wrong = |message: &str| ToolError::of(ToolErrorCategory::InvalidParameters, message);
-        let command = arguments.get("command").and_then(Value::as_str);
-        let command = command.filter(|command| !command.trim().is_empty());
-        let command = command.ok_or_else(|| wrong("`command` is missing"))?;
-        let cwd = match arguments.get("cwd") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(cwd)) => Some(cwd.as_str()),
-            Some(_) => return Err(wrong("`cwd` is not a text")),
-        };
-        let timeout = match arguments.get("timeout_secs") {
-            None | Some(Value::Null) => settings.timeout,
-            Some(seconds) => seconds
-                .as_u64()
-                .map(Duration::from_secs)
-                .filter(|timeout| !timeout.is_zero() && *timeout <= settings.max_timeout)
-                .ok_or_else(|| {
-                    let most = settings.max_timeout.as_secs();
-                    wrong(&format!("`timeout_secs` is not a number from 1 to {most}"))
-                })?,
-        };
-        Ok(Self { command, cwd, timeout })
+/// Temporary files, and a cache that Go cannot do without, lie in a folder of the session.
+fn own_temporary(environment: &mut BTreeMap<String, String>, temporary: &Path) {
+    let path = temporary.to_string_lossy();
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        environment.insert(name.to_owned(), path.clone().into_owned());
     }
+    environment.entry("GOCACHE".to_owned()).or_insert_with(|| format!("{path}/go-build"));
 }
 
 // INVARIANT: every way to execution comes through here, approved or not.
@@ -235,62 +349,46 @@ fn refuse_blocked(
     }
 }
 
-/// Bash with this command, and nothing that it reads beforehand.
-fn bash(command: &str) -> Result<Vec<String>, ToolError> {
-    let bash =
-        BASH.iter().find(|path| Path::new(path).is_file()).ok_or_else(|| ToolError::Shell {
-            exit_code: 127,
-            category: ToolErrorCategory::PermanentFailure,
-            message: "Bash is not installed, and no other shell runs commands as they were judged"
-                .to_owned(),
-        })?;
-    let words = [*bash, "--noprofile", "--norc", "-c", "--", command, "bash"];
-    Ok(words.map(str::to_owned).to_vec())
-}
-
 /// The paths that the command seems to write.
 fn written(command: &str) -> Vec<String> {
     let Ok(script) = Script::parse(command) else { return Vec::new() };
     script.writes().iter().filter_map(|write| write.path.literal().map(str::to_owned)).collect()
 }
 
-fn output(ended: Ended, limit: usize, timeout: Duration) -> ToolOutput {
-    let Ended { exit_code, timed_out, stdout, stderr, .. } = ended;
-    let (for_stdout, for_stderr) = shares(limit, stdout.characters(), stderr.characters());
-    let (stdout, stdout_cut) = stdout.text(for_stdout);
-    let (stderr, stderr_cut) = stderr.text(for_stderr);
-    let failure = if timed_out {
+fn output(ended: &Ended, settings: &ShellSettings, timeout: Duration) -> ToolOutput {
+    let envelope = envelope(ended, settings.max_output);
+    let given_up = ended.timed_out.then_some(timeout);
+    let failure = if ended.timed_out {
         Some(ToolErrorCategory::Timeout)
     } else {
-        ExitCause::of(exit_code, &stderr).map(ExitCause::category)
+        ExitCause::of(ended.exit_code, &envelope.stderr).map(ExitCause::category)
     };
-    let truncated = stdout_cut || stderr_cut;
-    let version = ShellOutputEnvelope::VERSION;
-    let envelope = ShellOutputEnvelope { version, stdout, stderr, exit_code, truncated };
+    let full = envelope.truncated.then(|| {
+        let full = self::envelope(ended, settings.max_recorded);
+        FullText { cut: full.truncated, text: full.text(given_up) }
+    });
     ToolOutput {
-        text: envelope.text(timed_out.then_some(timeout)),
+        text: envelope.text(given_up),
+        full,
         raw_response: serde_json::to_value(&envelope).ok(),
         failure,
-        exit_code: Some(exit_code),
-        truncated,
+        exit_code: Some(ended.exit_code),
+        truncated: envelope.truncated,
         ..ToolOutput::default()
     }
 }
 
-/// What is true of every command as long as no sandbox holds it.
-fn unconfined(escaped: bool) -> Confinement {
-    let mut not_held = vec![
-        "files outside the workspace can be read and written".to_owned(),
-        "the network can be reached".to_owned(),
-        "other processes of the user can be reached".to_owned(),
-    ];
-    if rustix::process::geteuid().is_root() {
-        not_held.push("the number of processes is not limited, because it ran as root".to_owned());
+/// What it printed, in at most `limit` characters.
+fn envelope(ended: &Ended, limit: usize) -> ShellOutputEnvelope {
+    let Ended { exit_code, stdout, stderr, .. } = ended;
+    let (for_stdout, for_stderr) = shares(limit, stdout.characters(), stderr.characters());
+    let (stdout, stdout_cut) = stdout.text(for_stdout);
+    let (stderr, stderr_cut) = stderr.text(for_stderr);
+    ShellOutputEnvelope {
+        version: ShellOutputEnvelope::VERSION,
+        stdout,
+        stderr,
+        exit_code: *exit_code,
+        truncated: stdout_cut || stderr_cut,
     }
-    not_held.push(if escaped {
-        "a process left the group of the command and may still run".to_owned()
-    } else {
-        "a process that leaves the group of the command is not ended with it".to_owned()
-    });
-    Confinement { profile: "off".to_owned(), not_held }
 }

@@ -1,7 +1,10 @@
 //! Shell commands: what may not run, whoever asks, and how the rest runs.
 
+mod asked;
+mod background;
 mod blocklist;
 mod capture;
+mod definition;
 mod directory;
 mod envelope;
 mod environment;
@@ -9,15 +12,17 @@ mod executor;
 #[cfg(target_os = "linux")]
 mod group;
 mod harmless;
-mod limits;
 mod options;
 mod policy;
 mod read_only;
+mod receipt;
 mod run;
 #[cfg(target_os = "linux")]
 mod session;
+mod sessions;
 #[cfg(target_os = "linux")]
 mod supervisor;
+mod transaction;
 mod written;
 
 pub(crate) use blocklist::NoCommand;
@@ -25,8 +30,11 @@ pub use blocklist::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Substitution,
     find_blocked_command,
 };
+pub(crate) use definition::OUTPUT as SHELL_OUTPUT;
 pub use envelope::ShellOutputEnvelope;
 pub use executor::ShellExecutor;
 pub use options::{ShellOptions, ShellOptionsError, ShellSettings};
 pub use policy::{ShellPolicy, ShellPolicyHandle};
 pub(crate) use read_only::only_reads;
+pub use sessions::SessionEnd;
+pub use transaction::{SinceChanged, UndoError, undo_snapshot};

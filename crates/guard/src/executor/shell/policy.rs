@@ -4,6 +4,7 @@ use arc_swap::ArcSwap;
 
 use super::blocklist::Blocklist;
 use super::options::ShellSettings;
+use crate::sandbox::SandboxSettings;
 
 /// What decides about shell commands and may change while the guard runs.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +13,8 @@ pub struct ShellPolicy {
     pub blocklist: Blocklist,
     /// How the rest runs.
     pub settings: ShellSettings,
+    /// What the kernel holds it to.
+    pub sandbox: SandboxSettings,
 }
 
 /// The shell policy in force, shared by the gate and the executor. A change is atomic: whoever

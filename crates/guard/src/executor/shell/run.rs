@@ -2,21 +2,31 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::capture::Captured;
-use super::limits::Limits;
+use super::capture::{Captured, Echo};
 use crate::executor::ToolError;
+use crate::sandbox::{Gap, Held, Limits};
 
 /// What is to be run.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// The program and its arguments.
-    pub(super) program: Vec<String>,
+    pub(super) start: Start,
     pub(super) directory: PathBuf,
     pub(super) environment: BTreeMap<String, String>,
     pub(super) limits: Limits,
     pub(super) timeout: Duration,
     /// Characters of each stream that may be shown.
     pub(super) max_output: usize,
+    /// Where what it prints can be read while it runs.
+    pub(super) echo: Option<Echo>,
+}
+
+/// How it is started.
+#[derive(Debug)]
+pub(super) enum Start {
+    /// As it is: the program and its arguments.
+    Bare(Vec<String>),
+    /// By a helper that gives up its rights first.
+    Held(Box<Held>),
 }
 
 /// How it ended.
@@ -29,6 +39,8 @@ pub(super) struct Ended {
     pub(super) stderr: Captured,
     /// Somebody who left the process group still holds the output.
     pub(super) escaped: bool,
+    /// What the helper could not hold.
+    pub(super) gaps: Vec<Gap>,
 }
 
 /// Runs it. Dropping the future ends everything that it started.
@@ -39,7 +51,7 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     #[cfg(not(target_os = "linux"))]
     let ended = Err(ToolError::of(
         countersign_model::ToolErrorCategory::PermanentFailure,
-        format!("shell commands run on Linux only, so `{:?}` does not", run.program.last()),
+        format!("shell commands run on Linux only, not in `{}`", run.directory.display()),
     ));
     ended
 }

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use countersign_model::ToolErrorCategory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::capture::Capture;
-use super::group::{Group, KillOnDrop, failed, pid_of};
-use super::run::{Ended, Run};
+use super::capture::{Capture, Echo};
+use super::group::{Cue, Group, KillOnDrop, failed, pid_of};
+use super::receipt::refused;
+use super::run::{Ended, Run, Start};
 use crate::executor::ToolError;
+use crate::sandbox::{Gap, Reply, give};
 
 /// How long output may still come after the last process of the group is gone.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -26,27 +28,38 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     let group = Group::default();
     let _kill_when_dropped = KillOnDrop(group.clone());
     let (done, ended) = tokio::sync::oneshot::channel();
-    std::thread::Builder::new()
-        .name("shell command".to_owned())
-        .spawn(move || {
-            // Nobody waits any more: it was cancelled, and everything is gone already.
-            let _cancelled = done.send(supervise(&run, &group));
-        })
-        .map_err(|error| failed("no thread can be started", &error))?;
+    watched(run, group, move |ended| {
+        // Nobody waits any more: it was cancelled, and everything is gone already.
+        let _cancelled = done.send(ended);
+    })?;
     ended.await.unwrap_or_else(|_| {
         let message = "the command was not watched to its end";
         Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
     })
 }
 
+/// Runs it on a thread of its own, which says at last how it ended. The thread lives as long as
+/// the command: the kernel ends the command with the thread that started it.
+pub(super) fn watched(
+    run: Run,
+    group: Group,
+    done: impl FnOnce(Result<Ended, ToolError>) + Send + 'static,
+) -> Result<(), ToolError> {
+    std::thread::Builder::new()
+        .name("shell command".to_owned())
+        .spawn(move || done(supervise(&run, &group)))
+        .map(drop)
+        .map_err(|error| failed("no thread can be started", &error))
+}
+
 fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
-    let mut child = group.start(run)?;
-    let watched = watch(&mut child, run, group);
+    let (mut child, cue) = group.start(run)?;
+    let watched = watch(&mut child, cue, run, group);
     // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
     // belongs to nobody else.
     group.kill();
     group.close();
-    let Watched { timed_out, stdout, stderr, escaped } = match watched {
+    let Watched { timed_out, stdout, stderr, escaped, gaps } = match watched {
         Ok(watched) => watched,
         Err(error) => {
             // It may take any time to die; nobody should wait for it.
@@ -58,7 +71,7 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     let status = child.wait().map_err(|error| failed("it cannot be ended", &error))?;
     let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let (stdout, stderr) = (stdout.finish(), stderr.finish());
-    Ok(Ended { exit_code, timed_out, stdout, stderr, escaped })
+    Ok(Ended { exit_code, timed_out, stdout, stderr, escaped, gaps })
 }
 
 struct Watched {
@@ -66,22 +79,20 @@ struct Watched {
     stdout: Capture,
     stderr: Capture,
     escaped: bool,
+    gaps: Vec<Gap>,
 }
 
 /// Reads the output until the leader has ended and the output is closed, or time is up.
-fn watch(child: &mut Child, run: &Run, group: &Group) -> Result<Watched, ToolError> {
+fn watch(child: &mut Child, cue: Cue, run: &Run, group: &Group) -> Result<Watched, ToolError> {
     let deadline = Instant::now() + run.timeout;
     let pid = pid_of(child)?;
     let leader = pidfd_open(pid, PidfdFlags::empty())
         .map_err(|error| failed("it cannot be watched", &error.into()))?;
-    run.limits.apply(pid).map_err(|error| failed("its limits cannot be set", &error))?;
     let mut streams = [
-        Stream::new(child.stdout.take().map(OwnedFd::from), run.max_output),
-        Stream::new(child.stderr.take().map(OwnedFd::from), run.max_output),
+        Stream::new(child.stdout.take().map(OwnedFd::from), run),
+        Stream::new(child.stderr.take().map(OwnedFd::from), run),
     ];
-    if let Some(mut start) = child.stdin.take() {
-        start.write_all(b"\n").map_err(|error| failed("it does not start", &error))?;
-    }
+    let gaps = say(cue, pid, run)?;
 
     let mut until = deadline;
     let mut leader = Some(leader);
@@ -120,7 +131,29 @@ fn watch(child: &mut Child, run: &Run, group: &Group) -> Result<Watched, ToolErr
     }
     let escaped = !streams.iter().all(Stream::is_closed);
     let [stdout, stderr] = streams.map(|stream| stream.capture);
-    Ok(Watched { timed_out, stdout, stderr, escaped })
+    Ok(Watched { timed_out, stdout, stderr, escaped, gaps })
+}
+
+/// Tells the leader to become the command; what of its confinement does not hold.
+fn say(cue: Cue, pid: Pid, run: &Run) -> Result<Vec<Gap>, ToolError> {
+    let slow = |error: io::Error| failed("it does not start", &error);
+    match (cue, &run.start) {
+        (Cue::Plan(socket), Start::Held(held)) => match give(socket, &held.plan).map_err(slow)? {
+            Reply::Held { gaps, .. } => Ok(gaps),
+            Reply::Refused { gaps } => Err(refused(&gaps)),
+            Reply::Failed { reason } => {
+                Err(failed("it cannot be confined", &io::Error::other(reason)))
+            }
+        },
+        (Cue::Line(mut pipe), _) => {
+            run.limits
+                .apply(Some(pid))
+                .map_err(|error| failed("its limits cannot be set", &error))?;
+            pipe.write_all(b"\n").map_err(slow)?;
+            Ok(Vec::new())
+        }
+        (Cue::Plan(_) | Cue::Nothing, _) => Err(slow(io::ErrorKind::BrokenPipe.into())),
+    }
 }
 
 struct Ready {
@@ -149,11 +182,12 @@ struct Stream {
     /// `None` once it is closed.
     from: Option<OwnedFd>,
     capture: Capture,
+    echo: Option<Echo>,
 }
 
 impl Stream {
-    fn new(from: Option<OwnedFd>, max_output: usize) -> Self {
-        Self { from, capture: Capture::of(max_output) }
+    fn new(from: Option<OwnedFd>, run: &Run) -> Self {
+        Self { from, capture: Capture::of(run.max_output), echo: run.echo.clone() }
     }
 
     fn is_closed(&self) -> bool {
@@ -166,7 +200,13 @@ impl Stream {
         let mut buffer = [0; 16 * 1024];
         match rustix::io::read(from.as_fd(), &mut buffer) {
             Ok(0) => self.from = None,
-            Ok(count) => self.capture.push(buffer.get(..count).unwrap_or_default()),
+            Ok(count) => {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                self.capture.push(bytes);
+                if let Some(echo) = &self.echo {
+                    echo.push(bytes);
+                }
+            }
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
             Err(_) => self.from = None,
         }

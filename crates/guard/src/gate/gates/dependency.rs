@@ -1,5 +1,5 @@
 use crate::admitted::Admitted;
-use crate::gate::dependency::{DependencySettings, Turn};
+use crate::gate::dependency::{ToolDependencyGraph, Turn};
 use crate::gate::{Gate, GateId, Reason, Verdict};
 use crate::scene::Scene;
 
@@ -7,7 +7,7 @@ pub(super) const ID: GateId = GateId("dependency");
 
 /// Tools that have to succeed first. The same function decides what is offered.
 pub(super) struct Dependency {
-    pub(super) settings: DependencySettings,
+    pub(super) settings: ToolDependencyGraph,
 }
 
 impl Gate for Dependency {

@@ -1,11 +1,13 @@
 //! The gates, one file each, in one declared order.
 
+mod adversarial;
 mod blocklist;
 mod dependency;
 mod permission;
 mod policy;
 mod quota;
 mod trust;
+mod utility;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,12 +16,14 @@ use countersign_model::{Tool, ToolCall};
 use countersign_rules::CallReport;
 
 use super::Gate;
+use super::adversarial::AdversarialSettings;
 use super::approvals::Approvals;
 use super::clearance::Clearance;
-use super::dependency::DependencySettings;
+use super::dependency::ToolDependencyGraph;
 use super::permission::PermissionSettings;
 use super::policy::PolicySettings;
 use super::trust::TrustSettings;
+use super::utility::UtilitySettings;
 use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
 use crate::admitted::Admitted;
 use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
@@ -27,13 +31,15 @@ use crate::scene::Scene;
 
 /// The order in which gates judge. It decides the order of what is shown, never the outcome: all
 /// of them judge every call.
-pub const ORDER: [GateId; 6] = [
-    blocklist::ID,  // unconditional: nothing bypasses it
-    quota::ID,      // a count
-    policy::ID,     // what the operator wrote
-    dependency::ID, // what has to come first
-    trust::ID,      // where the turn's content comes from
-    permission::ID, // what a person has to agree to
+pub const ORDER: [GateId; 8] = [
+    blocklist::ID,   // unconditional: nothing bypasses it
+    quota::ID,       // a count
+    policy::ID,      // what the operator wrote
+    dependency::ID,  // what has to come first
+    trust::ID,       // where the turn's content comes from
+    permission::ID,  // what a person has to agree to
+    utility::ID,     // what is not worth its cost
+    adversarial::ID, // what a model thinks of it: the dearest
 ];
 
 /// Every gate that judges calls. There is no chain without the declared ones.
@@ -47,9 +53,12 @@ pub struct GatesBuilder {
     shell: ShellPolicyHandle,
     quota: Option<u64>,
     policy: PolicySettings,
-    dependencies: DependencySettings,
+    dependencies: ToolDependencyGraph,
     trust: TrustSettings,
     permissions: PermissionSettings,
+    utility: UtilitySettings,
+    adversarial: AdversarialSettings,
+    judged: bool,
     executor: Option<Arc<dyn ErasedToolExecutor>>,
     more: Vec<Box<dyn Gate>>,
 }
@@ -184,7 +193,7 @@ impl GatesBuilder {
 
     /// Which tools have to come first.
     #[must_use]
-    pub fn dependencies(mut self, settings: DependencySettings) -> Self {
+    pub fn dependencies(mut self, settings: ToolDependencyGraph) -> Self {
         self.dependencies = settings;
         self
     }
@@ -200,6 +209,27 @@ impl GatesBuilder {
     #[must_use]
     pub fn permissions(mut self, settings: PermissionSettings) -> Self {
         self.permissions = settings;
+        self
+    }
+
+    /// Which calls are worth their cost.
+    #[must_use]
+    pub fn utility(mut self, settings: UtilitySettings) -> Self {
+        self.utility = settings;
+        self
+    }
+
+    /// About which calls a model is asked.
+    #[must_use]
+    pub fn adversarial(mut self, settings: AdversarialSettings) -> Self {
+        self.adversarial = settings;
+        self
+    }
+
+    /// Somebody is there who asks that model once these gates have judged.
+    #[must_use]
+    pub fn with_judge(mut self) -> Self {
+        self.judged = true;
         self
     }
 
@@ -233,6 +263,8 @@ impl GatesBuilder {
             Box::new(dependency::Dependency { settings: self.dependencies }),
             Box::new(trust),
             Box::new(permission),
+            Box::new(utility::Utility { settings: self.utility }),
+            Box::new(adversarial::Adversarial { settings: self.adversarial, judged: self.judged }),
         ];
         debug_assert!(gates.iter().map(|gate| gate.id()).eq(ORDER));
         gates.extend(self.more);
@@ -297,6 +329,7 @@ mod tests {
             completed: &nothing,
             tools: &nothing,
             mentioned: &nothing,
+            recent: &[],
             claim_source: None,
             now: 0,
         };

@@ -1,5 +1,5 @@
 use crate::admitted::Admitted;
-use crate::executor::{ShellPolicyHandle, only_reads};
+use crate::executor::ShellPolicyHandle;
 use crate::gate::trust::{Below, TrustSettings};
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 use crate::scene::Scene;
@@ -46,6 +46,6 @@ impl Trust {
             .blocklist
             .command_in(call)
             .and_then(Result::ok)
-            .is_some_and(|(command, _)| only_reads(&command, &self.settings.read_only))
+            .is_some_and(|(command, _)| self.settings.only_reads(&command))
     }
 }

@@ -14,27 +14,28 @@ use crate::ledger::tree::{BLOCK, Frontier, StoredNode};
 
 /// Goes through the events in their order and recomputes what each stands on.
 pub(super) struct Chain<'v> {
-    connection: &'v Connection,
-    signed: &'v Signed,
+    pub(super) connection: &'v Connection,
+    pub(super) signed: &'v Signed,
     expected: Option<&'v Checkpoint>,
-    found: &'v mut Verification,
-    frontier: Frontier,
+    pub(super) found: &'v mut Verification,
+    pub(super) frontier: Frontier,
     /// Digest of the event before.
-    last: Digest,
+    pub(super) last: Digest,
     /// When the event before was written.
-    at: i64,
+    pub(super) at: i64,
     /// How many of the stored nodes were recomputed.
     nodes: u64,
-    /// By their number in the table.
-    sessions: HashMap<i64, Session>,
+    /// By their number in the table; by one below 0 where they stand only in the log.
+    pub(super) sessions: HashMap<i64, Session>,
     /// The last event that ended a session: it must be signed.
-    ended: Option<u64>,
+    pub(super) ended: Option<u64>,
 }
 
-struct Session {
-    name: String,
-    seq: u64,
-    calls: u64,
+#[derive(Default)]
+pub(super) struct Session {
+    pub(super) name: String,
+    pub(super) seq: u64,
+    pub(super) calls: u64,
 }
 
 impl<'v> Chain<'v> {
@@ -83,7 +84,7 @@ impl<'v> Chain<'v> {
         let mut results = StoredResults::begin(&mut results)?;
         let mut statement = self.connection.prepare(
             "SELECT seq, session, session_seq, calls, kind, execution_id, opening, digest, body
-             FROM written ORDER BY seq",
+             FROM events ORDER BY seq",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -97,11 +98,15 @@ impl<'v> Chain<'v> {
                 progress(self.found.events);
             }
         }
-        progress(self.found.events);
         match results.event() {
             None => Ok(()),
             Some(_) => Err(Broken::new("a stored result belongs to no event").into()),
         }
+    }
+
+    /// Events that were verified.
+    pub(super) fn events(&self) -> u64 {
+        self.found.events
     }
 
     fn event(
@@ -214,15 +219,15 @@ impl<'v> Chain<'v> {
         }
         let id: Option<Option<String>> = self
             .connection
-            .prepare_cached("SELECT execution_id FROM written WHERE seq = ?1")?
+            .prepare_cached("SELECT execution_id FROM events WHERE seq = ?1")?
             .query_row([opening], |row| row.get(0))
             .optional()?;
         Ok(id.flatten().as_deref() == Some(execution))
     }
 
-    fn is_stored(&self, digest: &Digest) -> Result<bool, Stop> {
+    pub(super) fn is_stored(&self, digest: &Digest) -> Result<bool, Stop> {
         let mut statement =
-            self.connection.prepare_cached("SELECT 1 FROM stored WHERE digest = ?1")?;
+            self.connection.prepare_cached("SELECT 1 FROM results WHERE digest = ?1")?;
         Ok(statement.exists([digest.as_bytes()])?)
     }
 
@@ -238,7 +243,7 @@ impl<'v> Chain<'v> {
     }
 
     /// Compares the tree with the checkpoints of its present size.
-    fn hold_against_here(&mut self) -> Result<(), Stop> {
+    pub(super) fn hold_against_here(&mut self) -> Result<(), Stop> {
         let size = self.frontier.size();
         if let Some(checkpoint) = self.signed.checkpoints.get(&size) {
             if checkpoint.root() != self.frontier.root() {
@@ -267,7 +272,8 @@ impl<'v> Chain<'v> {
         if count("SELECT count(*) FROM nodes")? != nodes {
             return Err(Broken::new("the tree has nodes of no events").into());
         }
-        if count("SELECT count(*) FROM sessions")? != found.sessions {
+        let in_tables = sessions.keys().filter(|number| **number >= 0).count();
+        if count("SELECT count(*) FROM sessions")? != u64::try_from(in_tables).unwrap_or(u64::MAX) {
             return Err(Broken::new("a session has no events").into());
         }
         let last = signed.checkpoints.last_key_value().map_or(0, |(size, _)| *size);

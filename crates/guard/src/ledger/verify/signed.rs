@@ -21,7 +21,12 @@ pub(super) struct Signed {
 }
 
 impl Signed {
-    pub(super) fn read(connection: &Connection, origin: &str) -> Result<Self, Stop> {
+    /// Those of the tables, and the checkpoints of the log.
+    pub(super) fn read<'n>(
+        connection: &Connection,
+        origin: &str,
+        log: impl Iterator<Item = &'n str>,
+    ) -> Result<Self, Stop> {
         let mut signed = Self {
             keys: read_keys(connection, origin)?,
             checkpoints: BTreeMap::new(),
@@ -29,16 +34,10 @@ impl Signed {
             results_cut: 0,
         };
         for (size, text) in notes(connection, "SELECT size, note FROM checkpoints ORDER BY size")? {
-            let broken = |what: &str| Broken::new(format!("the checkpoint of size {size} {what}"));
-            let checkpoint: Checkpoint =
-                text.parse().map_err(|error| broken(&format!("cannot be read: {error}")))?;
-            if checkpoint.size() != size || checkpoint.origin() != origin {
-                return Err(broken("is of another size or ledger").into());
-            }
-            if !checkpoint.is_signed_by(signed.key_at(size)) || checkpoint.to_string() != text {
-                return Err(broken("is not signed by the key of its time").into());
-            }
-            signed.checkpoints.insert(size, checkpoint);
+            signed.checkpoint(origin, Some(size), &text)?;
+        }
+        for text in log {
+            signed.checkpoint(origin, None, text)?;
         }
         for (cut, text) in notes(connection, "SELECT cut, note FROM tombstones ORDER BY cut")? {
             let tombstone = signed.tombstone(origin, &text, |note| {
@@ -57,6 +56,25 @@ impl Signed {
             signed.results_cut = stone.cut;
         }
         Ok(signed)
+    }
+
+    /// Takes up a checkpoint, which the table says is of this size.
+    fn checkpoint(&mut self, origin: &str, size: Option<u64>, text: &str) -> Result<(), Stop> {
+        let broken = |what: &str| match size {
+            Some(size) => Broken::new(format!("the checkpoint of size {size} {what}")),
+            None => Broken::new(format!("a checkpoint of the log {what}")),
+        };
+        let checkpoint: Checkpoint =
+            text.parse().map_err(|error| broken(&format!("cannot be read: {error}")))?;
+        if size.is_some_and(|size| checkpoint.size() != size) || checkpoint.origin() != origin {
+            return Err(broken("is of another size or ledger").into());
+        }
+        let size = checkpoint.size();
+        if !checkpoint.is_signed_by(self.key_at(size)) || checkpoint.to_string() != text {
+            return Err(broken("is not signed by the key of its time").into());
+        }
+        self.checkpoints.insert(size, checkpoint);
+        Ok(())
     }
 
     /// What a signed tombstone says; nothing when it is not signed by the key of its time.

@@ -13,7 +13,7 @@ pub(super) struct StoredResults<'s> {
     event: Option<u64>,
 }
 
-pub(super) const QUERY: &str = "SELECT id, digest, size, packed, bytes FROM stored ORDER BY id";
+pub(super) const QUERY: &str = "SELECT id, digest, size, packed, bytes FROM results ORDER BY id";
 
 impl<'s> StoredResults<'s> {
     pub(super) fn begin(statement: &'s mut Statement<'_>) -> Result<Self, Stop> {

@@ -44,7 +44,9 @@ fn the_page_names_every_member_and_every_pattern() {
     let patterns = Redactor::patterns();
     let names = members.keys().cloned();
     let names = names.chain(patterns.flat_map(|(n, c)| [n.to_owned(), c.name().to_owned()]));
-    for name in names.chain(["exit_code_missing", "missed", "set_aside"].map(str::to_owned)) {
+    for name in
+        names.chain(["egress", "exit_code_missing", "missed", "set_aside"].map(str::to_owned))
+    {
         assert!(PAGE.contains(&format!("`{name}`")), "{name}");
     }
 }

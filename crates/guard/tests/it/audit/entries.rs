@@ -1,6 +1,6 @@
 //! What a line says.
 
-use countersign_guard::{AuditEntry, AuditResult, ExitCode, Phase, TrustLevel};
+use countersign_guard::{AuditEntry, AuditResult, Egress, ExitCode, Phase, TrustLevel};
 use countersign_model::{Digest, ToolErrorCategory};
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ fn full() -> AuditEntry {
         approved_by: Some("ada".to_owned()),
         exit_code: ExitCode::Code(101),
         truncated: true,
+        egress: Vec::new(),
         claim_source: Some("file".to_owned()),
         phase: Phase::Verifier,
         session_id: Some("s1".to_owned()),
@@ -26,6 +27,17 @@ fn full() -> AuditEntry {
         adversarial_policy_decision: Some("ALLOW".to_owned()),
         execution_id: Some("shell_1793620800000_9f3a01bc".to_owned()),
         correlation_id: Some("trace-7".to_owned()),
+    }
+}
+
+fn egress(blocked: Option<&str>) -> Egress {
+    Egress {
+        host: "example.com:443".to_owned(),
+        address: blocked.is_none().then_some([192, 0, 2, 1].into()),
+        method: "GET".to_owned(),
+        status: blocked.is_none().then_some(200),
+        bytes: 12,
+        blocked: blocked.map(str::to_owned),
     }
 }
 
@@ -61,6 +73,7 @@ fn what_is_written_is_read() {
         AuditEntry::new("t", json!(null), AuditResult::Success),
         AuditEntry::new("t", json!([1, "x"]), AuditResult::Timeout),
         AuditEntry::new("t", json!({"a": {"b": 1.5}}), rollback),
+        AuditEntry { egress: vec![egress(None), egress(Some("denied"))], ..full() },
     ];
     let shelf = Shelf::new();
     let log = shelf.open();

@@ -1,12 +1,16 @@
 //! Dependencies between tools: one function for what is offered and what is denied.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use countersign_guard::{
-    Available, DependencyOptions, DependencySettings, Gates, ToolDependency, Turn, available,
+    Available, DependencyOptions, Gates, GuardSettings, ToolDependency, ToolDependencyGraph, Turn,
+    available,
 };
 use proptest::prelude::*;
 use serde_json::json;
+
+use crate::desk;
 
 use super::{Situation, call, names, outcome};
 
@@ -20,13 +24,13 @@ fn options(rules: &[(&str, ToolDependency)]) -> DependencyOptions {
     DependencyOptions { enabled: true, rules, ..DependencyOptions::default() }
 }
 
-fn settings(rules: &[(&str, ToolDependency)]) -> DependencySettings {
+fn settings(rules: &[(&str, ToolDependency)]) -> ToolDependencyGraph {
     options(rules).resolve().unwrap()
 }
 
 #[track_caller]
 fn check(
-    settings: &DependencySettings,
+    settings: &ToolDependencyGraph,
     tools: &[&str],
     completed: &[&str],
     mentioned: &[&str],
@@ -165,4 +169,88 @@ proptest! {
         }
         prop_assert!(situation.tools.is_empty() || !found.offered.is_empty());
     }
+}
+
+/// Warnings that were given while something ran.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+struct Message<'m>(&'m mut String);
+
+impl tracing::field::Visit for Message<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            *self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Warnings {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::WARN
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut message = String::new();
+        event.record(&mut Message(&mut message));
+        self.0.lock().unwrap().push(message);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+fn warnings(work: impl FnOnce()) -> Vec<String> {
+    let heard = Warnings::default();
+    tracing::subscriber::with_default(heard.clone(), work);
+    heard.0.lock().unwrap().clone()
+}
+
+/// INVARIANT: one warning at construction names the members of all circles, and a deadlock has its
+/// own.
+#[test]
+fn circles_and_deadlocks_are_warned_of() {
+    let circle = [
+        ("a", depends(&["b"], &[])),
+        ("b", depends(&["c"], &[])),
+        ("c", depends(&["a"], &[])),
+        ("d", depends(&["a"], &[])),
+        ("e", depends(&["e"], &[])),
+    ];
+    let heard = warnings(|| drop(settings(&circle)));
+    assert_eq!(heard, ["tools that require one another in a circle need nothing: a, b, c, e"]);
+    let waits = settings(&[("d", depends(&["x"], &[]))]);
+    let heard = warnings(|| drop(check(&waits, &["d"], &[], &[], &[])));
+    assert_eq!(heard, ["every tool waits for another one, so none does in this turn"]);
+    // The tool that only reads what was said already is no way out.
+    let heard = warnings(|| drop(check(&waits, &["d", "read_overflow"], &[], &[], &[])));
+    assert_eq!(heard.len(), 1);
+    assert!(warnings(|| drop(check(&waits, &["d", "f"], &[], &[], &[("d", &["x"])]))).is_empty());
+}
+
+/// INVARIANT: what was completed counts in its own session until it is cleared.
+#[test]
+fn clear_forgets_what_was_completed() {
+    let dependencies = settings(&[("cancel_order", depends(&["get_order"], &[]))]);
+    let guard = desk::shop()
+        .settings(GuardSettings { dependencies, ..GuardSettings::default() })
+        .build()
+        .unwrap();
+    let (ours, theirs) = (desk::session(&guard, "ours"), desk::session(&guard, "theirs"));
+    let waiting = |session| guard.offer(session).excluded.into_iter().map(|e| e.tool).collect();
+    let before: Vec<String> = waiting(&ours);
+    assert_eq!(before, ["cancel_order"]);
+    desk::wait(desk::run(&guard, &ours, "get_order", r##"{"order_id":"#W1"}"##));
+    let after: Vec<String> = waiting(&ours);
+    assert!(after.is_empty());
+    let others: Vec<String> = waiting(&theirs);
+    assert_eq!(others, ["cancel_order"]);
+    ours.clear();
+    let cleared: Vec<String> = waiting(&ours);
+    assert_eq!(cleared, ["cancel_order"]);
+    let denied = desk::wait(desk::run(&guard, &ours, "cancel_order", r##"{"order_id":"#W1"}"##));
+    assert_eq!(denied.codes, ["dependency_unmet"]);
 }

@@ -56,7 +56,16 @@ fn the_gates_stand_in_the_declared_order() {
     assert_eq!(order, ORDER);
     assert_eq!(
         ORDER.map(|gate| gate.0),
-        ["blocklist", "quota", "policy", "dependency", "trust", "permission"]
+        [
+            "blocklist",
+            "quota",
+            "policy",
+            "dependency",
+            "trust",
+            "permission",
+            "utility",
+            "adversarial"
+        ]
     );
 }
 

@@ -1,6 +1,7 @@
 //! The gates, one by one and together.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
+mod adversarial;
 mod combining;
 mod dependencies;
 mod invariants;
@@ -8,6 +9,7 @@ mod pages;
 mod permissions;
 mod policies;
 mod trust;
+mod utility;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use countersign_guard::{
-    Admitted, Clock, GateId, Gates, Judged, Phase, Requested, Scene, TrustLevel, Verdict,
+    Admitted, Clock, GateId, Gates, Judged, Phase, RecentCall, Requested, Scene, TrustLevel,
+    Verdict,
 };
 use countersign_model::{Effects, Origin, Tool};
 use serde_json::{Value, json};
@@ -33,6 +36,7 @@ struct Situation {
     completed: BTreeSet<String>,
     tools: BTreeSet<String>,
     mentioned: BTreeSet<String>,
+    recent: Vec<RecentCall>,
 }
 
 impl Default for Situation {
@@ -47,6 +51,7 @@ impl Default for Situation {
             completed: BTreeSet::new(),
             tools: ["shell", "read", "write"].map(str::to_owned).into(),
             mentioned: BTreeSet::new(),
+            recent: Vec::new(),
         }
     }
 }
@@ -70,6 +75,7 @@ impl Situation {
             completed: &self.completed,
             tools: &self.tools,
             mentioned: &self.mentioned,
+            recent: &self.recent,
             claim_source: None,
             now: 1_700_000_000_000,
         }
@@ -88,6 +94,21 @@ fn shell(command: &str) -> Arc<Admitted> {
 fn reading(name: &str) -> Tool {
     let effects = Effects { writes: Some(false), network: Some(false), ..Effects::default() };
     Tool { origin: Origin::Builtin, effects, ..Tool::named(name) }
+}
+
+/// The call as one that ran before.
+fn ran(call: &Admitted, outdated: bool) -> RecentCall {
+    let values = call.arguments().as_object().unwrap().values().filter_map(Value::as_str);
+    let words = values.flat_map(str::split_whitespace);
+    RecentCall {
+        execution_id: "look_1735999999123_00000001".to_owned(),
+        tool: call.tool().name.clone(),
+        digest: call.digest(),
+        words: words.map(str::to_owned).collect(),
+        succeeded: true,
+        result_chars: 400,
+        outdated,
+    }
 }
 
 fn names(names: &[&str]) -> BTreeSet<String> {

@@ -1,19 +1,24 @@
 //! The pages in `spec/gates/` say what is true: their cases are run.
 
+use std::sync::Arc;
+
 use countersign_guard::{
-    GateId, Gates, GuardOptions, ORDER, Phase, ToolsOptions, TrustLevel, Verdict,
+    Admitted, GateId, Gates, GuardOptions, ORDER, Phase, Requested, ToolsOptions, TrustLevel,
+    Verdict,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Situation, call, verdict_of};
+use super::{Situation, call, ran, reading, verdict_of};
 
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 8] = [
     ("blocklist", include_str!("../../../../../spec/gates/blocklist.md")),
     ("quota", include_str!("../../../../../spec/gates/quota.md")),
     ("policy", include_str!("../../../../../spec/gates/policy.md")),
     ("dependency", include_str!("../../../../../spec/gates/dependency.md")),
     ("trust", include_str!("../../../../../spec/gates/trust.md")),
     ("permission", include_str!("../../../../../spec/gates/permission.md")),
+    ("utility", include_str!("../../../../../spec/gates/utility.md")),
+    ("adversarial", include_str!("../../../../../spec/gates/adversarial.md")),
 ];
 
 /// The text of the fenced block of this language.
@@ -30,6 +35,9 @@ fn situation(words: &[&str]) -> Situation {
         let quoted = format!("\"{value}\"");
         match key {
             "trust" => situation.trust = serde_json::from_str::<TrustLevel>(&quoted).unwrap(),
+            "requested" => situation.requested = Requested::ByUser,
+            // These are about the call itself.
+            "effects" | "recent" => {}
             "phase" => situation.phase = serde_json::from_str::<Phase>(&quoted).unwrap(),
             "calls" => situation.calls_made = value.parse().unwrap(),
             "tools" => situation.tools = list(value),
@@ -49,8 +57,20 @@ fn check(gate: &str, gates: &Gates, case: &str) {
     let (Some((expected, middle)), Some(tool)) = (words.split_first(), words.last()) else {
         panic!("{case}")
     };
-    let situation = situation(&middle[..middle.len() - 1]);
-    let found = match verdict_of(gates, gate, &call(tool, arguments), &situation) {
+    let words = &middle[..middle.len() - 1];
+    let mut situation = situation(words);
+    let said = |key: &str| words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let call = match said("effects") {
+        Some("reads") => Arc::new(Admitted::for_tests(reading(tool), arguments)),
+        _ => call(tool, arguments),
+    };
+    if let Some(recent) = said("recent") {
+        let arguments =
+            if recent == "other" { &json!({ "for": "chairs" }) } else { call.arguments() };
+        let before = Admitted::for_tests(call.tool().clone(), arguments.clone());
+        situation.recent.push(ran(&before, recent == "outdated"));
+    }
+    let found = match verdict_of(gates, gate, &call, &situation) {
         Verdict::Allow { .. } => "allow",
         Verdict::Ask(_) => "ask",
         Verdict::Deny(_) => "deny",

@@ -1,6 +1,7 @@
 //! What is there is looked at before anything is added.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use countersign_guard::{KeyFileError, OpenLedgerError};
@@ -38,7 +39,7 @@ fn nobody_else_may_read_what_is_written() {
         })
         .collect();
     files.sort();
-    let names = ["", "-lock", "-shm", "-wal", ".key"];
+    let names = ["", "-log", "-shm", "-wal", ".key"];
     let expected: Vec<_> = names.map(|end| (format!("ledger.db{end}"), 0o600)).into();
     assert_eq!(files, expected);
 }
@@ -120,14 +121,14 @@ fn a_newer_or_damaged_ledger_is_refused() {
     };
     corrupt(
         &|path| {
-            sql(path, "DROP TRIGGER recent_stay; UPDATE recent SET body = x'7b7d' WHERE seq = 1");
+            sql(path, "DROP TRIGGER events_stay; UPDATE events SET body = x'7b7d' WHERE seq = 1");
         },
         "the ledger is broken: event 1 does not have its digest",
     );
     corrupt(&|path| sql(path, "DROP TRIGGER keys_remain; DELETE FROM keys"), "it has no key");
     corrupt(
         &|path| sql(path, "DROP INDEX events_of_session; DROP TABLE events"),
-        "no such table: main.events",
+        "no such table: events",
     );
 }
 
@@ -192,6 +193,13 @@ fn two_that_have_it_open_follow_each_other() {
     let seqs: Vec<_> = one.events("s").unwrap().iter().map(|event| event.session_seq).collect();
     assert_eq!(seqs, (1..=600).collect::<Vec<u64>>());
     assert_eq!(two.calls_made("s"), Ok(600));
+    // What one of them left unfinished, the other cuts off.
+    let log = folder.path().join("ledger.db-log");
+    let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(&[7; 100]).unwrap();
+    execute(&two, "s", &id(900), b"done");
+    execute(&one, "s", &id(901), b"done");
+    assert_eq!(two.events("s").unwrap().len(), 604);
     // A key that one of them replaced is taken up by the other.
     let public = one.rotate_key().unwrap();
     execute(&two, "s", &id(1000), b"done");

@@ -6,6 +6,7 @@ use countersign_shell::{Command, Script, Word, WordKind};
 use globset::GlobBuilder;
 
 use super::shown;
+use super::temporary::is_temporary;
 
 /// Where commands start, and what lies around.
 #[derive(Debug, Clone)]
@@ -112,15 +113,21 @@ const SYSTEM: &[&str] = &[
     "/etc/ssl",
 ];
 
-pub(super) fn blocked(command: &Command, script: &Script, place: &Place) -> Option<String> {
+/// `text` is the whole script.
+pub(super) fn blocked(
+    command: &Command,
+    script: &Script,
+    place: &Place,
+    text: &str,
+) -> Option<String> {
     match command.program()?.to_lowercase().as_str() {
-        "rm" => rm(command, script, place),
+        "rm" => rm(command, script, place, text),
         "find" | "gfind" => find(command, place),
         _ => None,
     }
 }
 
-fn rm(command: &Command, script: &Script, place: &Place) -> Option<String> {
+fn rm(command: &Command, script: &Script, place: &Place, script_text: &str) -> Option<String> {
     let mut options = true;
     let mut recursive = false;
     let mut perhaps = false;
@@ -153,7 +160,10 @@ fn rm(command: &Command, script: &Script, place: &Place) -> Option<String> {
         let found = wrapper.filter(|_| target.text == "{}");
         let is_blocked = match found {
             Some(find) => !narrows(&find.args),
-            None => is_protected(target, command.directory.as_deref(), place, recursive),
+            None => {
+                is_protected(target, command.directory.as_deref(), place, recursive)
+                    && !is_temporary(target, script, script_text)
+            }
         };
         is_blocked.then(|| format!("`rm -r {}` is blocked", shown(&target.text)))
     })
@@ -203,6 +213,9 @@ fn narrows(args: &[Word]) -> bool {
 /// `directory` is where the command runs, seen from where the script starts.
 fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive: bool) -> bool {
     let text = target.text.as_str();
+    if let Some(words) = alternatives(target) {
+        return words.iter().any(|word| is_protected(word, directory, place, recursive));
+    }
     let home = |rest: &str| join(&place.home, rest.trim_start_matches('/'));
     let known = ["$HOME", "${HOME}", "~"].into_iter().find_map(|name| {
         let rest = text.strip_prefix(name)?;
@@ -213,7 +226,10 @@ fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive
         // Another variable may hold anything.
         (_, WordKind::Dynamic) => return recursive,
         // `~somebody`
-        (_, _) if text.starts_with('~') => return !text.contains('/'),
+        (_, _) if text.starts_with('~') => {
+            let (user, rest) = text.split_once('/').unwrap_or((text, ""));
+            join(&format!("/home/{}", user.trim_start_matches('~')), rest)
+        }
         (_, _) if text.starts_with('/') => tidy(text),
         (_, _) => match directory {
             Some(directory) => {
@@ -239,6 +255,45 @@ fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive
     } else {
         place.covers(&absolute)
     }
+}
+
+/// How many commas may stand between braces before nobody looks at every word they stand for:
+/// these make at most a thousand.
+const MOST_COMMAS: usize = 10;
+
+/// The words that the first braces stand for: `abd` and `acd` for `a{b,c}d`. `None` where there
+/// are no braces; a word that may be anything where there are too many.
+fn alternatives(word: &Word) -> Option<Vec<Word>> {
+    let text = word.text.as_str();
+    let open = text.find('{').filter(|_| word.kind == WordKind::Pattern)?;
+    let (mut depth, mut pieces, mut start, mut close) = (0_usize, Vec::new(), open + 1, None);
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                pieces.push(text.get(start..at)?);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            close = Some(at);
+            break;
+        }
+    }
+    let close = close.filter(|_| !pieces.is_empty())?;
+    pieces.push(text.get(start..close)?);
+    if text.matches(',').count() > MOST_COMMAS {
+        return Some(vec![Word { text: text.to_owned(), kind: WordKind::Dynamic }]);
+    }
+    let (before, after) = (text.get(..open)?, text.get(close + 1..)?);
+    let kind = |text: &str| match text.contains(['*', '?', '[', '{']) {
+        true => WordKind::Pattern,
+        false => WordKind::Literal,
+    };
+    let words = pieces.into_iter().map(|piece| format!("{before}{piece}{after}"));
+    Some(words.map(|text| Word { kind: kind(&text), text }).collect())
 }
 
 fn ancestors(path: &str) -> impl Iterator<Item = String> + '_ {

@@ -1,6 +1,9 @@
 use std::collections::BTreeMap;
+use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use countersign_guard::{LogFile, SystemLogFile};
 
 /// What became of a folder's files: every change in its order, as the files below saw it.
 #[derive(Debug, Default)]
@@ -114,4 +117,65 @@ const SECTOR: usize = 512;
 
 pub(super) fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The ledger's log on such a disk.
+#[derive(Debug)]
+pub(super) struct WatchedLog {
+    disk: SharedDisk,
+    name: String,
+    file: SystemLogFile,
+}
+
+impl WatchedLog {
+    pub(super) fn open(disk: &SharedDisk, path: &Path) -> Box<Self> {
+        let file = SystemLogFile::open(path).unwrap();
+        Box::new(Self { disk: disk.clone(), name: name(path), file })
+    }
+}
+
+impl LogFile for WatchedLog {
+    fn lock(&self) -> Result<()> {
+        self.file.lock()
+    }
+
+    fn unlock(&self) {
+        self.file.unlock();
+    }
+
+    fn length(&self) -> Result<u64> {
+        self.file.length()
+    }
+
+    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<()> {
+        self.file.read_at(bytes, place)
+    }
+
+    fn write_at(&self, bytes: &[u8], place: u64) -> Result<()> {
+        let mut disk = lock(&self.disk);
+        if disk.fails(&[Failure::Write, Failure::Full]) {
+            // A full disk takes what still fits.
+            let half = bytes.get(..bytes.len() / 2).filter(|_| disk.failure == Failure::Full);
+            self.file.write_at(half.unwrap_or_default(), place)?;
+            return Err(Error::from(ErrorKind::StorageFull));
+        }
+        let (file, bytes_written) = (self.name.clone(), bytes.to_vec());
+        disk.operations.push(Operation::Write { file, offset: place, bytes: bytes_written });
+        self.file.write_at(bytes, place)
+    }
+
+    fn cut(&self, length: u64) -> Result<()> {
+        let mut disk = lock(&self.disk);
+        disk.operations.push(Operation::Truncate { file: self.name.clone(), size: length });
+        self.file.cut(length)
+    }
+
+    fn sync(&self) -> Result<()> {
+        let mut disk = lock(&self.disk);
+        if disk.fails(&[Failure::Sync]) {
+            return Err(Error::other("not synced"));
+        }
+        disk.operations.push(Operation::Sync { file: self.name.clone() });
+        self.file.sync()
+    }
 }

@@ -1,21 +1,23 @@
+use serde::{Deserialize, Serialize};
+
 /// What each process of a command may use, at most; `None` is unlimited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Limits {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limits {
     /// Processor time in seconds.
-    pub(super) cpu_secs: Option<u64>,
+    pub(crate) cpu_secs: Option<u64>,
     /// Private memory in bytes.
-    pub(super) memory: Option<u64>,
+    pub(crate) memory: Option<u64>,
     /// Processes of the user, all together.
-    pub(super) processes: Option<u64>,
+    pub(crate) processes: Option<u64>,
     /// The longest file that is written, in bytes.
-    pub(super) file: Option<u64>,
+    pub(crate) file: Option<u64>,
 }
 
 #[cfg(target_os = "linux")]
 impl Limits {
-    /// Sets them for a process that has started nothing yet. What it starts inherits them. Never
-    /// raises a limit that this program is under itself.
-    pub(super) fn apply(&self, process: rustix::process::Pid) -> std::io::Result<()> {
+    /// Sets them for a process that has started nothing yet, or for this one. What it starts
+    /// inherits them. Never raises a limit that this program is under itself.
+    pub(crate) fn apply(&self, process: Option<rustix::process::Pid>) -> std::io::Result<()> {
         use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
 
         let limits = [
@@ -29,7 +31,7 @@ impl Limits {
             let Some(limit) = limit else { continue };
             let own = getrlimit(resource).maximum;
             let limit = Some(own.map_or(limit, |own| limit.min(own)));
-            prlimit(Some(process), resource, Rlimit { current: limit, maximum: limit })?;
+            prlimit(process, resource, Rlimit { current: limit, maximum: limit })?;
         }
         Ok(())
     }

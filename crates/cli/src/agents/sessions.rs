@@ -1,0 +1,158 @@
+//! The logs of agents' sessions: which there are, and which is meant.
+
+use std::cmp::Reverse;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use countersign_hooks::Agent;
+use countersign_model::Digest;
+use serde_json::Value;
+use walkdir::WalkDir;
+
+use super::Homes;
+use crate::exit::Complaint;
+
+/// Logs of Codex that are asked for their folder, newest first: they are filed by date.
+const ASKED: usize = 200;
+/// The longest first line that is read of them, in bytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The log of one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogFile {
+    pub(crate) agent: Agent,
+    pub(crate) path: PathBuf,
+    modified: SystemTime,
+}
+
+/// The logs of an agent, newest first. Those of sub-agents belong to others.
+pub(crate) fn logs(homes: &Homes, agent: Agent) -> Vec<LogFile> {
+    let Some(root) = root(homes, agent) else { return Vec::new() };
+    let mut found: Vec<LogFile> = WalkDir::new(root)
+        .into_iter()
+        .filter_entry(|entry| entry.file_name() != "subagents")
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_file() && is_a_log(agent, entry.path()))
+        .filter_map(|entry| {
+            let modified = entry.metadata().ok()?.modified().ok()?;
+            Some(LogFile { agent, path: entry.into_path(), modified })
+        })
+        .collect();
+    found.sort_by(|a, b| (Reverse(a.modified), &a.path).cmp(&(Reverse(b.modified), &b.path)));
+    found
+}
+
+/// The log that `--latest` means, and whether it belongs to this folder: the newest of the nearest
+/// folder from here upwards that has one, else the newest of all.
+pub(crate) fn latest(
+    homes: &Homes,
+    agents: &[Agent],
+    here: &Path,
+) -> Result<(LogFile, bool), Complaint> {
+    let mut best: Option<(usize, LogFile)> = None;
+    for agent in agents {
+        for (at, log) in logs(homes, *agent).into_iter().enumerate() {
+            let asked = *agent != Agent::Codex || at < ASKED;
+            let away = if asked { away(&log, here) } else { usize::MAX };
+            let order = |away: usize, log: &LogFile| (away, Reverse(log.modified));
+            if best.as_ref().is_none_or(|(least, old)| order(away, &log) < order(*least, old)) {
+                best = Some((away, log));
+            }
+        }
+    }
+    match best {
+        Some((away, log)) => Ok((log, away != usize::MAX)),
+        None => Err(nothing(homes, agents)),
+    }
+}
+
+fn nothing(homes: &Homes, agents: &[Agent]) -> Complaint {
+    let looked: Vec<String> = agents
+        .iter()
+        .map(|agent| match root(homes, *agent) {
+            Some(root) => format!("{}: `{}`", agent.name(), root.join(pattern(*agent)).display()),
+            None => format!("{}: nowhere, because HOME is not set", agent.name()),
+        })
+        .collect();
+    Complaint::new("no session of an agent was found on this machine").help(format!(
+        "looked for {}; name a log instead: `countersign check PATH`",
+        looked.join("; ")
+    ))
+}
+
+fn root(homes: &Homes, agent: Agent) -> Option<PathBuf> {
+    let below = match agent {
+        Agent::ClaudeCode => "projects",
+        Agent::Codex => "sessions",
+        Agent::Gemini => "tmp",
+    };
+    Some(homes.folder(agent)?.join(below))
+}
+
+fn pattern(agent: Agent) -> &'static str {
+    match agent {
+        Agent::ClaudeCode => "**/*.jsonl",
+        Agent::Codex => "**/rollout-*.jsonl",
+        Agent::Gemini => "*/chats/*.json",
+    }
+}
+
+fn is_a_log(agent: Agent, path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str);
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    match agent {
+        Agent::ClaudeCode => ending == Some("jsonl") && !name.starts_with("agent-"),
+        Agent::Codex => ending == Some("jsonl") && name.starts_with("rollout-"),
+        Agent::Gemini => {
+            let folder = path.parent().and_then(Path::file_name);
+            matches!(ending, Some("json" | "jsonl")) && folder == Some(OsStr::new("chats"))
+        }
+    }
+}
+
+/// How many folders above this one the log's project is; `usize::MAX`: elsewhere, or not known.
+fn away(log: &LogFile, here: &Path) -> usize {
+    let position =
+        |is_it: &dyn Fn(&Path) -> bool| here.ancestors().position(is_it).unwrap_or(usize::MAX);
+    match log.agent {
+        Agent::ClaudeCode => match log.path.parent().and_then(Path::file_name) {
+            Some(folder) => {
+                let folder = filed_as(&folder.to_string_lossy());
+                position(&|path| filed_as(&path.to_string_lossy()) == folder)
+            }
+            None => usize::MAX,
+        },
+        Agent::Codex => match began_in(&log.path) {
+            Some(folder) => position(&|path| path == folder),
+            None => usize::MAX,
+        },
+        Agent::Gemini => {
+            let Some(project) = log.path.ancestors().nth(2) else { return usize::MAX };
+            // Newer ones write the folder down, older ones named theirs after its digest.
+            if let Ok(root) = std::fs::read_to_string(project.join(".project_root")) {
+                return position(&|path| path == Path::new(root.trim()));
+            }
+            let name = project.file_name().unwrap_or_default();
+            position(&|path| {
+                *name == *Digest::of_bytes(path.to_string_lossy().as_bytes()).to_string()
+            })
+        }
+    }
+}
+
+/// The name of the folder in which Claude Code files the sessions of a project.
+fn filed_as(path: &str) -> String {
+    path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// The folder that a rollout says it began in, on its first line.
+fn began_in(path: &Path) -> Option<PathBuf> {
+    let mut line = String::new();
+    BufReader::new(File::open(path).ok()?.take(LONGEST_LINE)).read_line(&mut line).ok()?;
+    let first: Value = serde_json::from_str(&line).ok()?;
+    let folder = first.pointer("/payload/cwd").or_else(|| first.get("cwd"))?.as_str()?;
+    Some(PathBuf::from(folder))
+}

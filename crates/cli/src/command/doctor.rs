@@ -1,0 +1,132 @@
+mod files;
+mod machine;
+mod trial;
+
+use std::io::{self, Write as _};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::Global;
+use crate::choices::Colour;
+use crate::config;
+use crate::exit::Exit;
+use crate::guard;
+use crate::terminal::Paint;
+
+/// Say what commands are held to on this machine, what not, and what to do about it
+///
+/// Found out by trying: a command is run that tries to break out.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign doctor
+  countersign doctor --format json | jq '.checks[] | select(.status != \"ok\")'
+
+Exit codes: 0 commands are confined and recorded as configured, 1 something is not, 2 usage error.")]
+pub(crate) struct Arguments {
+    /// How it is shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Colours in the text
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// One line a check
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// What was looked at, and what was found.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+/// How it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    /// Worth knowing; what is configured holds all the same.
+    Note,
+    /// What is configured does not hold.
+    Fail,
+}
+
+impl Check {
+    fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, found: found.into(), help: None }
+    }
+
+    fn note(name: &'static str, found: impl Into<String>, help: &str) -> Self {
+        Self { name, status: Status::Note, found: found.into(), help: Some(help.to_owned()) }
+    }
+
+    fn fail(name: &'static str, found: impl Into<String>, help: &str) -> Self {
+        Self { status: Status::Fail, ..Self::note(name, found, help) }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Outcome {
+    schema_version: u32,
+    /// Nothing failed.
+    healthy: bool,
+    profile: &'static str,
+    checks: Vec<Check>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let (mut checks, options) = match config::find(&global.place()) {
+        Ok(found) => match guard::settings(&found.options) {
+            Ok(_) => (vec![files::configuration(&found.files)], found.options),
+            Err(error) => (vec![files::unusable(&error)], config::Options::default()),
+        },
+        Err(error) => (vec![files::unusable(&error)], config::Options::default()),
+    };
+    let settings = guard::settings(&options)?;
+    let sandbox = settings.shell.load().sandbox.clone();
+    let state = global.state();
+    checks.push(files::state(state));
+    checks.extend(files::keys(global.state().ok(), &options));
+    let abilities = guard::sandbox(None).abilities(&sandbox).clone();
+    checks.extend(machine::checks(&abilities));
+    checks.push(trial::check(&options));
+    let healthy = checks.iter().all(|check| check.status != Status::Fail);
+    let outcome = Outcome { schema_version: 1, healthy, profile: sandbox.profile().name(), checks };
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&outcome)?)?,
+        Format::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
+    }
+    Ok(if healthy { Exit::Clean } else { Exit::Findings })
+}
+
+fn text(outcome: &Outcome, paint: Paint) -> String {
+    let mut text = String::new();
+    for check in &outcome.checks {
+        let status = match check.status {
+            Status::Ok => "ok  ".to_owned(),
+            Status::Note => paint.help("note"),
+            Status::Fail => paint.error("FAIL"),
+        };
+        text += &format!("{status}  {:<16}  {}\n", check.name, check.found);
+        if let Some(help) = &check.help {
+            text += &format!("      {:<16}  {} {help}\n", "", paint.help("help:"));
+        }
+    }
+    text + if outcome.healthy {
+        "\nCommands run confined and are recorded, as configured.\n"
+    } else {
+        "\nSomething does not hold: see FAIL above.\n"
+    }
+}

@@ -1,0 +1,86 @@
+//! Configuration, state folder, keys.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Check;
+use crate::config::Options;
+use crate::exit::Complaint;
+use crate::state::State;
+
+const CONFIGURATION: &str = "configuration";
+const STATE: &str = "state folder";
+const KEYS: &str = "signing keys";
+
+pub(super) fn configuration(files: &[PathBuf]) -> Check {
+    let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    match names.is_empty() {
+        true => Check::ok(CONFIGURATION, "no file, so the defaults hold"),
+        false => Check::ok(CONFIGURATION, format!("valid: {}", names.join(", "))),
+    }
+}
+
+pub(super) fn unusable(error: &anyhow::Error) -> Check {
+    let said: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let help = error.chain().find_map(|cause| cause.downcast_ref::<Complaint>()?.advice());
+    Check::fail(CONFIGURATION, said.join(": "), help.unwrap_or("`countersign config` shows it"))
+}
+
+/// Nothing is made: looking is not recording.
+pub(super) fn state(state: Result<State, Complaint>) -> Check {
+    let fail = |complaint: &Complaint| {
+        let help = complaint.advice().unwrap_or("name a folder with `--state DIR`");
+        Check::fail(STATE, complaint.to_string(), help)
+    };
+    let state = match state {
+        Ok(state) => state,
+        Err(complaint) => return fail(&complaint),
+    };
+    let folder = state.folder().path().to_owned();
+    if !folder.exists() {
+        return Check::ok(
+            STATE,
+            format!("{} will be made when something is recorded", folder.display()),
+        );
+    }
+    match state.create() {
+        Ok(_) => Check::ok(STATE, format!("{} is writable, by its owner alone", folder.display())),
+        Err(complaint) => fail(&complaint),
+    }
+}
+
+/// Every private key may be read by its owner alone.
+pub(super) fn keys(state: Option<State>, options: &Options) -> Option<Check> {
+    let folder = state?.folder();
+    let in_folders = [folder.path().to_owned(), folder.keys()].into_iter().flat_map(|folder| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "key"))
+    });
+    let keys: Vec<PathBuf> =
+        in_folders.chain(options.ledger.key.clone()).filter(|p| p.is_file()).collect();
+    if keys.is_empty() {
+        return Some(Check::ok(KEYS, "there is none yet"));
+    }
+    let exposed = keys.iter().find(|path| is_exposed(path));
+    Some(match exposed {
+        None => Check::ok(KEYS, "readable by their owner alone"),
+        Some(path) => Check::fail(
+            KEYS,
+            format!("{} can be read by others", path.display()),
+            &format!("`chmod 600 {}`, and rotate the key", path.display()),
+        ),
+    })
+}
+
+#[cfg(unix)]
+fn is_exposed(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_exposed(_: &Path) -> bool {
+    false
+}

@@ -1,0 +1,109 @@
+//! What the kernel and the installed programs can do.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use countersign_guard::Abilities;
+
+use super::Check;
+use crate::guard::{CONFINE, NAMESPACE};
+
+pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
+    let mut checks = vec![kernel(), landlock(abilities), seccomp(abilities)];
+    checks.push(user_namespaces());
+    checks.push(bubblewrap(abilities));
+    checks.push(user());
+    checks
+}
+
+fn kernel() -> Check {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    match release.trim() {
+        "" => Check::fail(
+            "kernel",
+            "not Linux, or /proc is missing",
+            "shell commands run on Linux only",
+        ),
+        release => Check::ok("kernel", format!("Linux {release}")),
+    }
+}
+
+fn landlock(abilities: &Abilities) -> Check {
+    const NAME: &str = "Landlock";
+    let version = abilities.landlock;
+    let old = |lacks: &str| {
+        Check::note(NAME, format!("version {version}: {lacks}"), "a newer kernel holds that too")
+    };
+    match version {
+        0 => {
+            let why = abilities.gaps.first().map_or("there is none", |gap| gap.text.as_str());
+            let help =
+                "use a kernel of 6.2 or later with `landlock` among the `lsm=` of its command line";
+            Check::fail(NAME, why, help)
+        }
+        1 | 2 => Check::fail(
+            NAME,
+            format!("version {version} does not stop a command from cutting files to nothing"),
+            "use a kernel of 6.2 or later",
+        ),
+        3 => old("files, not TCP (seccomp holds that) nor signals"),
+        4 | 5 => old("files and TCP, not signals to other processes of the user"),
+        _ => Check::ok(NAME, format!("version {version}: files, TCP, signals")),
+    }
+}
+
+fn seccomp(abilities: &Abilities) -> Check {
+    const NAME: &str = "seccomp";
+    if abilities.seccomp {
+        Check::ok(NAME, "sockets, other processes, mounts, namespaces and kernel interfaces")
+    } else {
+        let help = "use a kernel with CONFIG_SECCOMP_FILTER, on x86-64, 64-bit ARM or RISC-V";
+        Check::fail(NAME, "system calls cannot be filtered, so the network cannot be closed", help)
+    }
+}
+
+/// Tried in a process of its own.
+fn user_namespaces() -> Check {
+    const NAME: &str = "user namespaces";
+    let tried = Command::new("/proc/self/exe")
+        .args([CONFINE, NAMESPACE])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match tried {
+        Ok(status) if status.success() => Check::ok(NAME, "can be made"),
+        _ => Check::note(
+            NAME,
+            "cannot be made",
+            "only bubblewrap without root needs them; Landlock and seccomp do not",
+        ),
+    }
+}
+
+fn bubblewrap(abilities: &Abilities) -> Check {
+    const NAME: &str = "bubblewrap";
+    let without = "without it, denied files inside the workspace can be read, modes of files outside \
+                   can be changed by their owner, and a process that leaves its group is not ended";
+    match (&abilities.bubblewrap, &abilities.bubblewrap_fails) {
+        (Some(program), _) => Check::ok(NAME, format!("{} works", program.display())),
+        (None, Some(why)) => Check::note(NAME, format!("does not work here: {why}"), without),
+        (None, None) => Check::note(NAME, "not found", &format!("install `bubblewrap`: {without}")),
+    }
+}
+
+fn user() -> Check {
+    const NAME: &str = "user";
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    match ids.and_then(|ids| ids.split_whitespace().nth(1)) {
+        Some("0") => Check::note(
+            NAME,
+            "root: commands become the owner of the workspace; where that is root they stay root \
+             without capabilities, and the number of their processes is not limited",
+            "run as another user, or set `run_as` in [tools.sandbox]",
+        ),
+        Some(id) => Check::ok(NAME, format!("{id}, not root")),
+        None => Check::note(NAME, "not known", "/proc is missing"),
+    }
+}

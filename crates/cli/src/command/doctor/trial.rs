@@ -1,0 +1,97 @@
+//! A command that tries to break out, run as every other one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use countersign_guard::{SessionStart, Surroundings, TrustLevel};
+use countersign_model::{Arguments, Status, ToolCall};
+use serde_json::json;
+
+use super::Check;
+use crate::config::Options;
+use crate::guard::Making;
+
+const NAME: &str = "trial";
+
+/// What it does: something that it may, and three things that it may not.
+const COMMAND: &str = "echo x > inside; echo x > ../outside/written; cat ../outside/secret; \
+                       head -c 1 /proc/1/environ > /dev/null && echo reached";
+const SECRET: &str = "the-secret-of-the-trial";
+
+pub(super) fn check(options: &Options) -> Check {
+    match attempt(options) {
+        Ok(broken) if broken.is_empty() => {
+            Check::ok(NAME, "a command wrote in its workspace, and reached nothing beside it")
+        }
+        Ok(broken) => Check::fail(
+            NAME,
+            format!("a command {}", broken.join(", ")),
+            "see the other checks, or set `strict = true` in [tools.sandbox] to refuse such commands",
+        ),
+        Err(error) => Check::fail(NAME, format!("{error:#}"), "see the other checks"),
+    }
+}
+
+/// What a command could do that it should not, or not do that it should.
+fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
+    let folder = Folder::new()?;
+    let workspace = folder.0.join("workspace");
+    fs::create_dir(&workspace)?;
+    fs::create_dir(folder.0.join("outside"))?;
+    fs::write(folder.0.join("outside/secret"), SECRET)?;
+    let making =
+        Making { options, state: None, approver: None, workspace: Some(workspace.clone()) };
+    let guard = making.guard()?;
+    let environment: BTreeMap<String, String> =
+        std::env::vars().filter(|(name, _)| matches!(name.as_str(), "HOME" | "PATH")).collect();
+    let trust = TrustLevel::Trusted;
+    let session = guard.session(SessionStart { trust, environment, ..SessionStart::default() })?;
+    let call = ToolCall {
+        id: String::new(),
+        tool: "shell".to_owned(),
+        arguments: Arguments::raw(json!({ "command": COMMAND }).to_string()),
+        line: 0,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let answer = runtime.block_on(guard.call(&session, call, Surroundings::default()))?;
+    runtime.block_on(guard.end(&session))?;
+    let mut broken = Vec::new();
+    if !answer.status.ran() || answer.status == Status::Timeout {
+        anyhow::bail!("no command runs: {}", answer.text.lines().next().unwrap_or_default());
+    }
+    if !workspace.join("inside").exists() {
+        broken.push("could not write in its workspace");
+    }
+    if folder.0.join("outside/written").exists() {
+        broken.push("wrote outside its workspace");
+    }
+    if answer.text.contains(SECRET) {
+        broken.push("read outside its workspace");
+    }
+    if answer.text.contains("reached") {
+        broken.push("read the memory of another process");
+    }
+    Ok(broken)
+}
+
+/// A folder for the trial, gone afterwards.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new() -> anyhow::Result<Self> {
+        let base = std::env::temp_dir();
+        let folder = base.join(format!("countersign-doctor-{}", std::process::id()));
+        // Fails when it is there: nobody can have prepared it for us.
+        fs::create_dir(&folder)
+            .with_context(|| format!("no folder can be made in {}", Path::display(&base)))?;
+        Ok(Self(folder.canonicalize()?))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone = fs::remove_dir_all(&self.0);
+    }
+}

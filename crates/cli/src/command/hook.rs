@@ -1,0 +1,50 @@
+use clap::{Args, Subcommand};
+use countersign_hooks::Agent;
+
+use super::Global;
+use crate::exit::Exit;
+
+mod answer;
+mod canary;
+mod install;
+mod status;
+mod target;
+mod uninstall;
+
+/// Hooks for coding agents: what they are about to do is judged, what they say is held against it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign hook install claude-code         the hook goes into ~/.claude/settings.json, and is tried out
+  countersign hook status                     what is installed, what was seen, what was missed
+  countersign hook claude-code < event.json   what the agent's settings call at every event
+
+Exit codes: 0 always when an event is answered, so that the agent reads the answer; 2 usage error.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Install(install::Arguments),
+    Uninstall(uninstall::Arguments),
+    Status(status::Arguments),
+    /// Answer one event of Claude Code: JSON on stdin, JSON on stdout
+    ClaudeCode,
+    /// Answer one event of Codex: JSON on stdin, JSON on stdout
+    Codex,
+    /// Answer one event of Gemini CLI: JSON on stdin, JSON on stdout
+    Gemini,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.action {
+        Action::Install(arguments) => install::run(arguments),
+        Action::Uninstall(arguments) => uninstall::run(arguments),
+        Action::Status(arguments) => status::run(global, arguments),
+        Action::ClaudeCode => answer::run(global, Agent::ClaudeCode),
+        Action::Codex => answer::run(global, Agent::Codex),
+        Action::Gemini => answer::run(global, Agent::Gemini),
+    }
+}

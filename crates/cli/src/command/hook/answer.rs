@@ -1,0 +1,184 @@
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use countersign_guard::{Guard, GuardOptions, GuardSettings, profile};
+use countersign_hooks::{
+    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Surrounding, read_event,
+    respond, write_answer,
+};
+
+use crate::command::Global;
+use crate::config::{self, Options, Place};
+use crate::exit::Exit;
+use crate::state::State;
+
+/// What an event may weigh.
+const MOST: u64 = 64 * 1024 * 1024;
+
+/// Reads one event and answers it, within its time. Whatever goes wrong, the exit code is 0 and
+/// what stands on standard output is one JSON object, or nothing.
+pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
+    let began = Instant::now();
+    let (told, telling) = channel();
+    let global = global.clone();
+    std::thread::spawn(move || {
+        let result = answer(&global, agent, &told);
+        let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
+        // What is open is closed by the end of the process: nobody has to wait for that.
+        std::thread::park();
+    });
+    let (event, answer) = wait(&telling, began);
+    if let Some(text) = write_answer(agent, &event, &answer) {
+        writeln!(io::stdout().lock(), "{text}").context("the answer cannot be written")?;
+    }
+    Ok(Exit::Clean)
+}
+
+/// What the thread that works tells the one that waits.
+enum Told {
+    /// The event is known: its name, and whether it is about a tool that is to run.
+    Event(String, bool),
+    /// How hooks behave is known.
+    Settings(Duration, OnFault),
+    Answered(Result<Answer, String>),
+}
+
+/// The name of the event, and the answer that is there in time.
+fn wait(telling: &Receiver<Told>, began: Instant) -> (String, Answer) {
+    let (mut event, mut before) = (String::new(), false);
+    let (mut limit, mut on_failure) = (HooksSettings::default().time_limit, OnFault::Open);
+    loop {
+        let left = limit.saturating_sub(began.elapsed());
+        let failed = match telling.recv_timeout(left) {
+            Ok(Told::Event(name, is_before)) => {
+                (event, before) = (name, is_before);
+                continue;
+            }
+            Ok(Told::Settings(time_limit, on_fault)) => {
+                (limit, on_failure) = (time_limit, on_fault);
+                continue;
+            }
+            Ok(Told::Answered(Ok(answer))) => return (event, answer),
+            Ok(Told::Answered(Err(error))) => error,
+            Err(RecvTimeoutError::Timeout) => {
+                format!("not done after {} ms", limit.as_millis())
+            }
+            Err(RecvTimeoutError::Disconnected) => "a fault of countersign itself".to_owned(),
+        };
+        return (event, after_failure(&failed, before, on_failure));
+    }
+}
+
+/// What an agent is told when its hook failed.
+fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
+    let line = failed.split_whitespace().collect::<Vec<_>>().join(" ");
+    if before && on_failure == OnFault::Closed {
+        let reason = format!(
+            "countersign could not judge this call, and is set to deny what it cannot judge: {line}"
+        );
+        return Answer { decision: Some(Decision::Deny(reason)), ..Answer::default() };
+    }
+    Answer::notice(format!("countersign: {line}; the agent goes on without this check"))
+}
+
+fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<Answer> {
+    let mut sent = Vec::new();
+    io::stdin().lock().take(MOST).read_to_end(&mut sent).context("no event could be read")?;
+    let event = read_event(agent, &sent)?;
+    let before = matches!(event.happening, Happening::Before(_));
+    let _ = told.send(Told::Event(event.name.clone(), before));
+    if event.happening == Happening::Other {
+        return Ok(Answer::default());
+    }
+    let (state, place) = (global.state(), absolute(global.place()));
+    if let Some(cwd) = &event.cwd {
+        // Where it is gone, the configuration is looked for from here.
+        let _ = env::set_current_dir(cwd);
+    }
+    let options = match config::find(&place) {
+        Ok(found) => found.options,
+        Err(error) => {
+            if says_closed(&place) {
+                let limit = HooksSettings::default().time_limit;
+                let _ = told.send(Told::Settings(limit, OnFault::Closed));
+            }
+            return Err(error);
+        }
+    };
+    let hooks = options.hooks.resolve()?;
+    let _ = told.send(Told::Settings(hooks.time_limit, hooks.on_failure));
+    let settings = settings(agent, options)?;
+    let opened = state.map_err(anyhow::Error::from).and_then(|state| {
+        let state = state.create()?;
+        Ok((Guard::builder().state(state.folder()).settings(settings.clone()), state))
+    });
+    let (guard, state, fault) = match opened
+        .and_then(|(builder, state)| Ok((builder.workspace(workspace(&event)).build()?, state)))
+    {
+        Ok((guard, state)) => (guard, Some(state), None),
+        // Without a record there is still a judgement.
+        Err(error) if hooks.on_failure == OnFault::Open || !before => {
+            let builder = Guard::builder().settings(settings).workspace(workspace(&event));
+            (builder.build()?, None, Some(error))
+        }
+        Err(error) => return Err(error),
+    };
+    let folder = state.as_ref().map(|state: &State| state.folder().hooks());
+    let home = env::var("HOME").ok().map(|home| ("HOME".to_owned(), home));
+    let surrounding = Surrounding {
+        agent,
+        settings: &hooks,
+        folder: folder.as_deref(),
+        environment: &BTreeMap::from_iter(home),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let mut answer = runtime.block_on(respond(&guard, &surrounding, &event))?;
+    if let Some(fault) = fault {
+        answer.add_notice(&format!("countersign: nothing is recorded: {fault:#}"));
+    }
+    // Its end would move the ledger's log into its file, which can wait.
+    std::mem::forget(guard);
+    Ok(answer)
+}
+
+/// The settings of the guard of a hook.
+fn settings(agent: Agent, mut options: Options) -> anyhow::Result<GuardSettings> {
+    let GuardOptions { tools, ledger, audit } = options.hooks.guard(agent, options.guard());
+    (options.tools, options.ledger, options.audit) = (tools, ledger, audit);
+    let mut settings = crate::guard::settings(&options)?;
+    settings.rules = profile(settings.rules);
+    Ok(settings)
+}
+
+/// A named file is meant from where the process was started.
+fn absolute(place: Place) -> Place {
+    match place {
+        Place::Named(path) => Place::Named(std::path::absolute(&path).unwrap_or(path)),
+        place => place,
+    }
+}
+
+/// The project's root, as the agent names it, else where it works.
+fn workspace(event: &Event) -> PathBuf {
+    let named = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+    let named = named.into_iter().find_map(env::var_os).map(PathBuf::from);
+    named.or_else(|| event.cwd.clone()).unwrap_or_default()
+}
+
+/// Whether a configuration that cannot be used says that hooks fail closed: it is taken at its
+/// word.
+fn says_closed(place: &Place) -> bool {
+    if env::var("COUNTERSIGN_HOOKS_ON_FAILURE").is_ok_and(|word| word == "closed") {
+        return true;
+    }
+    let file = config::nearest_file(place).ok().flatten();
+    let text = file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    text.lines()
+        .map(str::trim_start)
+        .any(|line| line.starts_with("on_failure") && line.contains("\"closed\""))
+}

@@ -1,0 +1,137 @@
+mod installed;
+mod seen;
+mod shown;
+
+use std::env;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use countersign_hooks::Agent;
+use serde::Serialize;
+
+use self::installed::Installed;
+use self::seen::{Judgement, Seen, SessionSeen};
+use crate::agents::{AgentName, Homes};
+use crate::choices::Colour;
+use crate::command::Global;
+use crate::exit::Exit;
+use crate::terminal::Paint;
+
+/// Show where the hook is installed, what it saw, and which tool calls have no receipt
+///
+/// The newest sessions of each agent are held against the ledger: a tool call in an agent's own log
+/// that no receipt stands for is a gap in what the hook saw.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign hook status
+  countersign hook status claude-code --sessions 20
+  countersign hook status --transcript session.jsonl --format json
+
+Exit codes: 0 all is well, 1 a hook is not what it should be (or is missing where an agent is
+named), or a tool call has no receipt, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    /// Only this agent, whose hook has to be installed
+    agent: Option<AgentName>,
+    /// Only this session, by its id (repeatable)
+    #[arg(long, value_name = "ID")]
+    session: Vec<String>,
+    /// Only this log of a session (repeatable)
+    #[arg(long, value_name = "FILE")]
+    transcript: Vec<PathBuf>,
+    /// How many of an agent's newest sessions are held against the ledger
+    #[arg(long, value_name = "COUNT", default_value = "5")]
+    sessions: usize,
+    /// How it is shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: StatusFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StatusFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// All that is shown.
+#[derive(Debug, Serialize)]
+struct Status {
+    schema_version: u32,
+    version: &'static str,
+    agents: Vec<AgentStatus>,
+    /// Sessions, held against the ledger.
+    coverage: Vec<SessionSeen>,
+}
+
+#[derive(Debug, Serialize)]
+struct AgentStatus {
+    agent: &'static str,
+    installed: Vec<Installed>,
+    /// The latest event of the sessions that were looked at.
+    last_event: Option<Seen>,
+    /// The latest judgement of what the agent said.
+    last_judgement: Option<Judgement>,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let homes = Homes::from_environment();
+    let here = env::current_dir().context("the working directory is gone")?;
+    let agents: Vec<Agent> = match arguments.agent {
+        Some(agent) => vec![agent.into()],
+        None => Agent::ALL.to_vec(),
+    };
+    let record = seen::Record::open(global)?;
+    let wanted = seen::Wanted {
+        sessions: &arguments.session,
+        files: &arguments.transcript,
+        newest: arguments.sessions,
+    };
+    let mut coverage = record.named(&wanted)?;
+    let mut shown = Vec::with_capacity(agents.len());
+    for agent in agents {
+        let looked = if arguments.transcript.is_empty() {
+            record.newest(&homes, agent, &wanted)?
+        } else {
+            coverage.iter().filter(|session| session.agent == agent.name()).cloned().collect()
+        };
+        shown.push(AgentStatus {
+            agent: agent.name(),
+            installed: installed::installed(&homes, agent, &here)?,
+            last_event: looked.iter().filter_map(|s| s.last_event.clone()).max_by_key(|e| e.at),
+            last_judgement: looked
+                .iter()
+                .filter_map(|session| session.last_judgement.clone())
+                .max_by_key(|judgement| judgement.at),
+        });
+        if arguments.transcript.is_empty() {
+            coverage.extend(looked);
+        }
+    }
+    let status =
+        Status { schema_version: 1, version: env!("CARGO_PKG_VERSION"), agents: shown, coverage };
+    let mut out = io::stdout().lock();
+    match arguments.format {
+        StatusFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&status)?)?,
+        StatusFormat::Text => {
+            write!(out, "{}", shown::text(&status, Paint::for_output(arguments.color)))?;
+        }
+    }
+    Ok(status.exit(arguments.agent.is_some()))
+}
+
+impl Status {
+    fn exit(&self, named: bool) -> Exit {
+        let hooks = || self.agents.iter().flat_map(|agent| &agent.installed);
+        let missing = named && hooks().next().is_none();
+        let faulty = hooks().any(|hook| !hook.problems.is_empty());
+        let gaps = self.coverage.iter().any(|session| !session.uncovered.is_empty());
+        if missing || faulty || gaps { Exit::Findings } else { Exit::Clean }
+    }
+}

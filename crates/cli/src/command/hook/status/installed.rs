@@ -1,0 +1,124 @@
+//! Where the hook stands in settings, and whether what stands there runs.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use countersign_hooks::{
+    Agent, enabled_plugin, installed as hooks_in, missing_events, program_of, switched_off,
+};
+use serde::Serialize;
+
+use super::super::target::{found, read};
+use crate::agents::{Homes, Scope, SettingsFile};
+
+/// How long a program may take to say its version.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The hook in one settings file.
+#[derive(Debug, Serialize)]
+pub(super) struct Installed {
+    pub(super) scope: &'static str,
+    pub(super) file: String,
+    /// The command line; `None` where a plugin brings it, or the file is broken.
+    pub(super) command: Option<String>,
+    /// What keeps it from doing its work.
+    pub(super) problems: Vec<String>,
+}
+
+/// Where the hook of an agent is installed. A file that is broken counts: its agent runs no hook.
+pub(super) fn installed(
+    homes: &Homes,
+    agent: Agent,
+    project: &Path,
+) -> anyhow::Result<Vec<Installed>> {
+    let mut found = Vec::new();
+    for scope in Scope::ALL {
+        // Without a home there are no settings of the user.
+        let Ok(files) = homes.settings(agent, scope, project) else { continue };
+        // A project in the home folder itself has one file for both.
+        for file in files {
+            let shown = file.path.display().to_string();
+            if found.iter().any(|other: &Installed| other.file == shown) {
+                continue;
+            }
+            let Some(text) = read(&file.path)? else { continue };
+            found.extend(in_file(agent, scope, &file, &text, shown));
+        }
+    }
+    Ok(found)
+}
+
+fn in_file(
+    agent: Agent,
+    scope: Scope,
+    file: &SettingsFile,
+    text: &str,
+    shown: String,
+) -> Vec<Installed> {
+    let entry = |command, problems| Installed {
+        scope: scope.name(),
+        file: shown.clone(),
+        command,
+        problems,
+    };
+    let hooks = match hooks_in(agent, file.form, text) {
+        Ok(hooks) => hooks,
+        Err(error) => {
+            let broken = format!("line {}: {error}: the agent cannot read it", error.line());
+            return vec![entry(None, vec![broken])];
+        }
+    };
+    let off = switched_off(agent, file.form, text).ok().flatten();
+    let off = off.map(|why| format!("{why}: the agent runs no hooks"));
+    let mut found = Vec::new();
+    if let Some(hook) = hooks.first() {
+        let missing = missing_events(agent, &hooks);
+        let mut problems: Vec<String> = off.clone().into_iter().collect();
+        if !missing.is_empty() {
+            problems.push(format!("no hook for {}", missing.join(", ")));
+        }
+        let mut commands: Vec<&str> = hooks.iter().map(|hook| hook.command.as_str()).collect();
+        commands.sort_unstable();
+        commands.dedup();
+        problems.extend(commands.iter().filter_map(|command| trouble(agent, command)));
+        found.push(entry(Some(hook.command.clone()), problems));
+    }
+    if agent == Agent::ClaudeCode && enabled_plugin(text) {
+        let twice = !found.is_empty();
+        let twice = twice.then(|| "the plugin and the settings both bring it: keep one".to_owned());
+        found.push(entry(None, off.into_iter().chain(twice).collect()));
+    }
+    found
+}
+
+/// Why a command does not run this program, in this version.
+fn trouble(agent: Agent, command: &str) -> Option<String> {
+    let program = program_of(agent, command)?;
+    let Some(path) = found(&program) else {
+        return Some(format!("`{program}` is no program that can be run"));
+    };
+    let own = concat!("countersign ", env!("CARGO_PKG_VERSION"));
+    match version(&path) {
+        Ok(said) if said == own => None,
+        Ok(said) => Some(format!("`{program}` says it is `{said}`, and this is `{own}`")),
+        Err(why) => Some(format!("`{program}` does not say its version: {why}")),
+    }
+}
+
+fn version(program: &Path) -> Result<String, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let asked = async {
+        let mut program = tokio::process::Command::new(program);
+        program.arg("--version").stdin(Stdio::null()).kill_on_drop(true).output().await
+    };
+    let output = runtime
+        .block_on(async { tokio::time::timeout(LONGEST, asked).await })
+        .map_err(|_| "it takes too long".to_owned())?
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    Ok(said.lines().next().unwrap_or_default().trim().to_owned())
+}

@@ -1,0 +1,226 @@
+//! What the hook saw of sessions: their logs, held against the ledger.
+
+use std::path::{Path, PathBuf};
+
+use countersign_formats::{Options as ReadOptions, read};
+use countersign_guard::{Draft, Event, Ledger};
+use countersign_hooks::{Agent, Coverage, Receipted, coverage};
+use countersign_model::{Format, Transcript};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::agents::{Homes, logs};
+use crate::command::Global;
+use crate::config;
+use crate::exit::Complaint;
+use crate::guard::ledger;
+use crate::inputs::Input;
+
+/// Which sessions are looked at.
+pub(super) struct Wanted<'a> {
+    /// By id; empty: all.
+    pub(super) sessions: &'a [String],
+    /// Logs that were named.
+    pub(super) files: &'a [PathBuf],
+    /// How many of each agent's, where no log was named.
+    pub(super) newest: usize,
+}
+
+/// One session.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct SessionSeen {
+    pub(super) agent: &'static str,
+    pub(super) session: String,
+    pub(super) file: String,
+    /// Tool calls in the log.
+    pub(super) calls: usize,
+    pub(super) with_receipt: usize,
+    /// Calls without a receipt from before the hook saw anything of the session.
+    pub(super) before_the_hook: usize,
+    pub(super) uncovered: Vec<Gap>,
+    pub(super) last_event: Option<Seen>,
+    #[serde(skip)]
+    pub(super) last_judgement: Option<Judgement>,
+}
+
+/// A tool call without a receipt.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Gap {
+    pub(super) tool: String,
+    pub(super) call_id: String,
+    pub(super) time: Option<String>,
+    pub(super) line: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subagent: Option<String>,
+}
+
+/// An event in the ledger.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Seen {
+    #[serde(skip)]
+    pub(super) at: i64,
+    pub(super) time: String,
+    pub(super) session: String,
+    pub(super) event: &'static str,
+}
+
+/// What was found in an answer of the agent.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Judgement {
+    #[serde(skip)]
+    pub(super) at: i64,
+    pub(super) time: String,
+    pub(super) session: String,
+    /// As the ledger has them.
+    pub(super) findings: Value,
+}
+
+/// The ledger, where there is one.
+pub(super) struct Record(Option<Ledger>);
+
+impl Record {
+    pub(super) fn open(global: &Global) -> anyhow::Result<Self> {
+        let state = global.state()?;
+        if !state.folder().ledger().exists() {
+            return Ok(Self(None));
+        }
+        let options = config::find(&global.place())?.options;
+        Ok(Self(Some(ledger(&state, &options)?)))
+    }
+
+    /// The sessions in the logs that were named.
+    pub(super) fn named(&self, wanted: &Wanted<'_>) -> anyhow::Result<Vec<SessionSeen>> {
+        let mut sessions = Vec::new();
+        for path in wanted.files {
+            let transcripts = transcripts(path).map_err(|error| {
+                Complaint::new(format!("`{}` cannot be read: {error}", path.display()))
+            })?;
+            for transcript in transcripts {
+                let Some(agent) = agent_of(transcript.format) else {
+                    let form = transcript.format.name();
+                    return Err(Complaint::new(format!(
+                        "`{}` is of the form {form}: no agent with hooks writes that",
+                        path.display()
+                    ))
+                    .help("name a log of claude-code, codex or gemini-cli")
+                    .into());
+                };
+                if wanted.sessions.is_empty() || wanted.sessions.contains(&transcript.id) {
+                    sessions.push(self.held(agent, path, &transcript)?);
+                }
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// The newest sessions of an agent on this machine. A log that cannot be read is left out.
+    pub(super) fn newest(
+        &self,
+        homes: &Homes,
+        agent: Agent,
+        wanted: &Wanted<'_>,
+    ) -> anyhow::Result<Vec<SessionSeen>> {
+        let mut sessions = Vec::new();
+        let all = logs(homes, agent);
+        let count = if wanted.sessions.is_empty() { wanted.newest } else { all.len() };
+        for log in all.into_iter().take(count) {
+            // The id stands in the file's name, or at least its beginning does.
+            let name = log.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let may_be = |id: &String| {
+                let head: String = id.chars().take(8).collect();
+                name.contains(&head)
+            };
+            if !wanted.sessions.is_empty() && !wanted.sessions.iter().any(may_be) {
+                continue;
+            }
+            for transcript in transcripts(&log.path).unwrap_or_default() {
+                if wanted.sessions.is_empty() || wanted.sessions.contains(&transcript.id) {
+                    sessions.push(self.held(agent, &log.path, &transcript)?);
+                }
+            }
+        }
+        Ok(sessions)
+    }
+
+    fn held(
+        &self,
+        agent: Agent,
+        path: &Path,
+        transcript: &Transcript,
+    ) -> anyhow::Result<SessionSeen> {
+        let events = match &self.0 {
+            Some(ledger) => ledger.events(&transcript.id)?,
+            None => Vec::new(),
+        };
+        let receipts: Vec<Receipted> = events.iter().filter_map(receipted).collect();
+        let since = events.first().map(|event| event.at);
+        let found: Coverage = coverage(transcript, &receipts, since);
+        let session = &transcript.id;
+        Ok(SessionSeen {
+            agent: agent.name(),
+            session: session.clone(),
+            file: path.display().to_string(),
+            calls: found.calls,
+            with_receipt: found.covered(),
+            before_the_hook: found.earlier,
+            last_event: events.last().map(|event| Seen {
+                at: event.at,
+                time: time(event.at),
+                session: session.clone(),
+                event: event.draft.name(),
+            }),
+            last_judgement: events.iter().rev().find_map(|event| match &event.draft {
+                Draft::Judged { findings, .. } => Some(Judgement {
+                    at: event.at,
+                    time: time(event.at),
+                    session: session.clone(),
+                    findings: findings.clone(),
+                }),
+                _ => None,
+            }),
+            uncovered: found
+                .uncovered
+                .into_iter()
+                .map(|call| Gap {
+                    tool: call.tool,
+                    call_id: call.call_id,
+                    time: call.time.map(time),
+                    line: call.line,
+                    subagent: call.agent,
+                })
+                .collect(),
+        })
+    }
+}
+
+fn receipted(event: &Event) -> Option<Receipted> {
+    let call = match &event.draft {
+        Draft::Opened(opened) => opened,
+        Draft::Rejected(rejected) => &rejected.call,
+        _ => return None,
+    };
+    Some(Receipted { call_id: call.call_id.clone(), arguments: call.arguments_digest })
+}
+
+fn transcripts(path: &Path) -> anyhow::Result<Vec<Transcript>> {
+    let input = Input::file(path);
+    let mut found = Vec::new();
+    let options = ReadOptions::new(input.name());
+    read(input.open()?, &options, &mut |reading| found.push(reading.transcript))?;
+    Ok(found)
+}
+
+fn agent_of(format: Format) -> Option<Agent> {
+    match format {
+        Format::ClaudeCode => Some(Agent::ClaudeCode),
+        Format::Codex => Some(Agent::Codex),
+        Format::GeminiCli => Some(Agent::Gemini),
+        _ => None,
+    }
+}
+
+fn time(millis: i64) -> String {
+    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

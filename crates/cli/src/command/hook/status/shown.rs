@@ -1,0 +1,100 @@
+//! The status as people read it.
+
+use std::fmt::Write as _;
+
+use countersign_report::{shorten, visible};
+use serde_json::Value;
+
+use super::seen::{Gap, Judgement, SessionSeen};
+use super::{AgentStatus, Status};
+use crate::terminal::Paint;
+
+/// The most calls without a receipt that are listed of one session.
+const LISTED: usize = 20;
+
+pub(super) fn text(status: &Status, paint: Paint) -> String {
+    let mut out = String::new();
+    for agent in &status.agents {
+        agent_text(agent, paint, &mut out);
+    }
+    let _ = writeln!(out, "{}", paint.bold("tool calls without a receipt"));
+    if status.coverage.is_empty() {
+        let _ = writeln!(out, "  no log of a session was found");
+    }
+    for session in &status.coverage {
+        session_text(session, paint, &mut out);
+    }
+    out
+}
+
+fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
+    let _ = writeln!(out, "{}", paint.bold(agent.agent));
+    if agent.installed.is_empty() {
+        let name = agent.agent;
+        let _ = writeln!(out, "  not installed: `countersign hook install {name}` does it");
+    }
+    for hook in &agent.installed {
+        let what = hook.command.as_deref().map_or_else(String::new, |c| format!(": {c}"));
+        let plugin = hook.command.is_none() && hook.problems.is_empty();
+        let what = if plugin { ": brought by the plugin".to_owned() } else { what };
+        let _ = writeln!(out, "  {:<8} {}{}", hook.scope, hook.file, visible(&what));
+        for problem in &hook.problems {
+            let _ = writeln!(out, "           {}: {}", paint.error("wrong"), visible(problem));
+        }
+    }
+    match &agent.last_event {
+        Some(seen) => {
+            let session = visible(&seen.session);
+            let _ = writeln!(out, "  last event {}: {}, session {session}", seen.time, seen.event);
+        }
+        None => {
+            let _ = writeln!(out, "  no event of its sessions was seen");
+        }
+    }
+    if let Some(judgement) = &agent.last_judgement {
+        judgement_text(judgement, out);
+    }
+}
+
+fn judgement_text(judgement: &Judgement, out: &mut String) {
+    let Judgement { time, findings, .. } = judgement;
+    let findings = findings.as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = match findings.len() {
+        0 => "nothing was found".to_owned(),
+        1 => "1 finding".to_owned(),
+        many => format!("{many} findings"),
+    };
+    let _ = writeln!(out, "  last judgement {time}: {count}");
+    for finding in findings {
+        let word = |name: &str| finding.get(name).and_then(Value::as_str).unwrap_or_default();
+        let message = visible(word("message")).into_owned();
+        let _ = writeln!(out, "    {} {}", word("code"), shorten(&message, 200));
+    }
+}
+
+fn session_text(session: &SessionSeen, paint: Paint, out: &mut String) {
+    let SessionSeen { calls, with_receipt, before_the_hook, uncovered, .. } = session;
+    let without = match uncovered.len() {
+        0 => "0 without".to_owned(),
+        many => paint.error(&format!("{many} without")),
+    };
+    let _ = writeln!(
+        out,
+        "  {} {}: {calls} calls, {with_receipt} with a receipt, {without}, {before_the_hook} from \
+         before the hook",
+        session.agent,
+        visible(&session.session),
+    );
+    if !uncovered.is_empty() {
+        let _ = writeln!(out, "    {}", session.file);
+    }
+    for Gap { tool, call_id, time, line, subagent } in uncovered.iter().take(LISTED) {
+        let time = time.as_deref().unwrap_or("(no time)");
+        let by = subagent.as_deref().map_or_else(String::new, |name| format!(", by {name}"));
+        let what = format!("{tool} {call_id}{by}");
+        let _ = writeln!(out, "    line {line:<6} {time}  {}", visible(&what));
+    }
+    if let Some(more) = uncovered.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        let _ = writeln!(out, "    and {more} more: `--format json` lists all");
+    }
+}

@@ -1,0 +1,30 @@
+use clap::Args;
+use countersign_hooks::uninstall;
+
+use super::target::{Target, apply, broken, read};
+use crate::exit::Exit;
+
+/// Take the hook out of an agent's settings
+///
+/// Only our own entries go. Where nothing else was changed since, the file is byte by byte what it
+/// was before the hook was installed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign hook uninstall claude-code
+  countersign hook uninstall claude-code --project --dry-run")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    target: Target,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let target = &arguments.target;
+    for file in target.files()? {
+        let Some(before) = read(&file.path)? else { continue };
+        let edit = uninstall(target.agent(), file.form, &before)
+            .map_err(|error| broken(&file.path, &error))?;
+        apply(&file.path, Some(&before), &edit, target.dry_run)?;
+    }
+    Ok(Exit::Clean)
+}

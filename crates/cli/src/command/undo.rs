@@ -1,0 +1,85 @@
+use std::io::{self, Write as _};
+
+use clap::Args;
+use countersign_guard::{
+    RolledBack, SessionStart, SinceChanged, Surroundings, UndoError, undo_snapshot,
+};
+use countersign_model::ToolErrorCategory;
+use serde_json::json;
+
+use super::Global;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::guard::Making;
+
+/// Put back what a shell command changed, from its snapshot
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign undo shell_1735999999123_0a1b2c3d
+  countersign undo shell_1735999999123_0a1b2c3d --force   also files that were changed since
+
+Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0.")]
+pub(crate) struct Arguments {
+    /// The execution, as its receipt names it
+    #[arg(value_name = "EXECUTION_ID")]
+    execution_id: String,
+    /// Put files back that were changed since, too
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let state = global.state()?.existing()?;
+    let kept = state.folder().snapshots();
+    let id = &arguments.execution_id;
+    let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
+        .guard()?;
+    let Some(receipt) = guard.ledger().receipt(id)? else {
+        return Err(Complaint::new(format!("there is no receipt of `{id}`")).into());
+    };
+    let changed = if arguments.force { SinceChanged::Overwrite } else { SinceChanged::Refuse };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // What undoes a call is a call itself, and has its own receipt.
+    let undone = runtime.block_on(async {
+        let start = SessionStart { id: Some(receipt.session_id), ..SessionStart::default() };
+        let session = guard.session(start)?;
+        let around = Surroundings { rollback_of: Some(id.clone()), ..Surroundings::default() };
+        let named = json!({ "execution_id": id, "force": arguments.force });
+        let tracked = guard.track(&session, "undo", &named, around).await?;
+        let undone = undo_snapshot(&kept, id, changed);
+        match &undone {
+            Ok(RolledBack { restored, deleted }) => {
+                let result = json!({ "restored": restored, "deleted": deleted });
+                tracked.complete(result).await?;
+            }
+            Err(error) => {
+                let category = ToolErrorCategory::PermanentFailure;
+                tracked.fail(category, &error.to_string()).await?;
+            }
+        }
+        anyhow::Ok(undone)
+    })?;
+    match undone {
+        Ok(RolledBack { restored, deleted }) => {
+            writeln!(io::stdout(), "undone: {restored} put back, {deleted} removed")?;
+            Ok(Exit::Clean)
+        }
+        Err(error) => Err(complaint(&error).into()),
+    }
+}
+
+fn complaint(error: &UndoError) -> Complaint {
+    let complaint = Complaint::new(error.to_string());
+    match error {
+        UndoError::NoSnapshot(_) => complaint.help(
+            "snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` \
+             is not 0",
+        ),
+        UndoError::ChangedSince(_) => {
+            complaint.help("`--force` puts them back all the same; what was changed since is lost")
+        }
+        UndoError::Unreadable { .. } | UndoError::Partial(_) => complaint,
+    }
+}

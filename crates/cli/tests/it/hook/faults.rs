@@ -1,0 +1,178 @@
+//! Whatever is wrong: the agent goes on, and somebody is told.
+
+use serde_json::json;
+
+use super::stage::Stage;
+
+const CLAIM: &str = "All tests pass.";
+
+#[test]
+fn no_transcript() {
+    let stage = Stage::new();
+    stage.stop(CLAIM).warns("cannot be read");
+    let event = json!({ "session_id": "s1", "hook_event_name": "Stop" });
+    stage.sent("claude-code", &event.to_string()).warns("names no transcript");
+    std::fs::create_dir(stage.transcript()).unwrap();
+    stage.stop(CLAIM).warns("not a plain file");
+}
+
+#[test]
+fn garbage() {
+    let stage = Stage::new();
+    for (input, expected) in [
+        ("", "not JSON"),
+        ("not json", "not JSON"),
+        ("[1]", "not a JSON object"),
+        ("{}", "no `hook_event_name`"),
+        (r#"{"hook_event_name":"Stop"}"#, "no `session_id`"),
+        (r#"{"hook_event_name":"PreToolUse","session_id":"s"}"#, "no `tool_name`"),
+    ] {
+        stage.sent("claude-code", input).warns(expected);
+    }
+    // Events and members that nobody knows are none of our business.
+    stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
+    stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": 7 })).passes();
+}
+
+#[test]
+fn a_half_written_last_line() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.edit("src/lib.rs");
+    stage.raw(r#"{"type":"assistant","message":{"role":"assistant","content":[{"ty"#);
+    stage.stop(CLAIM).reason();
+    // It is read once it is whole.
+    stage.raw("pe\":\"text\",\"text\":\"Hm.\"}]}}\n");
+    stage.stop("I did not run the tests.").passes();
+}
+
+#[test]
+fn lines_that_are_no_json() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.raw("\u{0}\u{0}\u{0}\nnot json\n{\"type\":\"brand-new\"}\n");
+    stage.edit("src/lib.rs");
+    let answered = stage.stop(CLAIM);
+    assert_eq!(answered.code, 0, "{answered:?}");
+    // What is missing may be the test run: nothing is proven, so nothing blocks.
+    assert_eq!(answered.json().get("decision"), None, "{answered:?}");
+}
+
+#[test]
+fn a_compacted_session_is_not_accused() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.line(json!({ "type": "system", "subtype": "compact_boundary", "content": "" }));
+    stage.line(json!({
+        "type": "user", "isCompactSummary": true,
+        "message": { "role": "user", "content": "The tests were run before, and passed." },
+    }));
+    stage.edit("src/lib.rs");
+    let answered = stage.stop("I fixed it; all tests pass.");
+    assert_eq!(answered.json().get("decision"), None, "{answered:?}");
+}
+
+#[test]
+fn another_file_under_the_same_name() {
+    let mut stage = Stage::new();
+    stage.hooked = false;
+    stage.user("Fix it.");
+    stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n");
+    stage.stops("All 42 tests pass.").passes();
+    // Rewound: the file begins anew, and what was remembered of it is void.
+    std::fs::remove_file(stage.transcript()).unwrap();
+    stage.begins_anew();
+    stage.user("Fix something else in src/main.rs.");
+    stage.edit("src/main.rs");
+    stage.stops(CLAIM).reason();
+}
+
+#[test]
+fn a_damaged_memory_is_an_empty_one() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.edit("src/lib.rs");
+    stage.stops(CLAIM).reason();
+    for entry in std::fs::read_dir(stage.desk.path().join("state/hooks")).unwrap() {
+        let path = entry.unwrap().path();
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+        std::fs::write(path, b"countersign hook memory 1\nm\xff\xff\xff\xff\xffgarbage").unwrap();
+    }
+    stage.stops(CLAIM).reason();
+}
+
+#[test]
+fn a_state_that_cannot_be_written() {
+    let mut stage = Stage::with(&[("file", "")]);
+    let below = Box::leak(
+        stage.desk.path().join("file/state").to_str().unwrap().to_owned().into_boxed_str(),
+    );
+    stage.hooked = false;
+    stage.variables = vec![("COUNTERSIGN_STATE", below)];
+    stage.user("Fix it.");
+    stage.edit("src/lib.rs");
+    stage.says(CLAIM);
+    // The judgement is made all the same, but nobody can count.
+    let answered = stage.stop(CLAIM);
+    answered.reason();
+    assert!(answered.json()["systemMessage"].as_str().unwrap().contains("nothing is recorded"));
+    let again = json!({ "stop_hook_active": true, "last_assistant_message": CLAIM });
+    stage.event("Stop", again).warns("nothing is recorded");
+    // The blocklist needs no record.
+    let call =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "sudo ls" }, "tool_use_id": "t" });
+    let denied = stage.event("PreToolUse", call.clone());
+    assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{denied:?}");
+    stage.variables.push(("COUNTERSIGN_HOOKS_ON_FAILURE", "closed"));
+    let harmless =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t" });
+    let denied = stage.event("PreToolUse", harmless);
+    assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{denied:?}");
+}
+
+#[test]
+fn a_broken_configuration() {
+    let call =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t" });
+    for (config, denied) in [
+        ("[hooks\n", false),
+        ("[hooks]\nblocks_in_a_row = 0\n", false),
+        ("[hooks]\nno_such_key = 1\n", false),
+        ("[hooks]\non_failure = \"closed\"\nno_such_key = 1\n", true),
+        ("[hooks]\non_failure = \"closed\"\n[tools", true),
+    ] {
+        let stage = Stage::with(&[("countersign.toml", config)]);
+        let answered = stage.event("PreToolUse", call.clone());
+        if denied {
+            let specific = &answered.json()["hookSpecificOutput"];
+            assert_eq!(specific["permissionDecision"], "deny", "{answered:?}");
+        } else {
+            answered.warns("countersign.toml");
+        }
+        // A stop always passes.
+        stage.stop(CLAIM).warns("countersign.toml");
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_the_limit() {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+    let stage = Stage::with(&[("countersign.toml", "[hooks]\ntime_limit_ms = 100\n")]);
+    // The agent keeps the pipe open: no event ever ends.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(["hook", "claude-code", "--state", "state"])
+        .current_dir(stage.desk.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let open = child.stdin.take();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(out.contains("not done after"), "{out}");
+    drop(open);
+}

@@ -1,0 +1,10 @@
+//! Hooks of coding agents, driven as the agents drive them: one process an event.
+
+mod bounds;
+mod false_claims;
+mod faults;
+mod honest;
+mod many;
+mod others;
+mod stage;
+mod tools;

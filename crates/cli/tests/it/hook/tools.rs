@@ -1,0 +1,188 @@
+//! Before and after a tool.
+
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+fn before(stage: &Stage, tool: &str, input: Value) -> Value {
+    let call = json!({ "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1" });
+    let answered = stage.event("PreToolUse", call);
+    assert_eq!((answered.code, answered.err.as_str()), (0, ""), "{answered:?}");
+    answered.json()
+}
+
+fn said(answer: &Value) -> Option<(&str, &str)> {
+    let specific = &answer["hookSpecificOutput"];
+    Some((specific["permissionDecision"].as_str()?, specific["permissionDecisionReason"].as_str()?))
+}
+
+#[test]
+fn ordinary_work_gets_no_opinion() {
+    let stage = Stage::new();
+    for (tool, input) in [
+        ("Bash", json!({ "command": "cargo test 2>&1 | tail -20" })),
+        ("Bash", json!({ "command": "git commit -m \"$(cat <<'EOF'\nFix\nEOF\n)\"" })),
+        ("Bash", json!({ "command": "curl -s https://example.com" })),
+        ("Bash", json!({ "command": "rm -rf target" })),
+        ("Read", json!({ "file_path": "/etc/hosts" })),
+        ("Write", json!({ "file_path": ".env", "content": "KEY=AKIAIOSFODNN7EXAMPLE" })),
+        ("WebFetch", json!({ "url": "https://example.com", "prompt": "?" })),
+        ("mcp__git__status", json!({})),
+        ("BrandNewTool", json!({ "anything": [1] })),
+    ] {
+        assert_eq!(before(&stage, tool, input.clone()), Value::Null, "{tool} {input}");
+    }
+}
+
+#[test]
+fn what_nobody_may_run_is_denied() {
+    let stage = Stage::new();
+    for command in ["sudo rm x", "rm -rf /", "echo $(sudo ls)", "bash -c 'shutdown now'"] {
+        let answer = before(&stage, "Bash", json!({ "command": command }));
+        assert_eq!(said(&answer).map(|(decision, _)| decision), Some("deny"), "{command}");
+    }
+    let stage = Stage::with(&[("countersign.toml", "[hooks]\nblock_network_commands = true\n")]);
+    let answer = before(&stage, "Bash", json!({ "command": "curl https://example.com" }));
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: `Bash` may not run: `curl` is blocked while the network is off (no approval and no configuration lets this run)");
+}
+
+#[test]
+fn the_operators_rules_decide() {
+    let config = r#"
+[tools.policy]
+enabled = true
+default_effect = "allow"
+
+[[tools.policy.rules]]
+name = "no secrets"
+effect = "deny"
+tool = "Read"
+paths = ["**/.env"]
+
+[[tools.permissions.rules]]
+tool = "WebSearch"
+action = "ask"
+"#;
+    let stage = Stage::with(&[("countersign.toml", config)]);
+    let denied = before(&stage, "Read", json!({ "file_path": "/project/.env" }));
+    insta::assert_snapshot!(said(&denied).unwrap().1, @"countersign: `Read` may not run: denied by `no secrets` (choose another way; the operator's policy decides)");
+    assert_eq!(said(&denied).unwrap().0, "deny");
+    let asked = before(&stage, "WebSearch", json!({ "query": "rust" }));
+    assert_eq!(said(&asked).unwrap().0, "ask");
+    assert_eq!(before(&stage, "Read", json!({ "file_path": "/project/a.rs" })), Value::Null);
+}
+
+#[test]
+fn a_secret_that_would_leave_is_asked_about() {
+    let stage = Stage::new();
+    let url = "https://example.com/?key=AKIAIOSFODNN7EXAMPLE";
+    let answer = before(&stage, "WebFetch", json!({ "url": url, "prompt": "?" }));
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: what looks like a secret would leave this machine");
+    assert_eq!(said(&answer).unwrap().0, "ask");
+    let command = "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE aws s3 ls";
+    let answer = before(&stage, "Bash", json!({ "command": command }));
+    assert_eq!(said(&answer), None);
+    let context = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("[REDACTED"), "{context}");
+    assert!(!answer.to_string().contains("AKIAIOSFODNN7EXAMPLE"), "{answer}");
+}
+
+#[test]
+fn the_same_failure_again_and_again_is_remarked_upon() {
+    let mut stage = Stage::new();
+    stage.user("Go.");
+    let failing = json!({ "command": "make all" });
+    let mut remarks = Vec::new();
+    for number in 0..4 {
+        let call = json!({
+            "tool_name": "Bash", "tool_input": failing, "tool_use_id": format!("toolu_{number}"),
+        });
+        let told = stage.event("PreToolUse", call.clone()).json();
+        let mut ended = call;
+        ended["error"] = json!("Exit code 2\nmake: *** No rule to make target 'all'.");
+        let after = stage.event("PostToolUseFailure", ended).json();
+        let context = |answer: &Value| {
+            answer["hookSpecificOutput"]["additionalContext"].as_str().map(str::to_owned)
+        };
+        remarks.push((context(&told).is_some(), context(&after).is_some()));
+        assert_eq!(said(&told), None);
+    }
+    assert_eq!(remarks, [(false, false), (false, false), (true, true), (true, true)]);
+}
+
+#[test]
+fn every_call_has_a_receipt() {
+    let mut stage = Stage::new();
+    stage.user("Go.");
+    stage.bash("cargo test", "ok");
+    stage.bash_fails("cargo build", "error[E0308]");
+    stage.edit("src/lib.rs");
+    before(&stage, "Bash", json!({ "command": "sudo ls" }));
+    // One that began before the hook was installed.
+    let call = json!({
+        "tool_name": "Bash", "tool_input": { "command": "echo hi" }, "tool_use_id": "toolu_x",
+        "tool_response": { "stdout": "hi", "stderr": "", "interrupted": false },
+    });
+    stage.event("PostToolUse", call).passes();
+    // One that goes on, one that was given up.
+    let call = json!({
+        "tool_name": "Bash", "tool_input": { "command": "sleep 9" }, "tool_use_id": "toolu_y",
+        "tool_response": { "stdout": "", "stderr": "", "backgroundTaskId": "b1" },
+    });
+    stage.event("PostToolUse", call).passes();
+    let call = json!({
+        "tool_name": "Bash", "tool_input": { "command": "sleep 9" }, "tool_use_id": "toolu_z",
+        "error": "The user interrupted", "is_interrupt": true,
+    });
+    stage.event("PostToolUseFailure", call).passes();
+    let lines = stage.desk.run("audit query --format jsonl --state state");
+    let seen: Vec<String> = lines
+        .out
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{} {} {} {}",
+                line["tool"].as_str().unwrap(),
+                line["result"].as_object().and_then(|o| o.keys().next()).map_or_else(
+                    || line["result"].as_str().unwrap_or_default().to_owned(),
+                    String::clone,
+                ),
+                line["error_category"].as_str().unwrap_or("-"),
+                line["correlation_id"].as_str().unwrap_or("-"),
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(seen.join("\n"), @r#"
+    Bash success - toolu_1
+    Bash error PermanentFailure toolu_2
+    Edit success - toolu_3
+    Bash blocked PolicyBlocked toolu_1
+    Bash success - toolu_x
+    Bash error Cancelled toolu_z
+    "#);
+    let verified = stage.desk.run("audit verify --state state");
+    assert_eq!(verified.code, 0, "{verified}");
+}
+
+#[test]
+fn no_secret_is_kept() {
+    let mut stage = Stage::new();
+    stage.user("The key is AKIAIOSFODNN7EXAMPLE.");
+    stage.bash("cat .env", "AKIAIOSFODNN7EXAMPLE\n");
+    before(&stage, "Bash", json!({ "command": "echo AKIAIOSFODNN7EXAMPLE" }));
+    before(&stage, "Bash", json!({ "command": "sudo echo AKIAIOSFODNN7EXAMPLE" }));
+    stage.stops("The key AKIAIOSFODNN7EXAMPLE works.");
+    let kept = walk(&stage.desk.path().join("state"));
+    assert!(kept.len() > 3, "{kept:?}");
+    for path in kept {
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes.windows(20).any(|window| window == b"AKIAIOSFODNN7EXAMPLE");
+        assert!(!found, "{}", path.display());
+    }
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}

@@ -1,0 +1,275 @@
+//! `hook status` and `check --latest`: what stands on this machine.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::{Desk, Ran};
+
+fn shown(desk: &Desk, ran: &Ran) -> String {
+    ran.to_string()
+        .replace(&filed_as(desk), "HERE")
+        .replace(&desk.path().display().to_string(), "DESK")
+        .replace(env!("CARGO_BIN_EXE_countersign"), "BIN")
+}
+
+/// The folder's name as Claude Code files it.
+fn filed_as(desk: &Desk) -> String {
+    let here = desk.path().canonicalize().unwrap().display().to_string();
+    here.replace(['/', '.', '\\', ':'], "-")
+}
+
+/// A session of Claude Code with calls of Bash, given by id.
+fn session(id: &str, calls: &[&str]) -> String {
+    let mut lines = vec![json!({
+        "type": "user", "uuid": "u", "parentUuid": null, "sessionId": id, "cwd": "/p",
+        "timestamp": "2099-01-01T00:00:00.000Z", "message": { "role": "user", "content": "go on" },
+    })];
+    let mut parent = "u".to_owned();
+    for call in calls {
+        let uuid = format!("a-{call}");
+        lines.push(json!({
+            "type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": id,
+            "timestamp": "2099-01-01T00:00:01.000Z",
+            "message": { "role": "assistant", "content": [
+                { "type": "tool_use", "id": call, "name": "Bash", "input": { "command": "true" } },
+            ]},
+        }));
+        lines.push(json!({
+            "type": "user", "uuid": format!("r-{call}"), "parentUuid": uuid, "sessionId": id,
+            "timestamp": "2099-01-01T00:00:02.000Z",
+            "message": { "role": "user", "content": [
+                { "type": "tool_result", "tool_use_id": call, "content": "" },
+            ]},
+        }));
+        parent = format!("r-{call}");
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn older(desk: &Desk, name: &str, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - seconds);
+    fs::File::options()
+        .write(true)
+        .open(desk.path().join(name))
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+}
+
+#[test]
+fn nothing_is_installed_and_nothing_was_seen() {
+    let desk = Desk::with(&[]);
+    assert_snapshot!(desk.run("hook status"), @"
+    exit 0
+    claude-code
+      not installed: `countersign hook install claude-code` does it
+      no event of its sessions was seen
+    codex
+      not installed: `countersign hook install codex` does it
+      no event of its sessions was seen
+    gemini
+      not installed: `countersign hook install gemini` does it
+      no event of its sessions was seen
+    tool calls without a receipt
+      no log of a session was found
+    ");
+    assert_eq!(desk.run("hook status gemini").code, 1, "it was asked for");
+}
+
+#[test]
+fn calls_without_a_receipt_are_listed() {
+    let log = session("s-1", &["call_1", "call_2"]);
+    let desk = Desk::with(&[("home/.claude/projects/-p/s-1.jsonl", &log)]);
+    let before = desk.run("hook status claude-code --format json");
+    let before: Value = serde_json::from_str(&before.out).unwrap();
+    assert_eq!(before["coverage"][0]["before_the_hook"], 2, "the hook never saw the session");
+
+    let event = json!({
+        "session_id": "s-1", "transcript_path": desk.path().join("none.jsonl"), "cwd": desk.path(),
+        "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "true" }, "tool_use_id": "call_1",
+    });
+    let ran = desk.run_with("hook claude-code", &event.to_string());
+    assert_eq!(ran.code, 0, "{ran}");
+    for line in [
+        "hook status --format json",
+        "hook status --session s-1 --format json",
+        "hook status --transcript home/.claude/projects/-p/s-1.jsonl --format json",
+    ] {
+        let ran = desk.run(line);
+        assert_eq!(ran.code, 1, "{ran}");
+        let status: Value = serde_json::from_str(&ran.out).unwrap();
+        let session = &status["coverage"][0];
+        assert_eq!(session["calls"], 2);
+        assert_eq!(session["with_receipt"], 1);
+        assert_eq!(
+            session["uncovered"],
+            json!([{ "tool": "Bash", "call_id": "call_2", "time": "2099-01-01T00:00:01Z", "line": 4 }])
+        );
+        assert_eq!(status["agents"][0]["last_event"]["session"], "s-1");
+    }
+    let ran = desk.run("hook status");
+    let gaps: Vec<&str> = ran.out.lines().skip_while(|l| !l.starts_with("tool calls")).collect();
+    assert_snapshot!(gaps.join("\n").replace(&desk.path().display().to_string(), "DESK"), @"
+    tool calls without a receipt
+      claude-code s-1: 2 calls, 1 with a receipt, 1 without, 0 from before the hook
+        DESK/home/.claude/projects/-p/s-1.jsonl
+        line 4      2099-01-01T00:00:01Z  Bash call_2
+    ");
+    assert_eq!(desk.run("hook status --session other --format json").code, 0);
+}
+
+#[test]
+fn an_installed_hook_that_cannot_run_is_wrong() {
+    let text = json!({ "hooks": { "Stop": [{ "hooks": [
+        { "type": "command", "command": "/nowhere/countersign hook claude-code" },
+    ]}]}});
+    let desk = Desk::with(&[
+        ("home/.claude/settings.json", &text.to_string()),
+        (".claude/settings.json", "{"),
+        (".gemini/settings.json", "{ // none\n}"),
+    ]);
+    let ran = desk.run("hook status");
+    assert_snapshot!(shown(&desk, &ran), @"
+    exit 1
+    claude-code
+      user     DESK/home/.claude/settings.json: /nowhere/countersign hook claude-code
+               wrong: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
+               wrong: `/nowhere/countersign` is no program that can be run
+      project  DESK/.claude/settings.json
+               wrong: line 1: EOF while parsing an object: the agent cannot read it
+      no event of its sessions was seen
+    codex
+      not installed: `countersign hook install codex` does it
+      no event of its sessions was seen
+    gemini
+      not installed: `countersign hook install gemini` does it
+      no event of its sessions was seen
+    tool calls without a receipt
+      no log of a session was found
+    ");
+}
+
+#[test]
+fn an_installed_hook_that_runs_is_well() {
+    let desk = Desk::with(&[]);
+    desk.run("hook install claude-code");
+    let ran = desk.run("hook status claude-code");
+    assert_snapshot!(shown(&desk, &ran), @"
+    exit 0
+    claude-code
+      user     DESK/home/.claude/settings.json: BIN hook claude-code
+      no event of its sessions was seen
+    tool calls without a receipt
+      no log of a session was found
+    ");
+}
+
+#[test]
+fn the_latest_session_is_that_of_this_folder() {
+    let claim = json!({
+        "type": "assistant", "uuid": "a", "parentUuid": null, "sessionId": "s", "cwd": "/p",
+        "timestamp": "2026-01-01T00:00:01.000Z",
+        "message": { "role": "assistant", "content": [{ "type": "text", "text": "Hello." }] },
+    });
+    let claim = claim.to_string();
+    let desk = Desk::with(&[
+        ("home/.claude/projects/-elsewhere/new.jsonl", &claim),
+        ("home/.claude/projects/-elsewhere/new/subagents/agent-1.jsonl", &claim),
+    ]);
+    let ran = desk.run("check --latest");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert_eq!(
+        shown(&desk, &ran).lines().last().unwrap_or_default(),
+        "the newest session of claude-code is checked: \
+         DESK/home/.claude/projects/-elsewhere/new.jsonl (no session of this folder was found)"
+    );
+
+    let here = format!("home/.claude/projects/{}", filed_as(&desk));
+    fs::create_dir_all(desk.path().join(&here)).unwrap();
+    for (name, seconds) in [("a.jsonl", 60), ("b.jsonl", 30), ("c.jsonl", 90)] {
+        fs::write(desk.path().join(&here).join(name), &claim).unwrap();
+        older(&desk, &format!("{here}/{name}"), seconds);
+    }
+    for line in ["check --latest", "check --latest claude-code"] {
+        let ran = desk.run(line);
+        assert_eq!(
+            shown(&desk, &ran).lines().last().unwrap_or_default(),
+            "the newest session of claude-code is checked: DESK/home/.claude/projects/HERE/b.jsonl"
+        );
+    }
+}
+
+#[test]
+fn the_latest_session_of_other_agents() {
+    let rollout = |folder: &str| {
+        let lines = [
+            json!({"timestamp": "2026-02-01T10:00:00.000Z", "type": "session_meta",
+                "payload": {"id": "cx-1", "cwd": folder}}),
+            json!({"timestamp": "2026-02-01T10:00:01.000Z", "type": "response_item", "payload":
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "x"}]}}),
+        ];
+        lines.map(|line| line.to_string()).join("\n")
+    };
+    let chat = json!({ "sessionId": "g-1", "projectHash": "x", "messages": [
+        { "id": "1", "timestamp": "2026-02-01T10:00:00.000Z", "type": "user", "content": "x" },
+    ]});
+    let desk = Desk::with(&[
+        ("home/.gemini/tmp/slug/chats/session-1.json", &chat.to_string()),
+        ("cx/sessions/2026/02/01/rollout-1.jsonl", &rollout("/elsewhere")),
+    ]);
+    let codex = desk.path().join("cx");
+    let variables = [("CODEX_HOME", codex.to_str().unwrap())];
+    let own = rollout(desk.path().canonicalize().unwrap().to_str().unwrap());
+    fs::write(codex.join("sessions/2026/02/01/rollout-0.jsonl"), own).unwrap();
+    older(&desk, "cx/sessions/2026/02/01/rollout-0.jsonl", 0);
+    for (line, expected) in [
+        ("check --latest codex", "codex is checked: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
+        ("check --latest", "codex is checked: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
+        (
+            "check --latest gemini",
+            "gemini is checked: DESK/home/.gemini/tmp/slug/chats/session-1.json (no session of this folder was found)",
+        ),
+    ] {
+        let ran = desk.run_in(&variables, line);
+        let said = shown(&desk, &ran);
+        assert_eq!(
+            said.lines().last().unwrap_or_default(),
+            format!("the newest session of {expected}")
+        );
+    }
+    let root = desk.path().canonicalize().unwrap();
+    fs::write(desk.path().join("home/.gemini/tmp/slug/.project_root"), root.to_str().unwrap())
+        .unwrap();
+    let ran = desk.run("check --latest gemini");
+    assert!(ran.err.trim_end().ends_with("session-1.json"), "{ran}");
+}
+
+#[test]
+fn a_log_without_hooks_is_refused() {
+    let desk =
+        Desk::with(&[("chat.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}")]);
+    let ran = desk.run("hook status --transcript chat.json");
+    assert_snapshot!(ran, @"
+    exit 2
+    --- stderr
+    error: `chat.json` is of the form openai-chat: no agent with hooks writes that
+      help: name a log of claude-code, codex or gemini-cli
+    ");
+    assert_eq!(desk.run("hook status --transcript none.json").code, 2);
+}
+
+#[test]
+fn no_session_at_all() {
+    let desk = Desk::with(&[]);
+    let ran = desk.run("check --latest claude-code");
+    assert_snapshot!(shown(&desk, &ran), @"
+    exit 2
+    --- stderr
+    error: no session of an agent was found on this machine
+      help: looked for claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `countersign check PATH`
+    ");
+}

@@ -1,0 +1,143 @@
+//! The model that judges calls, behind a scripted server on this machine. What is encrypted is not
+//! tried here: no machine of a test trusts a certificate that a test could have.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+/// A server that answers the next request with these bytes; what it was asked comes back.
+fn serve(answer: String) -> (u16, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (asked, question) = channel();
+    std::thread::spawn(move || {
+        let Ok((mut stream, _)) = listener.accept() else { return };
+        let mut request = Vec::new();
+        let mut piece = [0; 4096];
+        // The whole request is there once its body is as long as it says.
+        while !is_whole(&request) {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => break,
+                Ok(count) => request.extend_from_slice(&piece[..count]),
+            }
+        }
+        let _ = asked.send(String::from_utf8_lossy(&request).into_owned());
+        let _ = stream.write_all(answer.as_bytes());
+    });
+    (port, question)
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.to_lowercase().lines().find_map(|line| {
+        line.strip_prefix("content-length: ").map(|length| length.trim().parse::<usize>().unwrap())
+    });
+    body.len() >= length.unwrap_or(0)
+}
+
+fn http(status: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+}
+
+fn said(word: &str) -> String {
+    let body = json!({ "choices": [{ "message": { "role": "assistant", "content": word } }] });
+    http("200 OK", &body.to_string())
+}
+
+fn desk(port: u16, more: &str) -> Desk {
+    let text = format!(
+        "[tools.adversarial_policy]\nenabled = true\npolicies = [\"Nothing is deleted.\"]\n\
+         url = \"http://127.0.0.1:{port}/v1/\"\nmodel = \"small\"\n{more}\n"
+    );
+    Desk::with(&[("countersign.toml", &text)])
+}
+
+fn run(desk: &Desk) -> (i32, Value) {
+    let words = ["run", "shell", "--yes", "--json", "--args", r#"{"command":"echo 'a`b'"}"#];
+    let variables = [("COUNTERSIGN_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
+    let ran = desk.spawn(&variables, &words, "");
+    let value = serde_json::from_str(&ran.out).map_err(|_| ran.to_string()).unwrap();
+    (ran.code, value)
+}
+
+#[test]
+fn only_an_answer_of_the_model_lets_a_call_through() {
+    let long = said(&"x".repeat(300_000));
+    let cases = [
+        (said("ALLOW"), "completed"),
+        (said("DENY"), "denied"),
+        (said("ALLOW, of course"), "denied"),
+        (http("500 Internal Server Error", "ALLOW"), "denied"),
+        (http("302 Found\r\nlocation: http://127.0.0.1:1/", ""), "denied"),
+        (http("200 OK", "ALLOW"), "denied"),
+        (http("200 OK", r#"{"choices":[]}"#), "denied"),
+        (long, "denied"),
+        (String::new(), "denied"),
+    ];
+    for (answer, status) in cases {
+        let shown: String = answer.chars().take(120).collect();
+        let (port, question) = serve(answer);
+        let (_, found) = run(&desk(port, "api_key_env = \"JUDGE_KEY\""));
+        assert_eq!(found["status"], status, "{shown}: {found}");
+        let asked = question.recv().unwrap();
+        assert!(asked.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.contains("authorization: Bearer key-of-the-judge\r\n"), "{asked}");
+        let body: Value = serde_json::from_str(asked.split_once("\r\n\r\n").unwrap().1).unwrap();
+        assert_eq!(body["model"], "small");
+        let content = body["messages"][0]["content"].as_str().unwrap();
+        assert!(content.contains("1. Nothing is deleted.") && content.contains("a\\u0060b"));
+    }
+}
+
+#[test]
+fn nobody_to_ask_is_a_denial_unless_the_operator_wants_it_open() {
+    // A port at which nobody listens any more.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    for (more, status) in [("", "denied"), ("fail_open = true", "completed")] {
+        assert_eq!(run(&desk(port, more)).1["status"], status, "{more}");
+    }
+}
+
+#[test]
+fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
+    for (more, complaint) in [
+        ("url = \"http://judge.example.com/v1\"", "is not encrypted, and not on this machine"),
+        ("url = \"ftp://127.0.0.1/\"", "is neither http nor https"),
+        ("url = \"judge\"", "is no URL"),
+        ("url = \"http://127.0.0.1:1/\"", "tools.adversarial_policy.model is missing"),
+        (
+            "url = \"http://127.0.0.1:1/\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY\"",
+            "the environment variable `NO_SUCH_KEY` is not set",
+        ),
+    ] {
+        let text =
+            format!("[tools.adversarial_policy]\nenabled = true\npolicies = [\"x\"]\n{more}\n");
+        let desk = Desk::with(&[("countersign.toml", &text)]);
+        let words = ["run", "shell", "--yes", "--args", r#"{"command":"true"}"#];
+        let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.contains(complaint), "{ran}");
+    }
+}
+
+/// The rehearsal says that the model would be asked, and asks nobody.
+#[test]
+fn policy_explain_asks_nobody() {
+    let (port, question) = serve(said("DENY"));
+    let desk = desk(port, "");
+    let words = ["policy", "explain", "--tool", "shell", "--args", r#"{"command":"ls"}"#];
+    let ran = desk.spawn(&[], &words, "");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("by `tools.adversarial_policy: the model is asked`"), "{ran}");
+    assert!(question.try_recv().is_err());
+}

@@ -1,0 +1,103 @@
+use countersign_model::Status;
+
+use super::close::ClosedCall;
+use super::execute::Ended;
+use crate::admitted::Admitted;
+use crate::cache::{CacheKey, CachedResult, ToolResultCache, is_cacheable, may_write};
+use crate::executor::ToolOutput;
+use crate::guard::Guard;
+use crate::session::{Session, Surroundings};
+
+/// What the cache of the session has to do with a call.
+pub(super) enum Lookup<'s> {
+    /// The call may write: whatever is cached is dropped when this is.
+    Writes(#[expect(dead_code, reason = "what counts is its end")] Writing<'s>),
+    /// It neither writes nor may be cached.
+    Nothing,
+    /// Its result may be kept.
+    Missed { key: CacheKey, generation: u64 },
+    /// Its result is there.
+    Hit(CachedResult),
+}
+
+/// Something may be written as long as this lives, also by a call that is given up.
+pub(super) struct Writing<'s>(&'s ToolResultCache);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.invalidate();
+    }
+}
+
+impl Lookup<'_> {
+    /// The execution that the result is taken from.
+    pub(super) fn cached_from(&self) -> Option<String> {
+        match self {
+            Self::Hit(result) => Some(result.execution_id.clone()),
+            Self::Writes(_) | Self::Nothing | Self::Missed { .. } => None,
+        }
+    }
+
+    /// The result, as if the tool had given it.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        let Self::Hit(CachedResult { text, structured, .. }) = self else { return None };
+        let output = ToolOutput {
+            text: text.clone(),
+            structured: structured.clone(),
+            ..ToolOutput::default()
+        };
+        Some(Ended { output, status: Status::Completed, category: None, attempts: 0 })
+    }
+}
+
+impl Guard {
+    /// Whether the session has the result of this very call already.
+    pub(super) fn look_up<'s>(
+        &self,
+        session: &'s Session,
+        admitted: &Admitted,
+        around: &Surroundings,
+    ) -> Lookup<'s> {
+        let (cache, tool) = (session.cache(), admitted.tool());
+        if self.writes(admitted) {
+            return Lookup::Writes(Writing(cache));
+        }
+        // Whoever repeats a call wants it done again.
+        if !is_cacheable(tool) || self.runs_commands(&tool.name) || around.retry_of.is_some() {
+            return Lookup::Nothing;
+        }
+        let key = CacheKey { tool: tool.name.clone(), arguments: admitted.digest() };
+        let generation = cache.generation();
+        match cache.get(&key, self.clock().monotonic()) {
+            Some(result) => Lookup::Hit(result),
+            None => Lookup::Missed { key, generation },
+        }
+    }
+
+    /// Keeps the result for the next call like this one.
+    pub(super) fn keep(&self, session: &Session, lookup: Lookup<'_>, call: &ClosedCall) {
+        let Lookup::Missed { key, generation } = lookup else { return };
+        let closed = &call.recorded.closed;
+        if closed.status != Status::Completed || closed.truncated {
+            return;
+        }
+        let result = CachedResult {
+            execution_id: closed.execution_id.clone(),
+            text: call.recorded.text.clone(),
+            structured: call.recorded.structured.clone(),
+        };
+        session.cache().put(key, result, generation, self.clock().monotonic());
+    }
+
+    /// Whether the call may change what others read.
+    pub(super) fn writes(&self, admitted: &Admitted) -> bool {
+        may_write(admitted.tool()) && !self.command_only_reads(admitted)
+    }
+
+    /// A shell command of which every part is known to only read.
+    fn command_only_reads(&self, admitted: &Admitted) -> bool {
+        let policy = self.settings().shell.load();
+        let command = policy.blocklist.command_in(admitted).and_then(Result::ok);
+        command.is_some_and(|(command, _)| self.settings().trust.only_reads(&command))
+    }
+}

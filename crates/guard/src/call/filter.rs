@@ -1,0 +1,105 @@
+use countersign_model::{Status, ToolErrorCategory};
+
+use super::close::ClosedCall;
+use crate::admitted::Admitted;
+use crate::executor::{READ_OVERFLOW, ToolErrorFeedback};
+use crate::filter::{FilterCall, FilterConfidence, Piped, shown_commands};
+use crate::guard::Guard;
+use crate::overflow::cut;
+use crate::recording::Recorded;
+use crate::shown_id::ShowId;
+
+/// Bytes that have to be saved before something is left out: the note about it costs some, too.
+const WORTH_IT: usize = 200;
+
+/// What the agent will see of a result.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) text: String,
+    /// What changed it.
+    pub(super) filters: Vec<String>,
+    /// How sure the filters were that left something out.
+    pub(super) filtered: Option<FilterConfidence>,
+    /// It was too long.
+    pub(super) cut: bool,
+}
+
+impl Guard {
+    /// Makes of the recorded result what the agent will see.
+    pub(super) fn filter(&self, admitted: &Admitted, call: &ClosedCall) -> Shown {
+        let Recorded { opened, closed, text, structured } = &call.recorded;
+        let mut shown =
+            Shown { text: text.clone(), filters: Vec::new(), filtered: None, cut: false };
+        if structured.is_none() {
+            self.reduce(&mut shown, admitted, call);
+            self.cut(&mut shown, call);
+        }
+        if let Some(category) = closed.category {
+            let message = match (closed.exit_code, category) {
+                (Some(code), _) => format!("the command ended with exit code {code}"),
+                (None, ToolErrorCategory::Timeout) => "the call took too long".to_owned(),
+                (None, _) => "the call failed".to_owned(),
+            };
+            let block = ToolErrorFeedback::new(category, message).format_for_llm();
+            new_line(&mut shown.text);
+            shown.text.push_str(&block);
+            shown.filters.push("feedback".to_owned());
+        }
+        if self.settings().show_id != ShowId::Metadata {
+            shown.text = self.with_id(&shown.text, structured.as_ref(), opened);
+            shown.filters.push("execution_id".to_owned());
+        }
+        shown
+    }
+
+    /// Leaves out what a command printed only to show that it goes on.
+    fn reduce(&self, shown: &mut Shown, admitted: &Admitted, call: &ClosedCall) {
+        let policy = self.settings().shell.load();
+        let Some(Ok((line, _))) = policy.blocklist.command_in(admitted) else { return };
+        let Some(commands) = shown_commands(&line) else { return };
+        let failed = call.recorded.closed.status != Status::Completed;
+        let made = self.filters().apply(&shown.text, &FilterCall { commands: &commands, failed });
+        let Piped { text, filters, confidence, left_out } = made;
+        if filters.is_empty() || text.len() + WORTH_IT > shown.text.len() {
+            return;
+        }
+        let all = shown.text.lines().count();
+        shown.text = text;
+        new_line(&mut shown.text);
+        let how = self.how_to_read(call).map(|how| format!("; {how} all")).unwrap_or_default();
+        let what = "lines left out: progress and what passed";
+        let note = format!("[{left_out} of {all} {what}{how}]\n");
+        shown.text.push_str(&note);
+        shown.filters.extend(filters.into_iter().map(|filter| filter.0));
+        shown.filtered = Some(confidence);
+    }
+
+    /// Shows beginning and end of what is too long.
+    fn cut(&self, shown: &mut Shown, call: &ClosedCall) {
+        let most = self.settings().overflow.max_chars;
+        // What reads a long result in pieces has its own limit.
+        if call.recorded.opened.tool == READ_OVERFLOW {
+            return;
+        }
+        let most = call.shown_chars.map_or(most, |chars| most.min(chars));
+        let how = self.how_to_read(call);
+        if let Some(text) = cut(&shown.text, most, how.as_deref()) {
+            shown.text = text;
+            shown.filters.push("overflow".to_owned());
+            shown.cut = true;
+        }
+    }
+
+    /// What shows the agent the recorded result, where it has the tool for that.
+    fn how_to_read(&self, call: &ClosedCall) -> Option<String> {
+        self.catalog().get(READ_OVERFLOW)?;
+        let id = &call.recorded.opened.execution_id;
+        Some(format!("{READ_OVERFLOW} {{\"id\":\"{id}\"}} shows"))
+    }
+}
+
+fn new_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}

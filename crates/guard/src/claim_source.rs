@@ -1,0 +1,212 @@
+//! Where the content that leads to a call comes from.
+
+use countersign_model::{ToolCall, Transcript};
+use serde_json::Value;
+
+use crate::executor::ExecutorKind;
+use crate::extract_paths::extract_paths;
+use crate::guard::Guard;
+use crate::scene::Requested;
+use crate::session::{Session, Surroundings};
+
+/// A longer argument is content, not the name of something.
+const LONGEST_NAME: usize = 4 * 1024;
+
+/// So many names of a call are looked for.
+const MOST_NAMES: usize = 16;
+
+/// So much of what was said and found is looked through, the latest first, in bytes.
+const LOOKED_THROUGH: usize = 2 * 1024 * 1024;
+
+impl Guard {
+    /// The source of the paths and URLs that a call names: the latest message or successful result
+    /// that has one of them. `None` where the call names none, or nobody gave it.
+    pub(crate) fn claim_source(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        around: &Surroundings,
+    ) -> Option<String> {
+        if around.requested == Requested::ByUser {
+            return Some("user".to_owned());
+        }
+        let arguments = call.arguments.parse().ok()?;
+        let mut texts = Vec::new();
+        each_text(&arguments, &mut texts);
+        let names = Names::of(&texts);
+        let state = session.state();
+        let found = match &names {
+            // INVARIANT: one URL that nobody gave leaves the call without a source, whatever else
+            // it names.
+            Names::Urls(urls) => {
+                let mut found = None;
+                for url in urls {
+                    found = Some(latest(state.transcript(), std::slice::from_ref(url))?);
+                }
+                found?
+            }
+            Names::Paths(paths) if paths.is_empty() => return None,
+            Names::Paths(paths) => latest(state.transcript(), paths)?,
+            Names::TooMany => return None,
+        };
+        Some(match found {
+            Found::Said => "user".to_owned(),
+            Found::Result(tool) => match self.executor().kind(tool) {
+                Some(ExecutorKind::Native) if tool.starts_with("memory") => "memory".to_owned(),
+                Some(kind) => kind.name().to_owned(),
+                None => return None,
+            },
+        })
+    }
+}
+
+/// Something that a call names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name<'t> {
+    Path(&'t str),
+    Url(&'t str),
+}
+
+enum Found<'f> {
+    /// By the user or the operator.
+    Said,
+    /// By this tool.
+    Result(&'f str),
+}
+
+/// What a call names.
+#[derive(Debug, PartialEq, Eq)]
+enum Names<'t> {
+    /// The URLs, where there are any.
+    Urls(Vec<Name<'t>>),
+    /// Else the paths.
+    Paths(Vec<Name<'t>>),
+    /// URLs that are more or longer than is looked for.
+    TooMany,
+}
+
+impl<'t> Names<'t> {
+    fn of(texts: &[&'t str]) -> Self {
+        let urls: Vec<&str> = texts.iter().copied().filter(|text| is_url(text)).collect();
+        if urls.is_empty() {
+            let names = texts.iter().filter(|text| text.len() <= LONGEST_NAME);
+            let paths = names.flat_map(|text| extract_paths(text)).map(Name::Path);
+            return Self::Paths(paths.take(MOST_NAMES).collect());
+        }
+        if urls.len() > MOST_NAMES || urls.iter().any(|url| url.len() > LONGEST_NAME) {
+            return Self::TooMany;
+        }
+        let whole = |url: &'t str| Name::Url(url.trim_end_matches('/'));
+        Self::Urls(urls.into_iter().map(whole).collect())
+    }
+}
+
+/// Whether a whole text is the URL of a page, as browsers read it.
+fn is_url(text: &str) -> bool {
+    url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+fn latest<'t>(transcript: &'t Transcript, names: &[Name<'_>]) -> Option<Found<'t>> {
+    use countersign_model::Role;
+    let mut left = LOOKED_THROUGH;
+    for (at, message) in transcript.messages.iter().enumerate().rev() {
+        for outcome in message.outcomes.iter().rev() {
+            left = left.checked_sub(outcome.text.len())?;
+            let gave = outcome.is_error != Some(true) && !outcome.refused;
+            if gave && names.iter().any(|name| name.is_in(&outcome.text)) {
+                let before = transcript.messages.get(..=at).unwrap_or_default();
+                let mut calls = before.iter().rev().flat_map(|message| &message.calls);
+                let call = calls.find(|call| call.id == outcome.call_id)?;
+                return Some(Found::Result(&call.tool));
+            }
+        }
+        if matches!(message.role, Role::User | Role::System) {
+            left = left.checked_sub(message.text.len())?;
+            if names.iter().any(|name| name.is_in(&message.text)) {
+                return Some(Found::Said);
+            }
+        }
+    }
+    None
+}
+
+impl Name<'_> {
+    /// Whether a text has this name, and not only the beginning or the end of another.
+    fn is_in(&self, text: &str) -> bool {
+        let (Self::Path(name) | Self::Url(name)) = self;
+        text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + name.len()..).unwrap_or_default();
+            let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+            let begins = !before.is_some_and(|c| inner(c) || c == '.');
+            begins
+                && match self {
+                    Self::Path(_) => !goes_on(after, inner),
+                    Self::Url(_) => {
+                        let after = after.strip_prefix('/').unwrap_or(after);
+                        !goes_on(after, |c| inner(c) || "/%=&?#~+@:".contains(c))
+                    }
+                }
+        })
+    }
+}
+
+/// Whether a name goes on: with a character of it, or with a dot and one.
+fn goes_on(after: &str, inner: impl Fn(char) -> bool) -> bool {
+    let mut next = after.chars();
+    match next.next() {
+        Some('.') => next.next().is_some_and(inner),
+        Some(c) => inner(c),
+        None => false,
+    }
+}
+
+fn each_text<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, texts)),
+        Value::Object(members) => members.values().for_each(|item| each_text(item, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_outweighs_the_paths_beside_it() {
+        let given = "https://a.example/x";
+        assert_eq!(
+            Names::of(&["src/main.rs", given]),
+            Names::Urls(vec![Name::Url("https://a.example/x")])
+        );
+        for odd in ["HTTPS:a.example/x", "https:\\\\a.example", "http:///a.example/src/main.rs"] {
+            assert!(matches!(Names::of(&["src/main.rs", odd]), Names::Urls(_)), "{odd}");
+        }
+        assert_eq!(Names::of(&[given; 17]), Names::TooMany);
+        let long = format!("{given}{}", "y".repeat(5_000));
+        assert_eq!(Names::of(&[given, &long]), Names::TooMany);
+        assert_eq!(Names::of(&["see src/main.rs"]), Names::Paths(vec![Name::Path("src/main.rs")]));
+    }
+
+    #[test]
+    fn names_are_whole() {
+        let cases = [
+            (Name::Path("src/main.rs"), "look at src/main.rs.", true),
+            (Name::Path("src/main.rs"), "/project/src/main.rs:3", true),
+            (Name::Path("src/main.rs"), "src/main.rs.bak", false),
+            (Name::Path("src/main.rs"), "asrc/main.rs", false),
+            (Name::Path("src"), "src/main.rs", true),
+            (Name::Url("https://a.example/x"), "see https://a.example/x.", true),
+            (Name::Url("https://a.example/x"), "see https://a.example/x/", true),
+            (Name::Url("https://a.example/x"), "see https://a.example/x/y", false),
+            (Name::Url("https://a.example/x"), "see https://a.example/x?y", false),
+            (Name::Url("https://a.example"), "https://a.example.evil.test/", false),
+            (Name::Url("https://a.example"), "(https://a.example)", true),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(name.is_in(text), expected, "{name:?} in {text}");
+        }
+    }
+}

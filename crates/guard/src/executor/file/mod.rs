@@ -1,0 +1,34 @@
+//! Files: reading, writing, listing and searching, beneath the workspace and nowhere else.
+
+mod atomic;
+mod beneath;
+mod edit_file;
+mod executor;
+mod failure;
+mod find_files;
+mod grep;
+mod list_directory;
+mod options;
+mod place;
+mod policy;
+mod read_file;
+mod shown;
+mod stop;
+mod tool;
+mod walk;
+mod write_file;
+
+use tool::FileTool;
+
+pub use executor::FileExecutor;
+pub use options::{FileOptions, FileOptionsError, FileSettings};
+
+/// The tools, in the order in which they are listed.
+const TOOLS: [FileTool; 6] = [
+    read_file::TOOL,
+    write_file::TOOL,
+    edit_file::TOOL,
+    list_directory::TOOL,
+    find_files::TOOL,
+    grep::TOOL,
+];

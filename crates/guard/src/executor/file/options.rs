@@ -1,0 +1,145 @@
+use std::path::PathBuf;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::policy::Policy;
+
+/// `[tools.file]`: which files the file tools may use.
+///
+/// Patterns are about the real path, all links followed: `*` stops at `/`, `**` does not. A
+/// pattern that begins with neither `/` nor `**` is seen from the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileOptions {
+    /// What may not be read, nor written: patterns. One that names a folder is about all that is
+    /// in it. Always wins.
+    pub deny_read: Vec<String>,
+    /// If there are any, only what these patterns match may be read.
+    pub allow_read: Vec<String>,
+    /// What may not be written: patterns, as in `deny_read`.
+    pub deny_write: Vec<String>,
+    /// Folders beside the workspace whose files may be used. Writing there asks a person first.
+    pub directories: Vec<PathBuf>,
+    /// How much one call shows, in characters.
+    pub max_output_chars: usize,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        let owned = |patterns: &[&str]| patterns.iter().map(|text| (*text).to_owned()).collect();
+        Self {
+            deny_read: owned(&["**/.env", "**/secrets/**", "**/.git/config"]),
+            allow_read: Vec::new(),
+            deny_write: owned(&["**/.git/**", "**/countersign.toml"]),
+            directories: Vec::new(),
+            max_output_chars: 30_000,
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileOptionsError {
+    /// A pattern that is none.
+    #[error("{key}: `{pattern}` is not a pattern: {reason}")]
+    Pattern {
+        /// Which list.
+        key: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder that depends on where the program was started.
+    #[error("directories: `{path}` is not an absolute path")]
+    RelativeDirectory {
+        /// The folder.
+        path: String,
+    },
+    /// So little or so much that something else is wrong.
+    #[error("`max_output_chars` is {given}, it must be between 500 and 10000000")]
+    OutOfRange {
+        /// What was given.
+        given: usize,
+    },
+}
+
+/// Which files the file tools may use, checked.
+#[derive(Debug, Clone)]
+pub struct FileSettings {
+    pub(super) policy: Policy,
+    /// Folders beside the workspace.
+    pub(super) directories: Vec<PathBuf>,
+    /// Characters that one call shows.
+    pub(super) max_output: usize,
+}
+
+impl FileOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A pattern, folder or number that cannot be used.
+    pub fn resolve(self) -> Result<FileSettings, FileOptionsError> {
+        if !(500..=10_000_000).contains(&self.max_output_chars) {
+            return Err(FileOptionsError::OutOfRange { given: self.max_output_chars });
+        }
+        if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
+            return Err(FileOptionsError::RelativeDirectory { path: path.display().to_string() });
+        }
+        let allowed = globs("allow_read", &self.allow_read, Case::Kept)?;
+        Ok(FileSettings {
+            policy: Policy {
+                deny_read: globs("deny_read", &self.deny_read, Case::Ignored)?,
+                allow_read: (!self.allow_read.is_empty()).then_some(allowed),
+                deny_write: globs("deny_write", &self.deny_write, Case::Ignored)?,
+                protected: Vec::new(),
+            },
+            directories: self.directories,
+            max_output: self.max_output_chars,
+        })
+    }
+}
+
+impl Default for FileSettings {
+    /// Those of the default options; if they could not be used, nothing could be read.
+    fn default() -> Self {
+        FileOptions::default().resolve().unwrap_or_else(|_| Self {
+            policy: Policy {
+                deny_read: GlobSet::empty(),
+                allow_read: Some(GlobSet::empty()),
+                deny_write: GlobSet::empty(),
+                protected: Vec::new(),
+            },
+            directories: Vec::new(),
+            max_output: 30_000,
+        })
+    }
+}
+
+/// Whether capitals matter. What is denied is denied in every spelling, because some file systems
+/// do not tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Kept,
+    Ignored,
+}
+
+fn globs(key: &'static str, patterns: &[String], case: Case) -> Result<GlobSet, FileOptionsError> {
+    let wrong = |pattern: &str, error: &globset::Error| FileOptionsError::Pattern {
+        key,
+        pattern: pattern.to_owned(),
+        reason: error.kind().to_string(),
+    };
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .case_insensitive(case == Case::Ignored)
+            .build()
+            .map_err(|error| wrong(pattern, &error))?;
+        set.add(glob);
+    }
+    set.build().map_err(|error| wrong("", &error))
+}

@@ -1,0 +1,90 @@
+//! Folders that a script made itself, under a name that nobody knew before.
+
+use countersign_shell::{Command, Script, Word};
+
+/// Built-ins that give a variable a value by its name.
+const ASSIGN: &[&str] = &[
+    "coproc",
+    "declare",
+    "export",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "read",
+    "readarray",
+    "readonly",
+    "source",
+    ".",
+    "typeset",
+    "unset",
+    "wait",
+];
+
+/// Whether the word is nothing but a variable that holds what `mktemp` printed, or nothing, or
+/// what nothing in the script could have changed: `tmp=$(mktemp -d); …; rm -rf "$tmp"`.
+pub(super) fn is_temporary(word: &Word, script: &Script, text: &str) -> bool {
+    let Some(name) = variable(&word.text) else { return false };
+    let mut assignments = script
+        .commands()
+        .iter()
+        .flat_map(|command| &command.assignments)
+        .filter(|a| a.name == name);
+    let Some(made) = assignments.next() else { return false };
+    !made.append
+        && made_by_mktemp(&made.value.text)
+        && assignments.next().is_none()
+        // Another folder for `mktemp`, another `mktemp`, or other pieces of what it printed.
+        && !["IFS", "TMPDIR", "PATH", "mktemp("].iter().any(|trap| text.contains(trap))
+        && script.functions().iter().all(|function| function.name != "mktemp")
+        && only_used(&text.replace("\\\n", ""), name)
+        && script.commands().iter().all(|command| leaves_alone(command, name))
+}
+
+/// The name in `$name` or `${name}`. Names in capitals may come from the environment.
+fn variable(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('$')?;
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    (name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits)).then_some(name)
+}
+
+/// `$(mktemp …)` with words that mean themselves.
+fn made_by_mktemp(value: &str) -> bool {
+    let inner = value.strip_prefix("$(").and_then(|value| value.strip_suffix(')'));
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ' ');
+    inner.is_some_and(|inner| {
+        inner.chars().all(plain) && inner.split_whitespace().next() == Some("mktemp")
+    })
+}
+
+/// Whether the name stands nowhere but as `$name`, `${name}`, in a path, and once before
+/// `=$(mktemp`.
+fn only_used(text: &str, name: &str) -> bool {
+    let mut made = 0;
+    text.match_indices(name).all(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + name.len()..).unwrap_or_default();
+        let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        if begins && ["=$(mktemp", "=\"$(mktemp"].iter().any(|value| after.starts_with(value)) {
+            made += 1;
+            return made == 1 && !before.ends_with('$') && !before.ends_with('{');
+        }
+        before.ends_with("${") && after.starts_with('}')
+            || before.ends_with(['$', '/'])
+            || before.ends_with("mk") && after.starts_with([' ', ')'])
+    })
+}
+
+/// Whether it gives the variable no other value, however it writes the name.
+fn leaves_alone(command: &Command, name: &str) -> bool {
+    let assigns = command.program().is_some_and(|program| ASSIGN.contains(&program));
+    let prints_into = command.program() == Some("printf")
+        && command
+            .args
+            .first()
+            .is_some_and(|word| word.literal().is_none() || word.text.starts_with("-v"));
+    let loops = command.args.iter().any(|word| word.literal() == Some(name));
+    !assigns && !prints_into && !loops
+}

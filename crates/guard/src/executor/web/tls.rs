@@ -1,0 +1,49 @@
+//! Whom the other side has to be, to be believed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// Why nothing can be encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TlsError {
+    #[error("this machine trusts no certificate authority, so nobody can prove who they are")]
+    NoRoots,
+    #[error("the certificates in `{path}` cannot be read: {reason}")]
+    CaFile { path: String, reason: String },
+    #[error("encryption cannot be set up: {0}")]
+    Setup(String),
+}
+
+/// Encrypted connections by what the system trusts, and what the file holds beside it.
+///
+/// The provider of the algorithms is given here, so that no other part of the program has to
+/// install one first.
+pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, TlsError> {
+    let mut roots = RootCertStore::empty();
+    // What cannot be read is left out: fewer are trusted.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(path) = ca_file {
+        let wrong = |reason: String| TlsError::CaFile { path: path.display().to_string(), reason };
+        let read = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
+        for certificate in read {
+            let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+            roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+        }
+    }
+    if roots.is_empty() {
+        return Err(TlsError::NoRoots);
+    }
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsError::Setup(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}

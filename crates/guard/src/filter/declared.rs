@@ -1,0 +1,227 @@
+use std::borrow::Cow;
+
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lines::{is_note, joined, left_out};
+use super::preserved::is_preserved;
+use super::repeats::without_repeats;
+use super::{CommandMatcher, Filter, FilterCall, FilterConfidence, FilterId, Filtered};
+
+/// A filter as a file says it: which commands it knows, and which of their lines may go.
+///
+/// Expressions are held against one line, without its colours. A line that says that something is
+/// wrong stays, whatever they say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilterDeclaration {
+    /// Its name.
+    pub id: String,
+    /// Commands by their first words: `cargo test` is also `cargo test --lib`.
+    pub commands: Vec<String>,
+    /// Commands word for word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<String>,
+    /// Commands by expressions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regex: Vec<String>,
+    /// By one of these lines the output is known for what it should be. Without any, every output
+    /// is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recognise: Vec<String>,
+    /// Lines that are only progress: left out always.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub progress: Vec<String>,
+    /// Lines that say nothing which a known output does not also say elsewhere: left out where it
+    /// is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
+    /// Lines that stay, although an expression above says otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+    /// A line that comes several times in a row stands once, with how often.
+    pub merge_repeats: bool,
+    /// How a long known output of a command that succeeded is shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+}
+
+/// How a long output is shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Lines up to which it is not.
+    pub above: usize,
+    /// Lines that stay at its beginning.
+    pub head: usize,
+    /// Lines that stay at its end.
+    pub tail: usize,
+}
+
+/// Why a declaration cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilterDeclarationError {
+    /// It has no usable name.
+    #[error("a filter is called `{0}`; a name is letters, digits and `-`")]
+    Name(String),
+    /// It knows no command.
+    #[error("the filter `{0}` knows no command")]
+    NoCommand(String),
+    /// An expression is none.
+    #[error("the filter `{id}`: `{expression}` is not a regular expression: {reason}")]
+    Expression {
+        /// The filter.
+        id: String,
+        /// What stands there.
+        expression: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// More stays than there may be.
+    #[error("the filter `{0}`: head and tail together must be less than `above`")]
+    Cut(String),
+}
+
+/// A declared filter that can be used.
+#[derive(Debug, Clone)]
+pub struct DeclaredFilter {
+    id: FilterId,
+    matchers: Vec<CommandMatcher>,
+    recognise: Option<Regex>,
+    progress: Option<Regex>,
+    details: Option<Regex>,
+    keep: Option<Regex>,
+    merge_repeats: bool,
+    cut: Option<Cut>,
+}
+
+impl FilterDeclaration {
+    /// The checked filter.
+    ///
+    /// # Errors
+    /// A name, an expression or numbers that cannot be used.
+    pub fn resolve(self) -> Result<DeclaredFilter, FilterDeclarationError> {
+        let id = self.id;
+        let named = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if id.is_empty() || !id.chars().all(named) {
+            return Err(FilterDeclarationError::Name(id));
+        }
+        let mut matchers: Vec<CommandMatcher> = Vec::new();
+        matchers.extend(self.commands.into_iter().map(CommandMatcher::Prefix));
+        matchers.extend(self.exact.into_iter().map(CommandMatcher::Exact));
+        for expression in &self.regex {
+            matchers.push(CommandMatcher::Regex(compiled(&id, expression)?));
+        }
+        if matchers.is_empty() {
+            return Err(FilterDeclarationError::NoCommand(id));
+        }
+        if self.cut.is_some_and(|cut| cut.head.saturating_add(cut.tail) >= cut.above) {
+            return Err(FilterDeclarationError::Cut(id));
+        }
+        Ok(DeclaredFilter {
+            recognise: one_of(&id, &self.recognise)?,
+            progress: one_of(&id, &self.progress)?,
+            details: one_of(&id, &self.details)?,
+            keep: one_of(&id, &self.keep)?,
+            id: FilterId(id),
+            matchers,
+            merge_repeats: self.merge_repeats,
+            cut: self.cut,
+        })
+    }
+}
+
+fn one_of(id: &str, expressions: &[String]) -> Result<Option<Regex>, FilterDeclarationError> {
+    // Each alone first, so that the error names the one that is wrong.
+    for expression in expressions {
+        compiled(id, expression)?;
+    }
+    let all: Vec<String> = expressions.iter().map(|one| format!("(?:{one})")).collect();
+    if all.is_empty() { Ok(None) } else { compiled(id, &all.join("|")).map(Some) }
+}
+
+fn compiled(id: &str, expression: &str) -> Result<Regex, FilterDeclarationError> {
+    // Bounded, so that no configuration can ask for gigabytes.
+    RegexBuilder::new(expression).size_limit(1 << 20).build().map_err(|error| {
+        FilterDeclarationError::Expression {
+            id: id.to_owned(),
+            expression: expression.to_owned(),
+            reason: error.to_string(),
+        }
+    })
+}
+
+impl Filter for DeclaredFilter {
+    fn id(&self) -> FilterId {
+        self.id.clone()
+    }
+
+    fn matchers(&self) -> &[CommandMatcher] {
+        &self.matchers
+    }
+
+    fn apply(&self, text: &str, call: &FilterCall<'_>) -> Filtered {
+        let lines: Vec<&str> = text.lines().collect();
+        let found = |regex: &Option<Regex>, line: &str| {
+            regex.as_ref().is_some_and(|regex| regex.is_match(line))
+        };
+        let known =
+            self.recognise.is_none() || lines.iter().rev().any(|line| found(&self.recognise, line));
+        let goes = |line: &str| {
+            (found(&self.progress, line) || (known && found(&self.details, line)))
+                && !found(&self.keep, line)
+                && !found(&self.recognise, line)
+                && !is_preserved(line)
+        };
+        let kept: Vec<&str> = lines.iter().copied().filter(|line| !goes(line)).collect();
+        let mut gone = lines.len() - kept.len();
+
+        let cut = self.cut.filter(|_| known && !call.failed);
+        let (kept, shortened) = match cut {
+            Some(cut) => shortened(kept, cut),
+            None => (kept.into_iter().map(Cow::Borrowed).collect(), 0),
+        };
+        gone += shortened;
+        let kept: Vec<&str> = kept.iter().map(|line| &**line).collect();
+        let text = if self.merge_repeats {
+            let (merged, saved) = without_repeats(&kept);
+            gone += saved;
+            joined(&merged.iter().map(|line| &**line).collect::<Vec<_>>(), text)
+        } else {
+            joined(&kept, text)
+        };
+        let confidence = if known { FilterConfidence::Full } else { FilterConfidence::Partial };
+        Filtered { text, confidence, left_out: gone }
+    }
+}
+
+/// Head and tail, and between them what must stay.
+fn shortened(lines: Vec<&str>, cut: Cut) -> (Vec<Cow<'_, str>>, usize) {
+    let count = lines.iter().filter(|line| !is_note(line)).count();
+    if count <= cut.above {
+        return (lines.into_iter().map(Cow::Borrowed).collect(), 0);
+    }
+    let mut out = Vec::new();
+    let (mut at, mut gone, mut marked) = (0, 0, None);
+    for line in lines {
+        if is_note(line) {
+            out.push(Cow::Borrowed(line));
+            continue;
+        }
+        at += 1;
+        if at <= cut.head || at > count - cut.tail || is_preserved(line) {
+            out.push(Cow::Borrowed(line));
+        } else {
+            gone += 1;
+            if marked.is_none() {
+                marked = Some(out.len());
+                out.push(Cow::Borrowed(""));
+            }
+        }
+    }
+    if let Some(mark) = marked.and_then(|place| out.get_mut(place)) {
+        *mark = Cow::Owned(left_out(gone));
+    }
+    (out, gone)
+}

@@ -1,0 +1,55 @@
+//! The filters that are built in: one file a command family, one line each here. A command gets
+//! the first filter that knows it.
+
+use std::sync::{Arc, LazyLock};
+
+use super::{DeclaredFilter, Filter, FilterDeclaration};
+
+/// Each file with its name, the particular before the general.
+const DECLARED: &[(&str, &str)] = &[
+    ("cargo", include_str!("cargo.toml")),
+    ("pytest", include_str!("pytest.toml")),
+    ("unittest", include_str!("unittest.toml")),
+    ("packages-js", include_str!("packages-js.toml")),
+    ("tests-js", include_str!("tests-js.toml")),
+    ("go", include_str!("go.toml")),
+    ("logs", include_str!("logs.toml")),
+    ("git", include_str!("git.toml")),
+    ("list", include_str!("list.toml")),
+    ("docker", include_str!("docker.toml")),
+    ("kubectl", include_str!("kubectl.toml")),
+    ("make", include_str!("make.toml")),
+    ("pip", include_str!("pip.toml")),
+    ("apt", include_str!("apt.toml")),
+    ("jvm", include_str!("jvm.toml")),
+];
+
+static BUILT_IN: LazyLock<Vec<Arc<dyn Filter>>> = LazyLock::new(|| {
+    let resolved = DECLARED.iter().filter_map(|(_, text)| declared(text).ok());
+    resolved.map(|filter| Arc::new(filter) as Arc<dyn Filter>).collect()
+});
+
+/// Every built-in filter.
+pub(super) fn built_in() -> &'static [Arc<dyn Filter>] {
+    &BUILT_IN
+}
+
+fn declared(text: &str) -> Result<DeclaredFilter, String> {
+    let declaration: FilterDeclaration = toml::from_str(text).map_err(|e| e.to_string())?;
+    declaration.resolve().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_filter_of_its_name() {
+        let names: Vec<Result<String, String>> =
+            DECLARED.iter().map(|(_, text)| declared(text).map(|filter| filter.id().0)).collect();
+        let expected: Vec<Result<String, String>> =
+            DECLARED.iter().map(|(name, _)| Ok((*name).to_owned())).collect();
+        assert_eq!(names, expected);
+        assert_eq!(built_in().len(), DECLARED.len());
+    }
+}

@@ -1,0 +1,107 @@
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::filters::built_in;
+use super::{Filter, FilterDeclaration, FilterDeclarationError};
+
+/// `[tools.filters]`: what is left out of what commands print, before the model sees it. The
+/// record keeps all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilterOptions {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// Filters that are not used, by name.
+    pub without: Vec<String>,
+    /// More filters. They come before those that are built in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<FilterDeclaration>,
+}
+
+impl Default for FilterOptions {
+    fn default() -> Self {
+        Self { enabled: true, without: Vec::new(), own: Vec::new() }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilterOptionsError {
+    /// A filter that does not exist.
+    #[error("without: there is no filter `{name}`; there are {known}")]
+    Unknown {
+        /// What stands there.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// Two of the same name.
+    #[error("own: there are two filters `{0}`")]
+    Twice(String),
+    /// One that cannot be used.
+    #[error("own: {0}")]
+    Declaration(#[from] FilterDeclarationError),
+}
+
+impl FilterOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A name or a declaration that cannot be used.
+    pub fn resolve(self) -> Result<FilterSettings, FilterOptionsError> {
+        let mut known: Vec<String> = built_in().iter().map(|filter| filter.id().0).collect();
+        let mut own: Vec<Arc<dyn Filter>> = Vec::new();
+        for declaration in self.own {
+            if known.contains(&declaration.id) {
+                return Err(FilterOptionsError::Twice(declaration.id));
+            }
+            known.push(declaration.id.clone());
+            own.push(Arc::new(declaration.resolve()?));
+        }
+        if let Some(name) = self.without.iter().find(|name| !known.contains(name)) {
+            let known = known.join(", ");
+            return Err(FilterOptionsError::Unknown { name: name.clone(), known });
+        }
+        Ok(FilterSettings { enabled: self.enabled, without: self.without, own })
+    }
+}
+
+/// Which filters are used.
+#[derive(Debug, Clone)]
+pub struct FilterSettings {
+    enabled: bool,
+    without: Vec<String>,
+    own: Vec<Arc<dyn Filter>>,
+}
+
+impl Default for FilterSettings {
+    fn default() -> Self {
+        Self { enabled: true, without: Vec::new(), own: Vec::new() }
+    }
+}
+
+impl FilterSettings {
+    /// No filter at all.
+    #[must_use]
+    pub fn off() -> Self {
+        Self { enabled: false, ..Self::default() }
+    }
+
+    /// One more filter, before those that are built in.
+    #[must_use]
+    pub fn with(mut self, filter: impl Filter + 'static) -> Self {
+        self.own.push(Arc::new(filter));
+        self
+    }
+
+    /// The filters in use, in the order in which they are asked.
+    pub(super) fn filters(&self) -> Vec<Arc<dyn Filter>> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let all = self.own.iter().chain(built_in());
+        all.filter(|filter| !self.without.contains(&filter.id().0)).cloned().collect()
+    }
+}

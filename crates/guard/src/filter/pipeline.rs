@@ -1,0 +1,131 @@
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::preserved::preserved;
+use super::terminal::on_paper;
+use super::{Filter, FilterCall, FilterConfidence, FilterId, FilterMetrics, FilterSettings};
+
+/// Rounds after which an output has to stand still.
+const ROUNDS: usize = 8;
+
+/// The filters in use, and what they did.
+#[derive(Debug)]
+pub struct FilterPipeline {
+    filters: Vec<Arc<dyn Filter>>,
+    metrics: FilterMetrics,
+}
+
+/// What came out of the pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piped {
+    /// The text.
+    pub text: String,
+    /// The filters that it went through; none where it is as it was.
+    pub filters: Vec<FilterId>,
+    /// The worst of them.
+    pub confidence: FilterConfidence,
+    /// How many lines are missing.
+    pub left_out: usize,
+}
+
+impl FilterPipeline {
+    /// The pipeline of these settings.
+    #[must_use]
+    pub fn new(settings: &FilterSettings) -> Self {
+        Self { filters: settings.filters(), metrics: FilterMetrics::default() }
+    }
+
+    /// What the filters did so far.
+    #[must_use]
+    pub fn metrics(&self) -> &FilterMetrics {
+        &self.metrics
+    }
+
+    /// The text with less in it, where every command is known whose output stands in it. Else it
+    /// stays byte for byte as it was.
+    ///
+    /// INVARIANT: applied to its own result with the same call, it changes nothing.
+    #[must_use]
+    pub fn apply(&self, text: &str, call: &FilterCall<'_>) -> Piped {
+        self.metrics.command();
+        let as_it_was = || Piped {
+            text: text.to_owned(),
+            filters: Vec::new(),
+            confidence: FilterConfidence::Fallback,
+            left_out: 0,
+        };
+        let Some(filters) = self.filters_for(call.commands) else { return as_it_was() };
+        let mut made = Piped {
+            text: on_paper(text).into_owned(),
+            filters: filters.iter().map(|filter| filter.id()).collect(),
+            confidence: FilterConfidence::Full,
+            left_out: 0,
+        };
+        for filter in filters {
+            let got = made.text.len();
+            let Some((text, confidence, left_out)) = settled(filter.as_ref(), &made.text, call)
+            else {
+                tracing::warn!(filter = %filter.id(), "a filter failed: the output passes as it is");
+                self.metrics.record(filter.id(), got, None);
+                return as_it_was();
+            };
+            self.metrics.record(filter.id(), got, Some((text.len(), left_out, confidence)));
+            made.confidence = made.confidence.max(confidence);
+            made.left_out += left_out;
+            made.text = text;
+        }
+        // One filter's work may be another's beginning: what has not settled is not shown.
+        if self.moves_on(&made, call) { as_it_was() } else { made }
+    }
+
+    fn moves_on(&self, made: &Piped, call: &FilterCall<'_>) -> bool {
+        if made.filters.len() < 2 {
+            return false;
+        }
+        let filters = self.filters_for(call.commands).unwrap_or_default();
+        filters.iter().any(|filter| {
+            settled(filter.as_ref(), &made.text, call).is_none_or(|(text, ..)| text != made.text)
+        })
+    }
+
+    /// One filter for each command, each once; `None` when there is a command that none knows.
+    fn filters_for(&self, commands: &[String]) -> Option<Vec<&Arc<dyn Filter>>> {
+        let mut found: Vec<&Arc<dyn Filter>> = Vec::new();
+        for command in commands {
+            let knows = |filter: &&Arc<dyn Filter>| {
+                filter.matchers().iter().any(|matcher| matcher.matches(command))
+            };
+            let filter = self.filters.iter().find(knows)?;
+            if !found.iter().any(|other| Arc::ptr_eq(other, filter)) {
+                found.push(filter);
+            }
+        }
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// What a filter makes of a text once it changes nothing any more; `None` when it fails: when it
+/// breaks off, never settles, or loses a line that must stay.
+fn settled(
+    filter: &dyn Filter,
+    text: &str,
+    call: &FilterCall<'_>,
+) -> Option<(String, FilterConfidence, usize)> {
+    let apply = |text: &str| catch_unwind(AssertUnwindSafe(|| filter.apply(text, call))).ok();
+    let first = apply(text)?;
+    let (mut made, confidence, mut left_out) = (first.text, first.confidence, first.left_out);
+    let mut still = made == text;
+    for _ in 0..ROUNDS {
+        if still {
+            break;
+        }
+        let next = apply(&made)?;
+        still = next.text == made;
+        left_out += next.left_out;
+        made = next.text;
+    }
+    let stays: HashSet<&str> = made.lines().collect();
+    let lost = preserved(text).into_iter().any(|line| !stays.contains(line));
+    (still && !lost).then_some((made, confidence, left_out))
+}

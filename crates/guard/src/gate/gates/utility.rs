@@ -1,0 +1,56 @@
+use crate::admitted::Admitted;
+use crate::cache::may_write;
+use crate::gate::utility::UtilitySettings;
+use crate::gate::{Gate, GateId, Reason, Verdict};
+use crate::scene::{Requested, Scene};
+
+pub(super) const ID: GateId = GateId("utility");
+
+/// Calls of tools that only read and that are not worth their cost.
+pub(super) struct Utility {
+    pub(super) settings: UtilitySettings,
+}
+
+impl Gate for Utility {
+    fn id(&self) -> GateId {
+        ID
+    }
+
+    fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
+        let tool = call.tool();
+        let allow = |why: &str| Verdict::Allow { matched: Some(format!("tools.utility: {why}")) };
+        if !self.settings.enabled() {
+            return Verdict::Allow { matched: None };
+        }
+        if scene.requested == Requested::ByUser {
+            return allow("requested by the user");
+        }
+        if self.settings.exempts(&tool.name) {
+            return allow("exempt");
+        }
+        // INVARIANT: what may have an effect is never skipped on a score alone.
+        if may_write(tool) {
+            return Verdict::Allow { matched: None };
+        }
+        let deny = |code, message, help: &str| {
+            let matched = Some("tools.utility.threshold".to_owned());
+            Verdict::Deny(Reason { gate: ID, code, message, matched, help: Some(help.to_owned()) })
+        };
+        match self.settings.scorer().score(call, scene) {
+            Ok(score) if score.total >= self.settings.threshold() => {
+                Verdict::Allow { matched: None }
+            }
+            Ok(score) => {
+                let like = score.like.map(|id| format!(", and it is like `{id}`"));
+                let like = like.unwrap_or_default();
+                let message = format!(
+                    "the call was skipped: it is worth {:.2}, less than {:.2}{like}",
+                    score.total,
+                    self.settings.threshold()
+                );
+                deny("utility_skipped", message, "use what is known, or ask for something else")
+            }
+            Err(error) => deny("utility_unknown", error.to_string(), "choose another way"),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use countersign_model::Digest;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::admitted::Admitted;
+use crate::scene::Scene;
+
+/// `[tools.utility]`: calls of tools that only read and that are not worth their cost are skipped.
+///
+/// `score = gain_weight × gain − cost_weight × cost − redundancy_weight × redundancy +
+/// exploration_bonus`, the first three between 0 and 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UtilityOptions {
+    /// Whether calls are scored. Off by default.
+    pub enabled: bool,
+    /// Calls below this score are skipped.
+    pub threshold: f64,
+    /// What the expected gain counts: 1 where the user named the tool, less where calls of it
+    /// failed of late.
+    pub gain_weight: f64,
+    /// What the tokens count that the call is expected to cost: 8000 and more are 1.
+    pub cost_weight: f64,
+    /// What it counts that a recent call was like this one: the same one is 1. Calls from before
+    /// the last possible change do not count.
+    pub redundancy_weight: f64,
+    /// What is added for a tool that was not called of late.
+    pub exploration_bonus: f64,
+    /// Tools that are never skipped, by name.
+    pub exempt_tools: Vec<String>,
+}
+
+impl Default for UtilityOptions {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            threshold: 0.0,
+            gain_weight: 1.0,
+            cost_weight: 0.3,
+            redundancy_weight: 1.0,
+            exploration_bonus: 0.1,
+            exempt_tools: ["invoke_skill", "load_skill"].map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UtilityOptionsError {
+    /// A number that is none, or too large to mean anything.
+    #[error("tools.utility.{key} is `{value}`; it must be a number from {least} to 100")]
+    Number {
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        value: String,
+        /// The least.
+        least: i32,
+    },
+}
+
+impl UtilityOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A number that cannot be used.
+    pub fn resolve(self) -> Result<UtilitySettings, UtilityOptionsError> {
+        for (key, number, least) in [
+            ("threshold", self.threshold, -100),
+            ("gain_weight", self.gain_weight, 0),
+            ("cost_weight", self.cost_weight, 0),
+            ("redundancy_weight", self.redundancy_weight, 0),
+            ("exploration_bonus", self.exploration_bonus, 0),
+        ] {
+            if !(f64::from(least)..=100.0).contains(&number) {
+                return Err(UtilityOptionsError::Number { key, value: number.to_string(), least });
+            }
+        }
+        let exempt = self.exempt_tools.iter().cloned().collect();
+        Ok(UtilitySettings { options: self, exempt, estimator: None })
+    }
+}
+
+/// Which calls are worth their cost, checked.
+#[derive(Debug, Clone)]
+pub struct UtilitySettings {
+    options: UtilityOptions,
+    exempt: BTreeSet<String>,
+    estimator: Option<Arc<dyn GainEstimator>>,
+}
+
+impl Default for UtilitySettings {
+    fn default() -> Self {
+        let options = UtilityOptions::default();
+        let exempt = options.exempt_tools.iter().cloned().collect();
+        Self { options, exempt, estimator: None }
+    }
+}
+
+/// Knows better what a call may gain: a host that has a model of relevance.
+pub trait GainEstimator: Send + Sync + fmt::Debug {
+    /// The expected gain, from 0 to 1.
+    ///
+    /// # Errors
+    /// When it cannot be said; then the call does not run.
+    fn gain(&self, call: &Admitted, scene: &Scene<'_>) -> Result<f64, UtilityError>;
+}
+
+/// A call cannot be scored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the call cannot be scored: {0}")]
+pub struct UtilityError(pub String);
+
+/// A call that ran in this session of late.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentCall {
+    /// Its execution.
+    pub execution_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Digest of tool and arguments.
+    pub digest: Digest,
+    /// The words in its arguments.
+    pub words: BTreeSet<String>,
+    /// Whether it succeeded.
+    pub succeeded: bool,
+    /// How long its result was, in characters.
+    pub result_chars: usize,
+    /// Something may have changed since.
+    pub outdated: bool,
+}
+
+/// What a call is worth, and how that came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UtilityScore {
+    /// Expected gain, 0 to 1.
+    pub gain: f64,
+    /// Expected cost, 0 to 1.
+    pub cost: f64,
+    /// How like it is to a recent call, 0 to 1.
+    pub redundancy: f64,
+    /// What is added because the tool was not called of late.
+    pub exploration: f64,
+    /// The score.
+    pub total: f64,
+    /// The recent call that it is most like.
+    pub like: Option<String>,
+}
+
+/// Scores calls.
+#[derive(Debug, Clone, Copy)]
+pub struct UtilityScorer<'s> {
+    settings: &'s UtilitySettings,
+}
+
+/// Calls of this many steps back count as recent for exploration.
+const LATELY: usize = 10;
+/// What a result costs of which nothing is known, in tokens.
+const USUAL_TOKENS: f64 = 250.0;
+/// What counts as the full cost, in tokens.
+const FULL_TOKENS: f64 = 8_000.0;
+
+impl UtilitySettings {
+    /// Asks this estimator instead of going by the history alone.
+    #[must_use]
+    pub fn estimated_by(mut self, estimator: impl GainEstimator + 'static) -> Self {
+        self.estimator = Some(Arc::new(estimator));
+        self
+    }
+
+    /// What scores by these settings.
+    #[must_use]
+    pub fn scorer(&self) -> UtilityScorer<'_> {
+        UtilityScorer { settings: self }
+    }
+
+    pub(super) fn enabled(&self) -> bool {
+        self.options.enabled
+    }
+
+    pub(super) fn threshold(&self) -> f64 {
+        self.options.threshold
+    }
+
+    pub(super) fn exempts(&self, tool: &str) -> bool {
+        self.exempt.contains(tool)
+    }
+}
+
+impl UtilityScorer<'_> {
+    /// What the call is worth in this scene.
+    ///
+    /// # Errors
+    /// When the estimator fails, or the score is no number.
+    pub fn score(&self, call: &Admitted, scene: &Scene<'_>) -> Result<UtilityScore, UtilityError> {
+        let options = &self.settings.options;
+        let tool = call.tool().name.as_str();
+        let gain = match &self.settings.estimator {
+            Some(estimator) => estimator.gain(call, scene)?,
+            None => expected_gain(call, scene),
+        };
+        if !(0.0..=1.0).contains(&gain) {
+            return Err(UtilityError(format!("its gain is said to be `{gain}`")));
+        }
+        let cost = expected_cost(call, scene);
+        let (redundancy, like) = redundancy(call, scene);
+        let lately = scene.recent.iter().rev().take(LATELY);
+        let new = lately.into_iter().all(|recent| recent.tool != tool);
+        let exploration = if new { options.exploration_bonus } else { 0.0 };
+        let total = options.gain_weight * gain
+            - options.cost_weight * cost
+            - options.redundancy_weight * redundancy
+            + exploration;
+        if !total.is_finite() {
+            return Err(UtilityError(format!("its score is `{total}`")));
+        }
+        Ok(UtilityScore { gain, cost, redundancy, exploration, total, like })
+    }
+}
+
+/// By what the user said, and by how calls of this tool went.
+fn expected_gain(call: &Admitted, scene: &Scene<'_>) -> f64 {
+    let tool = call.tool();
+    if scene.mentioned.contains(&tool.name) {
+        return 1.0;
+    }
+    let before = if tool.effects.retrieves == Some(true) { 0.8 } else { 0.6 };
+    let (mut calls, mut good) = (0.0_f64, 0.0_f64);
+    for recent in scene.recent.iter().filter(|recent| recent.tool == tool.name) {
+        calls += 1.0;
+        good += if recent.succeeded { 1.0 } else { 0.0 };
+    }
+    before * (good + 1.0) / (calls + 1.0)
+}
+
+/// By how long results of this tool were.
+fn expected_cost(call: &Admitted, scene: &Scene<'_>) -> f64 {
+    let (mut calls, mut tokens) = (0.0_f64, 0.0_f64);
+    for recent in scene.recent.iter().filter(|recent| recent.tool == call.tool().name) {
+        calls += 1.0;
+        tokens += in_tokens(recent.result_chars);
+    }
+    let result = if calls > 0.0 { tokens / calls } else { USUAL_TOKENS };
+    let asked = in_tokens(call.call().arguments.as_str().len());
+    ((result + asked) / FULL_TOKENS).min(1.0)
+}
+
+fn in_tokens(chars: usize) -> f64 {
+    f64::from(u32::try_from(chars).unwrap_or(u32::MAX)) / 4.0
+}
+
+/// How like the call is to a recent one that still holds.
+fn redundancy(call: &Admitted, scene: &Scene<'_>) -> (f64, Option<String>) {
+    let words = words(call.arguments());
+    let mut most: (f64, Option<&str>) = (0.0, None);
+    let holds = |recent: &&RecentCall| {
+        recent.succeeded && !recent.outdated && recent.tool == call.tool().name
+    };
+    for recent in scene.recent.iter().filter(holds) {
+        let alike =
+            if recent.digest == call.digest() { 1.0 } else { shared(&words, &recent.words) };
+        if alike > most.0 {
+            most = (alike, Some(&recent.execution_id));
+        }
+    }
+    (most.0, most.1.map(str::to_owned))
+}
+
+/// How many of the words two texts share, less than 1: they are not the same call.
+fn shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
+    let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let both = one.intersection(other).count();
+    let all = one.len() + other.len() - both;
+    if all == 0 { 0.0 } else { (count(both) / count(all)).min(0.9) }
+}
+
+/// The words in the values of arguments.
+pub(crate) fn words(arguments: &Value) -> BTreeSet<String> {
+    fn collect(value: &Value, words: &mut BTreeSet<String>) {
+        match value {
+            Value::String(text) => words.extend(
+                text.split(|c: char| !c.is_alphanumeric())
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_lowercase),
+            ),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+            Value::Object(members) => members.values().for_each(|item| collect(item, words)),
+            Value::Number(_) | Value::Bool(_) => {
+                words.insert(value.to_string());
+            }
+            Value::Null => {}
+        }
+    }
+    let mut words = BTreeSet::new();
+    collect(arguments, &mut words);
+    words
+}

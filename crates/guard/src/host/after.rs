@@ -1,0 +1,89 @@
+use countersign_model::{Status, ToolErrorCategory};
+use serde_json::Value;
+
+use super::before::HostedCall;
+use super::repetition;
+use crate::auditing::Said;
+use crate::call::CallError;
+use crate::gate::PermitBasis;
+use crate::guard::Guard;
+use crate::recording::{Ending, Recording};
+use crate::session::{Session, Surroundings};
+
+/// How a call ended that a host executed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostEnded {
+    /// How.
+    pub status: Status,
+    /// Why it did not complete.
+    pub category: Option<ToolErrorCategory>,
+    /// The result as the host gave it.
+    pub result: Value,
+    /// The exit code, where there is one.
+    pub exit_code: Option<i32>,
+    /// The host cut the result.
+    pub truncated: bool,
+}
+
+impl Guard {
+    /// Records how a call ended that a host executed: closes the receipt that [`Guard::before`]
+    /// opened, maybe in another process, or writes a whole one where there is none. Gives what the
+    /// model should know when it repeats itself.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn after(
+        &self,
+        session: &Session,
+        hosted: &HostedCall,
+        around: &Surroundings,
+        ended: HostEnded,
+    ) -> Result<Option<String>, CallError> {
+        let (mut recording, now) = (None, self.clock().wall());
+        if !hosted.call.id.is_empty() {
+            let open = self.ledger().open_call(session.id(), &hosted.call.id);
+            let open = open.map_err(CallError::Unreadable)?;
+            recording = open.map(|opened| Recording::found(self, session, opened, now));
+        }
+        // A background command that goes on is open, and stays so.
+        let running = ended.status == Status::Open;
+        let recording = match recording {
+            Some(recording) => recording,
+            None => {
+                let HostedCall { call, tool, arguments } = hosted;
+                let held = session.hold(self.ledger());
+                let scene = session.scene(&held, around, self.workspace(), now);
+                let mut opened = self
+                    .intent(call, &tool.name, arguments, hosted.digest(), &scene)
+                    .map_err(CallError::NoRandomness)?;
+                opened.origin = tool.origin.clone();
+                opened.permit = PermitBasis::Host;
+                // It has run: no quota can stop it any more.
+                Recording::open(self, session, opened, None)
+                    .await
+                    .map_err(CallError::NotRecorded)?
+            }
+        };
+        if running {
+            recording.left_open();
+            return Ok(None);
+        }
+        let (text, structured) = match ended.result {
+            Value::String(text) => (text, None),
+            value => (value.to_string(), Some(value)),
+        };
+        let ending = Ending {
+            status: Some(ended.status),
+            category: ended.category,
+            text,
+            structured,
+            exit_code: ended.exit_code,
+            truncated: ended.truncated,
+            ..Ending::default()
+        };
+        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        self.audit_closed(session, &recorded.opened, &recorded.closed, Said::default())
+            .map_err(CallError::NotAudited)?;
+        Ok(repetition::after(self, session, hosted, around))
+    }
+}

@@ -1,0 +1,137 @@
+use countersign_model::{Digest, Status, Tool, ToolCall, ToolErrorCategory};
+use serde_json::Value;
+
+use super::{repetition, secrets};
+use crate::admitted::call_digest;
+use crate::auditing::Said;
+use crate::call::CallError;
+use crate::gate::{Judged, PermitBasis, Reason, combine};
+use crate::guard::{BeginSessionError, Guard};
+use crate::ledger::{AppendError, Draft, Opened, Rejected};
+use crate::recording::Recording;
+use crate::scene::Scene;
+use crate::session::{Session, SessionStart, Surroundings};
+
+/// A call that a host is about to execute, or has executed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostedCall {
+    /// The call as the model wrote it; its id is the host's.
+    pub call: ToolCall,
+    /// The tool as far as it is known. A host grows tools: one that nobody knows has only a name.
+    pub tool: Tool,
+    /// The arguments: an object.
+    pub arguments: Value,
+}
+
+impl HostedCall {
+    pub(super) fn digest(&self) -> Digest {
+        call_digest(&self.tool.name, &self.arguments)
+    }
+}
+
+/// What is to be said about a call before the host executes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Before {
+    /// What the gates say. `Allowed` is the absence of an objection: the host's own permissions
+    /// still decide.
+    pub judged: Judged,
+    /// What the model should know, where it may run all the same.
+    pub notes: Vec<String>,
+    /// The receipt that was opened, or that says that it was denied; `None` while somebody is
+    /// asked.
+    pub execution_id: Option<String>,
+}
+
+impl Guard {
+    /// Begins or goes on with a session whose calls a host executes. What was recorded before is
+    /// read only when something asks for it, so this costs the same however long the session is.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn host_session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
+        let id = self.session_id(&start)?;
+        let dependencies = self.settings().dependencies.is_enabled();
+        let learned = (self.settings().fixation.clone(), self.settings().result_cache);
+        Session::hosted(id, start, self.catalog(), learned, self.ledger(), dependencies)
+    }
+
+    /// Asks every gate about a call that the host is about to execute, and opens its receipt where
+    /// none objects. A denied one is recorded as denied.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn before(
+        &self,
+        session: &Session,
+        hosted: &HostedCall,
+        around: &Surroundings,
+    ) -> Result<Before, CallError> {
+        let held = session.hold(self.ledger());
+        let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
+        let HostedCall { call, tool, arguments } = hosted;
+        let judged = match self.gates().rehearse(call, tool, &scene) {
+            Ok(verdicts) => combine(verdicts.into_iter().chain(secrets::verdict(hosted))),
+            // What is no object holds nothing to judge, and the host refuses it itself.
+            Err(_) => Judged::Allowed { matched: Vec::new() },
+        };
+        let mut notes: Vec<String> =
+            secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();
+        let execution_id = match &judged {
+            Judged::Asked(_) => None,
+            Judged::Denied(reasons) => {
+                Some(self.deny(session, hosted, reasons, &scene).await?.call.execution_id)
+            }
+            // A call without an id is not found again: it is recorded once it has ended.
+            Judged::Allowed { .. } if call.id.is_empty() => {
+                notes.extend(repetition::before(self, session, hosted, around));
+                None
+            }
+            Judged::Allowed { .. } => {
+                notes.extend(repetition::before(self, session, hosted, around));
+                let mut opened = self
+                    .intent(call, &tool.name, arguments, hosted.digest(), &scene)
+                    .map_err(CallError::NoRandomness)?;
+                opened.origin = tool.origin.clone();
+                opened.permit = PermitBasis::Host;
+                match Recording::open(self, session, opened, self.quota()).await {
+                    Ok(recording) => Some(recording.left_open()),
+                    Err(AppendError::QuotaExhausted { limit }) => {
+                        let reasons = vec![crate::call::quota_blocked(limit)];
+                        let denied = self.deny(session, hosted, &reasons, &scene).await?;
+                        let execution_id = Some(denied.call.execution_id);
+                        return Ok(Before { judged: Judged::Denied(reasons), notes, execution_id });
+                    }
+                    Err(error) => return Err(CallError::NotRecorded(error)),
+                }
+            }
+        };
+        Ok(Before { judged, notes, execution_id })
+    }
+
+    async fn deny(
+        &self,
+        session: &Session,
+        hosted: &HostedCall,
+        reasons: &[Reason],
+        scene: &Scene<'_>,
+    ) -> Result<Rejected, CallError> {
+        let HostedCall { call, tool, arguments } = hosted;
+        let intent = self
+            .intent(call, &tool.name, arguments, hosted.digest(), scene)
+            .map_err(CallError::NoRandomness)?;
+        let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+        let rejected = Rejected {
+            call: Opened { origin: tool.origin.clone(), ..intent },
+            status: Status::Denied,
+            category: ToolErrorCategory::PolicyBlocked,
+            codes: reasons.iter().map(|reason| reason.code.to_owned()).collect(),
+            answer: self.redactor().redact(&messages.join("; ")).into_owned(),
+        };
+        let draft = Draft::Rejected(rejected.clone());
+        let written = self.ledger().append(session.id(), draft, Vec::new()).await;
+        session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
+        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
+        Ok(rejected)
+    }
+}

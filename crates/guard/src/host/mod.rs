@@ -1,0 +1,12 @@
+//! For hosts that execute tools themselves and tell of it event by event, each event maybe in a
+//! process of its own: a coding agent with hooks. One step a file.
+
+mod after;
+mod before;
+mod repetition;
+mod review;
+mod secrets;
+
+pub use after::HostEnded;
+pub use before::{Before, HostedCall};
+pub use review::{Review, profile, reason, remark, review};

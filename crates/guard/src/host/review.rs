@@ -1,0 +1,194 @@
+//! What an agent said before it stops, held against the record.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use countersign_model::{
+    Code, Evidence, Finding, Message, MessageKind, Mode, Role, Severity, Subject, Transcript,
+    Verdict,
+};
+use countersign_rules::{Settings, check_from};
+
+/// Rules that only warn elsewhere, and stop an agent at its hook: what they find costs it one more
+/// turn, and that settles it.
+const SETTLED_BY_A_TURN: [Code; 3] = [Code("CS014"), Code("CS015"), Code("CS018")];
+
+/// How much of a claim or of an excerpt is quoted, in characters.
+const QUOTED: usize = 300;
+
+/// What was found in what an agent said since it last stopped.
+#[derive(Debug, Clone, Default)]
+pub struct Review {
+    /// The text that was judged last: its final message.
+    pub answer: String,
+    /// What it may not stop on.
+    pub blocking: Vec<Finding>,
+    /// What is worth a word.
+    pub warnings: Vec<Finding>,
+}
+
+/// The settings of a hook: the configured ones, with the rules that a further turn settles in
+/// `block` mode where nobody chose another.
+#[must_use]
+pub fn profile(mut settings: Settings) -> Settings {
+    for code in SETTLED_BY_A_TURN {
+        settings.modes.entry(code).or_insert(Mode::Block);
+    }
+    settings
+}
+
+/// Judges what the agent said from message `first` on. Facts come from the whole transcript.
+///
+/// The final message has to hold. What was said on the way is judged by what is true in the end:
+/// a claim that is contradicted there may have been put right since, so that only something that
+/// never happened at all stops the agent.
+#[must_use]
+pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Review {
+    let messages = &transcript.messages;
+    let works = |m: &Message| !m.calls.is_empty() || !m.outcomes.is_empty();
+    let last = messages.iter().rposition(|m| works(m) && m.agent.is_none());
+    let last = last.or_else(|| messages.iter().rposition(works));
+    let end = last.map_or(0, |at| at + 1).max(first);
+    let (mut blocking, mut doubted, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    for finding in said_from(transcript, first, settings) {
+        let stops = stops(&finding);
+        let absent = finding.severity == Severity::Error && finding.verdict == Verdict::Unsupported;
+        if stops && finding.turn >= end {
+            blocking.push(finding);
+        } else if absent {
+            doubted.push(finding);
+        } else if finding.severity >= Severity::Warning {
+            warnings.push(finding);
+        }
+    }
+    if !doubted.is_empty() {
+        let still = repeated_at_the_end(transcript, &doubted, settings);
+        for finding in doubted {
+            let place =
+                if still.contains(&quoted(&finding)) { &mut blocking } else { &mut warnings };
+            place.push(finding);
+        }
+    }
+    let answers = messages.iter().skip(first).rev().filter(|m| speaks(m));
+    let answer = answers.map(|m| m.text.clone()).next().unwrap_or_default();
+    Review { answer, blocking, warnings }
+}
+
+/// Claims of the agent from message `first` on that something is wrong with. Sub-agents whose
+/// messages stand in the main one's log are judged when they stop themselves.
+fn said_from(
+    transcript: &Transcript,
+    first: usize,
+    settings: &Settings,
+) -> impl Iterator<Item = Finding> {
+    let messages = &transcript.messages;
+    let main = messages.iter().skip(first).any(|m| m.agent.is_none() && speaks(m));
+    let findings = check_from(transcript, settings, first).findings.into_iter();
+    findings.filter(move |finding| {
+        let own = messages.get(finding.turn).is_some_and(|m| m.agent.is_none() || !main);
+        finding.turn >= first && own && matches!(finding.subject, Subject::Claim { .. })
+    })
+}
+
+fn stops(finding: &Finding) -> bool {
+    let settled = finding.mode == Mode::Block && SETTLED_BY_A_TURN.contains(&finding.code);
+    finding.severity == Severity::Error || (settled && finding.severity == Severity::Warning)
+}
+
+/// The claims that would still be without support if they were made now.
+fn repeated_at_the_end(
+    transcript: &Transcript,
+    doubted: &[Finding],
+    settings: &Settings,
+) -> Vec<String> {
+    let mut later = transcript.clone();
+    let first = later.messages.len();
+    let mut turns: Vec<usize> = doubted.iter().map(|finding| finding.turn).collect();
+    turns.dedup();
+    let said = turns.iter().filter_map(|turn| transcript.messages.get(*turn));
+    later.messages.extend(said.map(|m| Message { calls: Vec::new(), ..m.clone() }));
+    let absent = |f: &Finding| f.severity == Severity::Error && f.verdict == Verdict::Unsupported;
+    said_from(&later, first, settings).filter(absent).map(|finding| quoted(&finding)).collect()
+}
+
+fn speaks(message: &Message) -> bool {
+    message.role == Role::Assistant
+        && message.kind == MessageKind::Ordinary
+        && !message.text.trim().is_empty()
+}
+
+/// What an agent is told that may not stop: each claim, what the record shows, what settles it.
+#[must_use]
+pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
+    let mut text = "Your message says what the record of this session does not show.\n".to_owned();
+    for finding in findings {
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            "\n- You said: \"{}\"\n  The record: {} [{} {}]",
+            quoted(finding),
+            finding.message,
+            finding.code,
+            finding.name
+        );
+        for evidence in finding.evidence.iter().take(2) {
+            let _ = write!(text, "\n  Looked at: {}", looked_at(evidence));
+        }
+        if finding.evidence.is_empty() {
+            let _ = write!(text, "\n  Looked at: {}", all_before(transcript, finding.turn));
+        }
+        if let Some(help) = &finding.help {
+            let _ = write!(text, "\n  To settle it: {help}");
+        }
+    }
+    text.push_str(
+        "\n\nDo what is missing, or say in your answer what was really done and what was not.",
+    );
+    text
+}
+
+/// What there was before a message, where nothing of it bears on the claim.
+fn all_before(transcript: &Transcript, turn: usize) -> String {
+    let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
+    for call in transcript.messages.iter().take(turn).flat_map(|message| &message.calls) {
+        *calls.entry(call.tool.as_str()).or_default() += 1;
+    }
+    let count: usize = calls.values().sum();
+    let each: Vec<String> = calls.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
+    match count {
+        0 => "there is no tool call before it".to_owned(),
+        1 => format!("the one tool call before it ({})", each.join(", ")),
+        _ => format!("all {count} tool calls before it ({})", each.join(", ")),
+    }
+}
+
+/// A finding in one line.
+#[must_use]
+pub fn remark(finding: &Finding) -> String {
+    let help = finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+    format!("\"{}\": {} [{}]{help}", quoted(finding), finding.message, finding.code)
+}
+
+fn looked_at(evidence: &Evidence) -> String {
+    let tool = evidence.tool.as_deref().unwrap_or("a message");
+    match short(&evidence.excerpt) {
+        excerpt if excerpt.is_empty() => format!("`{tool}`"),
+        excerpt => format!("`{tool}`: {excerpt}"),
+    }
+}
+
+fn quoted(finding: &Finding) -> String {
+    match &finding.subject {
+        Subject::Claim { claim, .. } => short(&claim.text),
+        Subject::Call(call) => call.tool.clone(),
+    }
+}
+
+/// In one line, and not too long.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= QUOTED {
+        return line;
+    }
+    line.chars().take(QUOTED).chain(['…']).collect()
+}

@@ -1,0 +1,141 @@
+//! Events move from the log into the tables, many at a time.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::head::Head;
+use super::recent::{Entry, Recent};
+use super::results::{self, PER_EVENT};
+use super::settings::Durability;
+use super::tree::{BLOCK, StoredNode};
+use super::writer::{Trouble, Writer};
+
+/// So many events move at once: the more, the fewer pages are written for each.
+const MANY: usize = 1024;
+/// So many under [`Durability::Batch`], where nobody waits for a single one.
+const VERY_MANY: usize = 4096;
+/// A log is not longer, whatever it holds.
+const LONG: u64 = 16 * 1024 * 1024;
+
+impl Writer {
+    /// Moves what stands in the log when there is enough of it. It is written already: what fails
+    /// here is tried again.
+    pub(super) fn move_if_due(&mut self, head: &mut Head, ended: bool) -> Result<(), Trouble> {
+        let many = if self.durability == Durability::Batch { VERY_MANY } else { MANY };
+        if ended || head.recent.entries.len() >= many || head.log.end >= LONG {
+            self.move_all(head)?;
+        }
+        Ok(())
+    }
+
+    /// Moves everything.
+    pub(super) fn move_all(&mut self, head: &mut Head) -> Result<(), Trouble> {
+        if head.recent.is_empty() {
+            return Ok(());
+        }
+        // A checkpoint may have been cut off behind the event that it was signed for.
+        let signed = head.signed;
+        let unsigned = |entry: &Entry| entry.seq >= signed && entry.kind == "ended";
+        let ended = head.recent.entries.iter().any(unsigned);
+        if self.is_due(head, ended) {
+            let checkpoint = self.sign(head)?;
+            head.recent.checkpoints.push((checkpoint.size(), checkpoint.to_string()));
+        }
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let recent = std::mem::take(&mut head.recent);
+        insert_all(&self.connection, head, recent)?;
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.renew(head)
+    }
+
+    /// Tells other processes to read the tables anew, and begins an empty log.
+    pub(super) fn renew(&mut self, head: &mut Head) -> Result<(), Trouble> {
+        if let Some(log) = &mut self.log {
+            head.log = log.begin(head.log.round + 1)?;
+        }
+        Ok(())
+    }
+}
+
+fn insert_all(connection: &Connection, head: &mut Head, recent: Recent) -> rusqlite::Result<()> {
+    let mut into_events = connection
+        .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+    let mut into_results = connection.prepare_cached(results::INSERT)?;
+    for entry in &recent.entries {
+        let session = match head.session_id(&entry.session) {
+            Some(id) => id,
+            None => {
+                let id = session_id(connection, &entry.session)?;
+                head.remember_session_id(&entry.session, id);
+                id
+            }
+        };
+        let Entry { seq, session_seq, calls, kind, execution_id, opening, digest, body, .. } =
+            entry;
+        into_events.execute(params![
+            seq,
+            session,
+            session_seq,
+            calls,
+            kind,
+            execution_id,
+            opening,
+            digest.as_bytes(),
+            body
+        ])?;
+        if let Some(needed) = &entry.needs {
+            results::refer(connection, needed, seq * PER_EVENT)?;
+        }
+        for (number, stored) in (1..).zip(&entry.stored) {
+            stored.put(&mut into_results, seq * PER_EVENT + number)?;
+        }
+        for StoredNode { level, number, hash } in &entry.nodes {
+            connection
+                .prepare_cached("INSERT INTO nodes (level, number, hash) VALUES (?1, ?2, ?3)")?
+                .execute(params![level, number, hash.as_bytes()])?;
+        }
+    }
+    let mut checkpoints = recent.checkpoints.iter().peekable();
+    while let Some((size, note)) = checkpoints.next() {
+        // One a block stays: the others need not even be written.
+        let replaced = checkpoints.peek().is_some_and(|(next, _)| block(*next) == block(*size));
+        if !replaced {
+            insert_checkpoint(connection, *size, note)?;
+        }
+    }
+    head.forget_sessions();
+    Ok(())
+}
+
+/// The block of events that a checkpoint of this size ends in.
+fn block(size: u64) -> u64 {
+    size.saturating_sub(1) / BLOCK
+}
+
+/// Adds a checkpoint. Those that it replaces go: one a block stays for ever.
+pub(super) fn insert_checkpoint(
+    connection: &Connection,
+    size: u64,
+    note: &str,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO checkpoints (size, note) VALUES (?1, ?2)")?
+        .execute(params![size, note])?;
+    connection
+        .prepare_cached("DELETE FROM checkpoints WHERE size > ?1 AND size < ?2")?
+        .execute([block(size) * BLOCK, size])?;
+    Ok(())
+}
+
+/// The number of a session in the tables; a new one when it has none.
+fn session_id(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    let known = connection
+        .prepare_cached("SELECT id FROM sessions WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()?;
+    match known {
+        Some(id) => Ok(id),
+        None => connection
+            .prepare_cached("INSERT INTO sessions (name) VALUES (?1) RETURNING id")?
+            .query_row([name], |row| row.get(0)),
+    }
+}

@@ -1,0 +1,234 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::bubblewrap;
+use super::identity::identity;
+use super::places::{Places, places};
+use super::{Gap, Limits, Plan, Profile, SandboxSettings};
+
+pub(crate) use super::places::Room;
+
+/// How commands are confined: by which helper program, and from what they are kept in any case.
+///
+/// The helper is a program that calls [`run_confined`](crate::run_confined) first thing: the same
+/// binary again with an argument of its own, usually. Without a helper nothing is confined, and
+/// every receipt says so.
+#[derive(Debug, Clone, Default)]
+pub struct Sandbox {
+    /// The helper program and its arguments.
+    helper: Vec<String>,
+    hidden: Vec<PathBuf>,
+    tried: Arc<OnceLock<Abilities>>,
+}
+
+/// What this machine can hold, found out by trying.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Abilities {
+    /// What the profile `workspace` does not hold here.
+    pub gaps: Vec<Gap>,
+    /// The version of Landlock; 0 when there is none.
+    pub landlock: u32,
+    /// Whether system calls can be filtered.
+    pub seccomp: bool,
+    /// The program of bubblewrap that works here.
+    pub bubblewrap: Option<PathBuf>,
+    /// Why bubblewrap was found and does not work.
+    pub bubblewrap_fails: Option<String>,
+}
+
+impl Abilities {
+    /// Whether the profile holds what it is for.
+    #[must_use]
+    pub fn confines(&self) -> bool {
+        !self.gaps.iter().any(|gap| gap.essential)
+    }
+
+    fn none(why: &str) -> Self {
+        let gaps = vec![Gap::essential(why)];
+        Self { gaps, landlock: 0, seccomp: false, bubblewrap: None, bubblewrap_fails: None }
+    }
+}
+
+/// A command that is ready to be confined.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// What is started: bubblewrap perhaps, and the helper.
+    pub(crate) words: Vec<String>,
+    pub(crate) plan: Plan,
+    /// Gaps that are known beforehand.
+    pub(crate) gaps: Vec<Gap>,
+    /// It has to be made the leader of a group: the helper makes itself one, bubblewrap does not.
+    pub(crate) own_group: bool,
+}
+
+impl Sandbox {
+    /// Confined by this program with these arguments. `/proc/self/exe` is this program itself.
+    #[must_use]
+    pub fn by_helper(program: &str, arguments: &[&str]) -> Self {
+        let words = std::iter::once(program).chain(arguments.iter().copied());
+        Self { helper: words.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// Keeps commands from this file or folder, whatever is granted: the state folder, say.
+    #[must_use]
+    pub fn hiding(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// What this machine can hold. Tried once; later answers are the same.
+    #[must_use]
+    pub fn abilities(&self, settings: &SandboxSettings) -> &Abilities {
+        self.tried.get_or_init(|| self.attempt(settings))
+    }
+
+    /// Whether commands are started by the helper at all: there is one, and the profile is not
+    /// `off`.
+    pub(crate) fn can_hold(&self, settings: &SandboxSettings) -> bool {
+        !self.helper.is_empty() && settings.profile != Profile::Off
+    }
+
+    /// The command as it has to be started.
+    pub(crate) fn hold(
+        &self,
+        settings: &SandboxSettings,
+        room: &Room<'_>,
+        limits: Limits,
+        program: Vec<String>,
+    ) -> Held {
+        // Trying costs a process: not where there is nothing to try.
+        let outer = bubblewrap::program(&settings.bubblewrap)
+            .and_then(|_| self.abilities(settings).bubblewrap.clone());
+        let is_root = rustix::process::geteuid().is_root();
+        let (identity, root_gap) = identity(settings.run_as, room.workspace, is_root);
+        let stays_root = is_root && identity.is_none();
+        let mut places = places(settings, room, &self.hidden, stays_root);
+        let mut gaps: Vec<Gap> = places.gaps.drain(..).chain(root_gap).collect();
+        let words = match &outer {
+            Some(outer) => {
+                let (matching, unseen) = bubblewrap::matching(settings, room.workspace);
+                gaps.extend(unseen);
+                let covered: Vec<PathBuf> =
+                    places.denied_inside.iter().cloned().chain(matching).collect();
+                let helper = self.helper_in_there();
+                bubblewrap::words(outer, settings, room, &places, &covered, &helper)
+            }
+            None => {
+                gaps.extend(uncovered(settings, &places));
+                self.helper.clone()
+            }
+        };
+        let plan = Plan {
+            profile: settings.profile,
+            read: places.read,
+            list: places.list,
+            write: places.write,
+            devices: places.devices,
+            unix_sockets: settings.unix_sockets,
+            identity,
+            limits,
+            own_namespaces: outer.is_some(),
+            strict: settings.strict,
+            program,
+        };
+        Held { words, plan, gaps, own_group: outer.is_some() }
+    }
+
+    /// The helper's own path: `/proc/self` is somebody else behind bubblewrap.
+    fn helper_in_there(&self) -> Vec<String> {
+        let mut words = self.helper.clone();
+        if let Some(program) = words.first_mut()
+            && program == "/proc/self/exe"
+            && let Ok(real) = Path::new("/proc/self/exe").read_link()
+        {
+            *program = real.to_string_lossy().into_owned();
+        }
+        words
+    }
+
+    #[cfg(target_os = "linux")]
+    fn attempt(&self, settings: &SandboxSettings) -> Abilities {
+        if self.helper.is_empty() {
+            return Abilities::none("no helper program is named that could confine commands");
+        }
+        let plan = Plan {
+            profile: Profile::Workspace,
+            read: vec![PathBuf::from("/usr")],
+            list: Vec::new(),
+            write: Vec::new(),
+            devices: Vec::new(),
+            unix_sockets: false,
+            identity: None,
+            limits: Limits::default(),
+            own_namespaces: false,
+            strict: false,
+            program: Vec::new(),
+        };
+        let attempt = |words: &[String], plan: &Plan, own_group| match super::linux::attempt(
+            words, plan, own_group,
+        ) {
+            Ok(super::Reply::Held { gaps, landlock, seccomp }) => Ok((gaps, landlock, seccomp)),
+            Ok(super::Reply::Refused { gaps }) => Ok((gaps, 0, false)),
+            Ok(super::Reply::Failed { reason }) => Err(reason),
+            Err(error) => Err(error.to_string()),
+        };
+        let (gaps, landlock, seccomp) = match attempt(&self.helper, &plan, false) {
+            Ok(held) => held,
+            Err(reason) => return Abilities::none(&format!("the helper program failed: {reason}")),
+        };
+        let mut abilities =
+            Abilities { gaps, landlock, seccomp, bubblewrap: None, bubblewrap_fails: None };
+        if let Some(program) = bubblewrap::program(&settings.bubblewrap) {
+            let root = Path::new("/");
+            let environment = std::collections::BTreeMap::new();
+            let room = Room {
+                workspace: root,
+                directories: &[],
+                directory: root,
+                environment: &environment,
+                temporary: Path::new("/tmp"),
+            };
+            let places = Places::default();
+            let helper = self.helper_in_there();
+            let words = bubblewrap::words(&program, settings, &room, &places, &[], &helper);
+            let plan = Plan { own_namespaces: true, ..plan };
+            match attempt(&words, &plan, true) {
+                Ok((gaps, _, _)) => {
+                    abilities.gaps = gaps;
+                    abilities.bubblewrap = Some(program);
+                }
+                Err(reason) => abilities.bubblewrap_fails = Some(reason),
+            }
+        }
+        abilities
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn attempt(&self, _: &SandboxSettings) -> Abilities {
+        Abilities::none("commands are confined on Linux only")
+    }
+}
+
+/// What only a mount namespace could cover.
+fn uncovered(settings: &SandboxSettings, places: &Places) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    if !places.denied_inside.is_empty() {
+        let named: Vec<String> = places
+            .denied_inside
+            .iter()
+            .take(5)
+            .map(|path| format!("`{}`", path.display()))
+            .collect();
+        let more = if places.denied_inside.len() > named.len() { " and more" } else { "" };
+        let text =
+            format!("{}{more} can be read, because a granted folder holds it", named.join(", "));
+        gaps.push(Gap::essential(text));
+    }
+    if !settings.patterns.is_empty() {
+        let named: Vec<String> =
+            settings.patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+        let text = format!("files of the workspace that match {} can be read", named.join(", "));
+        gaps.push(Gap::remainder(text));
+    }
+    gaps
+}

@@ -1,0 +1,53 @@
+//! Under which user a command runs that root starts.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::Gap;
+use super::options::RunAs;
+
+/// The user and group that the command becomes; `None` stays what it is. The gap says why root
+/// stays root.
+pub(super) fn identity(
+    run_as: RunAs,
+    workspace: &Path,
+    is_root: bool,
+) -> (Option<(u32, u32)>, Option<Gap>) {
+    if !is_root {
+        return (None, None);
+    }
+    let stays = |why: &str| {
+        let text = format!(
+            "it runs as root without any capability, {why}, so the number of processes is not \
+             limited"
+        );
+        (None, Some(Gap::remainder(text)))
+    };
+    match run_as {
+        RunAs::Id { user, group } => (Some((user, group)), None),
+        RunAs::Never => stays("because `run_as` says so"),
+        RunAs::Owner => match workspace.metadata() {
+            Ok(metadata) if metadata.uid() == 0 => stays("because the workspace belongs to root"),
+            Ok(metadata) if !reaches(workspace, &metadata) => {
+                stays("because the owner of the workspace cannot reach it")
+            }
+            Ok(metadata) => (Some((metadata.uid(), metadata.gid())), None),
+            Err(_) => stays("because the owner of the workspace is not known"),
+        },
+    }
+}
+
+/// Whether the owner may go through every folder above.
+fn reaches(workspace: &Path, owned: &Metadata) -> bool {
+    workspace.ancestors().skip(1).all(|folder| {
+        folder.metadata().is_ok_and(|folder| {
+            let through = match () {
+                () if folder.uid() == owned.uid() => 0o100,
+                () if folder.gid() == owned.gid() => 0o010,
+                () => 0o001,
+            };
+            folder.mode() & through != 0
+        })
+    })
+}

@@ -1,0 +1,213 @@
+//! Seccomp: system calls that no command of an agent needs, and sockets.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
+};
+
+use super::super::{Plan, Profile};
+
+/// Other processes, mounts and namespaces, the kernel's keys, programs and modules, the machine.
+const REFUSED: &[libc::c_long] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_kcmp,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_nfsservctl,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    libc::SYS_kexec_file_load,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+
+/// Pretended not to exist, so that programs take another way. The flags of `clone3` lie in memory,
+/// where no filter sees them.
+const ABSENT: &[libc::c_long] = &[
+    libc::SYS_clone3,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+];
+
+/// What changes modes, owners, times and attributes, which Landlock does not look at.
+const METADATA: &[libc::c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    libc::SYS_utimensat,
+    FCHMODAT2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+];
+
+/// The same number on every architecture.
+const FCHMODAT2: libc::c_long = 452;
+
+/// Namespaces that `clone` would make.
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// Typing into a terminal as if somebody sat there, and pasting into one.
+const TERMINAL: [u64; 2] = [0x5412, 0x541C];
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Filters the system calls of this process and of everything it starts.
+pub(super) fn restrict(plan: &Plan) -> io::Result<()> {
+    for program in programs(plan).map_err(io::Error::other)? {
+        apply_filter(&program).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn programs(plan: &Plan) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
+    let target: TargetArch = std::env::consts::ARCH.try_into()?;
+    let filter = |rules: Rules, errno: i32| {
+        let answer = SeccompAction::Errno(errno.unsigned_abs());
+        SeccompFilter::new(rules, SeccompAction::Allow, answer, target)?.try_into()
+    };
+    Ok([filter(refused(plan)?, libc::EPERM)?, filter(absent(), libc::ENOSYS)?])
+}
+
+fn refused(plan: &Plan) -> Result<Rules, seccompiler::BackendError> {
+    let mut rules = Rules::new();
+    for call in REFUSED {
+        refuse(&mut rules, *call, Vec::new());
+    }
+    if plan.profile == Profile::ReadOnly {
+        for call in METADATA {
+            refuse(&mut rules, *call, Vec::new());
+        }
+    }
+    let namespaces = NAMESPACES.iter().map(|flag| {
+        let flag = u64::from(flag.unsigned_abs());
+        SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(flag), flag)?])
+    });
+    refuse(&mut rules, libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
+    // Limits of another process of the same user.
+    let others = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?])?;
+    refuse(&mut rules, libc::SYS_prlimit64, vec![others]);
+    let terminal = TERMINAL
+        .iter()
+        .map(|request| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, *request)?]));
+    refuse(&mut rules, libc::SYS_ioctl, terminal.collect::<Result<_, _>>()?);
+    let families: &[libc::c_int] = match plan.profile {
+        Profile::Network => &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
+        _ if plan.unix_sockets => &[libc::AF_UNIX],
+        _ => &[],
+    };
+    let others = families
+        .iter()
+        .map(|family| condition(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
+        .collect::<Result<Vec<_>, _>>()?;
+    let sockets = if others.is_empty() { Vec::new() } else { vec![SeccompRule::new(others)?] };
+    refuse(&mut rules, libc::SYS_socket, sockets);
+    #[cfg(target_arch = "x86_64")]
+    for number in OTHER_NUMBERS {
+        rules.insert(X32 | number, Vec::new());
+    }
+    Ok(rules)
+}
+
+fn absent() -> Rules {
+    let mut rules = Rules::new();
+    for call in ABSENT {
+        refuse(&mut rules, *call, Vec::new());
+    }
+    rules
+}
+
+/// Numbers with this bit are system calls with 32-bit pointers, where the kernel has them.
+#[cfg(target_arch = "x86_64")]
+const X32: i64 = 0x4000_0000;
+
+/// Those that have a number of their own there: `ptrace`, `kexec_load`, `process_vm_readv`,
+/// `process_vm_writev`, `ioctl`.
+#[cfg(target_arch = "x86_64")]
+const OTHER_NUMBERS: [i64; 5] = [521, 528, 539, 540, 514];
+
+fn refuse(rules: &mut Rules, call: libc::c_long, when: Vec<SeccompRule>) {
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(X32 | call, when.clone());
+    rules.insert(call, when);
+}
+
+fn condition(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    // The kernel looks at 32 bits of each of them.
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}

@@ -1,0 +1,227 @@
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Profile;
+
+/// `[tools.sandbox]`: what the kernel holds shell commands to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SandboxOptions {
+    /// `read-only`, `workspace` (the default), `network` or `off`.
+    pub profile: Profile,
+    /// Whether a command that the kernel cannot hold is refused. Otherwise it is asked about, and
+    /// its receipt names what is not held.
+    pub strict: bool,
+    /// Whether the profile may be `off`.
+    pub allow_unconfined: bool,
+    /// Files and folders that commands may read and execute, beside the system, the usual
+    /// toolchains and the workspace. `~/` stands for the home folder.
+    pub read_paths: Vec<String>,
+    /// Files and folders that commands may change, beside the workspace.
+    pub write_paths: Vec<String>,
+    /// What commands may not read, beside the usual places of secrets: files and folders
+    /// (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which only
+    /// bubblewrap can hold. Wins over everything that is granted.
+    pub deny_read: Vec<String>,
+    /// Whether commands may make sockets to other programs on this machine in the profiles without
+    /// network. Whoever reaches the socket of Docker or of a session's D-Bus has left the sandbox.
+    pub unix_sockets: bool,
+    /// `auto` (the default) uses bubblewrap where it is found and works, `never` does not, and a
+    /// path names the program.
+    pub bubblewrap: String,
+    /// What commands become that root starts: `owner` (the default) of the workspace where that is
+    /// not root, `never` anybody else, or `1000:1000`, a user and a group.
+    pub run_as: String,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self {
+            profile: Profile::default(),
+            strict: false,
+            allow_unconfined: false,
+            read_paths: Vec::new(),
+            write_paths: Vec::new(),
+            deny_read: ["**/.env", "**/secrets/**"].map(str::to_owned).to_vec(),
+            unix_sockets: false,
+            bubblewrap: "auto".to_owned(),
+            run_as: "owner".to_owned(),
+        }
+    }
+}
+
+/// Why the options of the sandbox cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SandboxOptionsError {
+    /// Nobody agreed to commands that nothing holds.
+    #[error("profile `off` needs `allow_unconfined = true`")]
+    Unconfined,
+    /// `strict` and `off` contradict each other.
+    #[error("`strict` has nothing to hold with the profile `off`")]
+    StrictOff,
+    /// A path that depends on where the program was started.
+    #[error("{key}: `{path}` is neither absolute nor begins with `~/`")]
+    Relative {
+        /// Which list.
+        key: &'static str,
+        /// The path.
+        path: String,
+    },
+    /// A pattern that cannot be read.
+    #[error("deny_read: `{pattern}` is not a pattern: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Neither a known word nor a path.
+    #[error("bubblewrap: `{0}` is neither `auto`, `never` nor an absolute path")]
+    Bubblewrap(String),
+    /// Neither a known word nor a user and a group.
+    #[error("run_as: `{0}` is neither `owner`, `never` nor a user and a group such as `1000:1000`")]
+    RunAs(String),
+}
+
+/// What root's commands become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunAs {
+    /// Whoever owns the workspace.
+    Owner,
+    /// Root.
+    Never,
+    /// Somebody in particular.
+    Id { user: u32, group: u32 },
+}
+
+/// Where bubblewrap is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Bubblewrap {
+    Auto,
+    Never,
+    At(PathBuf),
+}
+
+/// What the kernel holds shell commands to, checked.
+#[derive(Debug, Clone)]
+pub struct SandboxSettings {
+    /// How far commands may reach.
+    pub(crate) profile: Profile,
+    pub(crate) strict: bool,
+    pub(super) read_paths: Vec<String>,
+    pub(super) write_paths: Vec<String>,
+    /// Without the patterns.
+    pub(super) deny_read: Vec<String>,
+    /// Inside the workspace, each as it was written.
+    pub(super) patterns: Vec<String>,
+    pub(super) matcher: GlobSet,
+    pub(super) unix_sockets: bool,
+    pub(super) bubblewrap: Bubblewrap,
+    pub(super) run_as: RunAs,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        let closed = Self {
+            profile: Profile::Workspace,
+            strict: true,
+            read_paths: Vec::new(),
+            write_paths: Vec::new(),
+            deny_read: Vec::new(),
+            patterns: Vec::new(),
+            matcher: GlobSet::empty(),
+            unix_sockets: false,
+            bubblewrap: Bubblewrap::Auto,
+            run_as: RunAs::Owner,
+        };
+        SandboxOptions::default().resolve().unwrap_or(closed)
+    }
+}
+
+impl SandboxSettings {
+    /// How far commands may reach.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+}
+
+impl SandboxOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A path, pattern or word that cannot be used, or `off` without `allow_unconfined`.
+    pub fn resolve(self) -> Result<SandboxSettings, SandboxOptionsError> {
+        if self.profile == Profile::Off {
+            if !self.allow_unconfined {
+                return Err(SandboxOptionsError::Unconfined);
+            }
+            if self.strict {
+                return Err(SandboxOptionsError::StrictOff);
+            }
+        }
+        for (key, paths) in [("read_paths", &self.read_paths), ("write_paths", &self.write_paths)] {
+            if let Some(path) = paths.iter().find(|path| !is_fixed(path)) {
+                return Err(SandboxOptionsError::Relative { key, path: path.clone() });
+            }
+        }
+        let (deny_read, patterns): (Vec<_>, Vec<_>) =
+            self.deny_read.into_iter().partition(|path| is_fixed(path));
+        let mut matcher = GlobSetBuilder::new();
+        let wrong = |pattern: &str, error: &globset::Error| SandboxOptionsError::Pattern {
+            pattern: pattern.to_owned(),
+            reason: error.kind().to_string(),
+        };
+        for pattern in &patterns {
+            let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+            matcher.add(glob.map_err(|error| wrong(pattern, &error))?);
+        }
+        let bubblewrap = match self.bubblewrap.as_str() {
+            "auto" => Bubblewrap::Auto,
+            "never" => Bubblewrap::Never,
+            path if path.starts_with('/') => Bubblewrap::At(PathBuf::from(path)),
+            other => return Err(SandboxOptionsError::Bubblewrap(other.to_owned())),
+        };
+        Ok(SandboxSettings {
+            profile: self.profile,
+            strict: self.strict,
+            read_paths: self.read_paths,
+            write_paths: self.write_paths,
+            deny_read,
+            patterns,
+            matcher: matcher.build().map_err(|error| wrong("", &error))?,
+            unix_sockets: self.unix_sockets,
+            bubblewrap,
+            run_as: run_as(&self.run_as)?,
+        })
+    }
+}
+
+fn is_fixed(path: &str) -> bool {
+    path.starts_with('/') || path.starts_with("~/")
+}
+
+fn run_as(text: &str) -> Result<RunAs, SandboxOptionsError> {
+    match text {
+        "owner" => Ok(RunAs::Owner),
+        "never" => Ok(RunAs::Never),
+        ids => ids
+            .split_once(':')
+            .and_then(|(user, group)| Some((user.parse().ok()?, group.parse().ok()?)))
+            // The highest number means "nobody in particular" to the kernel.
+            .filter(|(user, group)| *user != u32::MAX && *group != u32::MAX)
+            .map(|(user, group)| RunAs::Id { user, group })
+            .ok_or_else(|| SandboxOptionsError::RunAs(ids.to_owned())),
+    }
+}
+
+/// The path with the home folder for `~`; `None` when there is no home folder.
+pub(super) fn expanded(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(rest) => home.map(|home| home.join(rest)),
+        None => Some(PathBuf::from(path)),
+    }
+}

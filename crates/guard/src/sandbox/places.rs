@@ -1,0 +1,354 @@
+//! What a command may reach, worked out from what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::options::expanded;
+use super::secret_places::{AT_HOME, OF_THE_SYSTEM};
+use super::{Gap, Profile, SandboxSettings};
+
+/// Of the system: programs, libraries, and what they are configured with.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/etc",
+    "/gnu/store",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/opt",
+    "/proc",
+    "/run/current-system",
+    "/sbin",
+    "/snap",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/usr",
+    "/var/cache/fontconfig",
+    "/var/lib/dpkg",
+    "/var/lib/rpm",
+];
+
+/// In the home folder: toolchains, their packages and caches, and the configuration of git.
+const TOOLS_AT_HOME: &[&str] = &[
+    ".asdf",
+    ".bun",
+    ".bundle",
+    ".cabal",
+    ".cache",
+    ".cargo",
+    ".composer",
+    ".conda",
+    ".config/git",
+    ".deno",
+    ".dotnet",
+    ".gem",
+    ".ghcup",
+    ".gitconfig",
+    ".goenv",
+    ".gradle",
+    ".ivy2",
+    ".jenv",
+    ".julia",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/gem",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2",
+    ".nodenv",
+    ".npm",
+    ".nuget",
+    ".nvm",
+    ".opam",
+    ".pnpm-store",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sbt",
+    ".sdkman",
+    ".stack",
+    ".volta",
+    ".yarn",
+    "anaconda3",
+    "go",
+    "miniconda3",
+];
+
+/// Variables that say where a toolchain is.
+const TOOL_VARIABLES: &[&str] =
+    &["CARGO_HOME", "GOPATH", "GOROOT", "JAVA_HOME", "NVM_DIR", "RUSTUP_HOME", "VIRTUAL_ENV"];
+
+/// Devices that do no harm.
+const DEVICES: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// Memory that processes share by name.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// A folder with more entries than this is not granted piece by piece.
+const MOST_PIECES: usize = 2_000;
+
+/// The surroundings of one command.
+#[derive(Debug, Clone)]
+pub(crate) struct Room<'r> {
+    /// The project's root, in its real form.
+    pub(crate) workspace: &'r Path,
+    /// Folders beside it in which a command may start.
+    pub(crate) directories: &'r [PathBuf],
+    /// Where the command starts.
+    pub(crate) directory: &'r Path,
+    /// What the command sees of the environment.
+    pub(crate) environment: &'r BTreeMap<String, String>,
+    /// The command's own temporary folder.
+    pub(crate) temporary: &'r Path,
+}
+
+/// What it may reach. Every path is there, and in its real form.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Places {
+    pub(super) read: Vec<PathBuf>,
+    pub(super) list: Vec<PathBuf>,
+    pub(super) write: Vec<PathBuf>,
+    pub(super) devices: Vec<PathBuf>,
+    /// What is denied, and lies where it cannot be left out.
+    pub(super) denied_inside: Vec<PathBuf>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// `hidden`: what nobody grants, beside the usual secrets. `stays_root`: file modes of the system
+/// keep nothing from the command, because it owns the files.
+pub(super) fn places(
+    settings: &SandboxSettings,
+    room: &Room<'_>,
+    hidden: &[PathBuf],
+    stays_root: bool,
+) -> Places {
+    let home = room.environment.get("HOME").map(Path::new).filter(|home| home.is_absolute());
+    let denied = denied(settings, hidden, home);
+    let write = write_roots(settings, room, home, &denied);
+    let mut places = Places::default();
+    let carving = Carving { denied: &denied, stays_root };
+    for root in read_roots(settings, room, home) {
+        let granted = |roots: &[PathBuf]| roots.iter().any(|granted| root.starts_with(granted));
+        if granted(&write) || granted(&places.read) || carving.denies(&root) {
+            continue;
+        }
+        carving.grant(&root, stays_root && root == Path::new("/etc"), &mut places);
+    }
+    for secret in &denied {
+        let reached = |roots: &[PathBuf]| roots.iter().any(|root| secret.starts_with(root));
+        if reached(&write) || reached(&places.read) {
+            places.denied_inside.push(secret.clone());
+        }
+    }
+    places.devices = existing(DEVICES.iter().map(PathBuf::from));
+    places.write = write;
+    places
+}
+
+/// Everything that is there and must not be read, the outermost first.
+fn denied(settings: &SandboxSettings, hidden: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
+    let at_home = home.into_iter().flat_map(|home| AT_HOME.iter().map(|path| home.join(path)));
+    let configured = settings.deny_read.iter().filter_map(|path| expanded(path, home));
+    let system = OF_THE_SYSTEM.iter().map(PathBuf::from);
+    existing(at_home.chain(configured).chain(system).chain(hidden.iter().cloned()))
+}
+
+fn write_roots(
+    settings: &SandboxSettings,
+    room: &Room<'_>,
+    home: Option<&Path>,
+    denied: &[PathBuf],
+) -> Vec<PathBuf> {
+    let workspace = (settings.profile != Profile::ReadOnly).then(|| {
+        let configured = settings.write_paths.iter().filter_map(|path| expanded(path, home));
+        configured
+            .chain([room.workspace.to_owned(), PathBuf::from(SHARED_MEMORY)])
+            .collect::<Vec<_>>()
+    });
+    let temporary = std::iter::once(room.temporary.to_owned());
+    let roots = existing(temporary.chain(workspace.into_iter().flatten()));
+    let inside = |root: &PathBuf| denied.iter().any(|secret| root.starts_with(secret));
+    outermost(roots.into_iter().filter(|root| !inside(root)).collect())
+}
+
+fn read_roots(settings: &SandboxSettings, room: &Room<'_>, home: Option<&Path>) -> Vec<PathBuf> {
+    let named = |name: &&str| room.environment.get(*name).map(PathBuf::from);
+    let programs = room.environment.get("PATH").map(String::as_str).unwrap_or_default();
+    let above_home = |path: &PathBuf| home.is_some_and(|home| home.starts_with(path));
+    let tools =
+        TOOL_VARIABLES.iter().filter_map(named).chain(programs.split(':').map(PathBuf::from));
+    let tools = tools.filter(|path| path.is_absolute() && !above_home(path));
+    let at_home =
+        home.into_iter().flat_map(|home| TOOLS_AT_HOME.iter().map(|path| home.join(path)));
+    let configured = settings.read_paths.iter().filter_map(|path| expanded(path, home));
+    let own = room.directories.iter().cloned().chain([room.workspace.to_owned()]);
+    let system = SYSTEM.iter().map(PathBuf::from);
+    existing(system.chain(tools).chain(at_home).chain(configured).chain(own))
+}
+
+struct Carving<'c> {
+    denied: &'c [PathBuf],
+    stays_root: bool,
+}
+
+impl Carving<'_> {
+    fn denies(&self, path: &Path) -> bool {
+        self.denied.iter().any(|secret| path.starts_with(secret))
+    }
+
+    /// Grants a tree, piece by piece where something in it is denied.
+    fn grant(&self, root: &Path, by_mode: bool, places: &mut Places) {
+        if !by_mode && !self.denied.iter().any(|secret| secret.starts_with(root)) {
+            places.read.push(root.to_owned());
+            return;
+        }
+        let Ok(entries) = root.read_dir() else { return };
+        places.list.push(root.to_owned());
+        for (at, entry) in entries.flatten().enumerate() {
+            if at == MOST_PIECES {
+                let text =
+                    format!("`{}` has too many entries: not all can be read", root.display());
+                places.gaps.push(Gap::remainder(text));
+                return;
+            }
+            let path = entry.path();
+            let Ok(metadata) = entry.metadata() else { continue };
+            // What a link leads to is granted where it lies, or not at all.
+            let kept = metadata.is_symlink()
+                || self.denies(&path)
+                || by_mode && self.stays_root && metadata.permissions().mode() & 0o004 == 0;
+            if !kept {
+                self.grant(&path, false, places);
+            }
+        }
+    }
+}
+
+/// Those that are there, in their real form, each once.
+fn existing(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let real: BTreeSet<PathBuf> = paths.filter_map(|path| path.canonicalize().ok()).collect();
+    real.into_iter().collect()
+}
+
+/// Without those that lie in others. In order, so that what holds comes before what it holds.
+fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut outer: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        if !outer.iter().any(|root| path.starts_with(root)) {
+            outer.push(path);
+        }
+    }
+    outer
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, create_dir_all};
+
+    use super::super::SandboxOptions;
+    use super::*;
+
+    fn made(paths: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for path in paths {
+            let path = root.path().join(path);
+            create_dir_all(path.parent().unwrap()).unwrap();
+            if path.to_string_lossy().ends_with('/') {
+                create_dir_all(path).unwrap();
+            } else {
+                File::create(path).unwrap();
+            }
+        }
+        root
+    }
+
+    /// The places below the folder, named from there.
+    fn found(root: &Path, options: SandboxOptions, workspace: &str) -> [Vec<String>; 4] {
+        let root = root.canonicalize().unwrap();
+        let environment =
+            [("HOME".to_owned(), root.join("home").to_string_lossy().into_owned())].into();
+        let (workspace, temporary) = (root.join(workspace), root.join("tmp"));
+        let room = Room {
+            workspace: &workspace,
+            directories: &[],
+            directory: &workspace,
+            environment: &environment,
+            temporary: &temporary,
+        };
+        let places = places(&options.resolve().unwrap(), &room, &[], false);
+        [places.read, places.list, places.write, places.denied_inside].map(|paths| {
+            let inside = paths.iter().filter_map(|path| path.strip_prefix(&root).ok());
+            inside.map(|path| path.to_string_lossy().into_owned()).collect()
+        })
+    }
+
+    #[test]
+    fn secrets_are_carved_out_of_what_is_granted() {
+        let root = made(&[
+            "home/.cargo/credentials.toml",
+            "home/.cargo/registry/index",
+            "home/.cargo/bin/cargo",
+            "home/.ssh/id_ed25519",
+            "home/.rustup/toolchains/x",
+            "home/notes",
+            "w/src/main.rs",
+            "tmp/x",
+        ]);
+        let mut all = found(root.path(), SandboxOptions::default(), "w");
+        all[0].sort();
+        assert_eq!(all[0], ["home/.cargo/bin", "home/.cargo/registry", "home/.rustup"]);
+        assert_eq!(all[1], ["home/.cargo"]);
+        assert_eq!(all[2], ["tmp", "w"]);
+        assert_eq!(all[3], Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_denied_wins_over_what_is_granted() {
+        let root = made(&["home/.ssh/id", "home/a/b/c", "home/a/d", "w/x", "tmp/x"]);
+        let options = SandboxOptions {
+            read_paths: vec!["~/.ssh".to_owned(), "~/a".to_owned()],
+            deny_read: vec!["~/a/b".to_owned()],
+            ..SandboxOptions::default()
+        };
+        let [read, list, write, _] = found(root.path(), options, "w");
+        assert_eq!((read, list), (vec!["home/a/d".to_owned()], vec!["home/a".to_owned()]));
+        assert_eq!(write, ["tmp", "w"]);
+    }
+
+    #[test]
+    fn a_secret_in_the_workspace_is_named() {
+        let root = made(&["home/.ssh/id", "home/project/x", "tmp/x"]);
+        let [_, _, write, inside] = found(root.path(), SandboxOptions::default(), "home");
+        assert_eq!(
+            (write, inside),
+            (vec!["home".to_owned(), "tmp".to_owned()], vec!["home/.ssh".to_owned()])
+        );
+    }
+
+    #[test]
+    fn the_read_only_profile_writes_nothing_of_the_workspace() {
+        let root = made(&["home/x", "w/x", "tmp/x"]);
+        let options = SandboxOptions {
+            profile: Profile::ReadOnly,
+            write_paths: vec!["~/x".to_owned()],
+            ..SandboxOptions::default()
+        };
+        let [read, _, write, _] = found(root.path(), options, "w");
+        assert_eq!((read, write), (vec!["w".to_owned()], vec!["tmp".to_owned()]));
+    }
+}

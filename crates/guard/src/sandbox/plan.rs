@@ -1,0 +1,56 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Gap, Limits, Profile};
+
+/// What the helper has to do, in one line of JSON on its standard input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) profile: Profile,
+    /// Files and folders with everything in them that may be read and executed.
+    pub(crate) read: Vec<PathBuf>,
+    /// Folders whose names may be seen, and nothing else.
+    pub(crate) list: Vec<PathBuf>,
+    /// Files and folders with everything in them that may be changed.
+    pub(crate) write: Vec<PathBuf>,
+    /// Devices that may be used.
+    pub(crate) devices: Vec<PathBuf>,
+    /// Whether it may make sockets to other programs of this machine.
+    pub(crate) unix_sockets: bool,
+    /// The user and group that it becomes; `None` keeps them.
+    pub(crate) identity: Option<(u32, u32)>,
+    /// What each of its processes may use.
+    pub(crate) limits: Limits,
+    /// It runs in a mount and process namespace of its own.
+    pub(crate) own_namespaces: bool,
+    /// An essential gap is a reason not to run.
+    pub(crate) strict: bool,
+    /// The program and its arguments; nothing runs when it is empty.
+    pub(crate) program: Vec<String>,
+}
+
+/// What the helper answers before it becomes the command. The last line counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// It is held, but for the gaps.
+    Held {
+        /// What is not.
+        gaps: Vec<Gap>,
+        /// The version of Landlock that holds it; 0 when there is none.
+        landlock: u32,
+        /// System calls are filtered.
+        seccomp: bool,
+    },
+    /// It did not run, because `strict` does not let it.
+    Refused {
+        /// What could not be held.
+        gaps: Vec<Gap>,
+    },
+    /// It did not run.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}

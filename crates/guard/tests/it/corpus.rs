@@ -1,0 +1,288 @@
+//! Shell inputs that want past the blocklist, and those of every day: data under `spec/shell`.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![cfg_attr(
+    target_os = "linux",
+    expect(
+        clippy::disallowed_methods,
+        clippy::print_stdout,
+        reason = "Bash is asked for its opinion of a syntax, and what was not checked is said"
+    )
+)]
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use countersign_guard::{
+    Blocklist, BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellPolicy, ShellPolicyHandle,
+    Substitution, TrustLevel, find_blocked_command,
+};
+use countersign_shell::Script;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, approved, permit, wait};
+
+const HOSTILE: &str = include_str!("../../../../spec/shell/hostile.md");
+const ORDINARY: &str = include_str!("../../../../spec/shell/ordinary.md");
+
+/// The inputs in the blocks behind a heading; all of them without one.
+fn inputs(page: &str, heading: Option<&str>) -> Vec<String> {
+    let mut inputs = Vec::new();
+    let (mut wanted, mut inside) = (heading.is_none(), false);
+    for line in page.lines() {
+        if let (Some(heading), Some(title)) = (heading, line.strip_prefix("## ")) {
+            wanted = title == heading;
+        } else if line.starts_with("```") {
+            inside = !inside;
+        } else if inside && wanted {
+            let json = line.starts_with('"') && line.ends_with('"') && line.contains('\\');
+            let text = json.then(|| serde_json::from_str::<String>(line).ok()).flatten();
+            inputs.push(text.unwrap_or_else(|| line.to_owned()));
+        }
+    }
+    inputs
+}
+
+fn list(substitution: Substitution) -> Blocklist {
+    let options = BlocklistOptions { substitution, ..BlocklistOptions::default() };
+    options.resolve().unwrap().at(Path::new("/home/dev/project"), Some("/home/dev"), None)
+}
+
+#[test]
+fn hostile_inputs_are_refused() {
+    let hostile = inputs(HOSTILE, None);
+    let different: BTreeSet<&String> = hostile.iter().collect();
+    assert!(different.len() >= 200, "{}", different.len());
+    for substitution in [Substitution::Refuse, Substitution::Analyse] {
+        let list = list(substitution);
+        let passed: Vec<&String> = hostile
+            .iter()
+            .filter(|command| find_blocked_command(command, &list).is_none())
+            .collect();
+        assert!(passed.is_empty(), "{substitution:?}: {passed:#?}");
+    }
+}
+
+/// The first thing that would run leaves a trace.
+#[cfg(target_os = "linux")]
+#[test]
+fn hostile_inputs_are_not_executed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut stage = Stage::at(&root);
+    stage.trust = TrustLevel::Trusted;
+    for substitution in [Substitution::Refuse, Substitution::Analyse] {
+        let options = BlocklistOptions { substitution, ..BlocklistOptions::default() };
+        let policy =
+            ShellPolicy { blocklist: options.resolve().unwrap(), ..ShellPolicy::default() };
+        let shell = ShellExecutor::new(ShellPolicyHandle::new(policy));
+        let shell: &dyn ErasedToolExecutor = &shell;
+        let scene = stage.scene();
+        for command in inputs(HOSTILE, None) {
+            // What is only hostile in the project of the page is somebody else's folder here.
+            let here = Blocklist::default().at(&root, None, None);
+            if find_blocked_command(&command, &here).is_none() {
+                continue;
+            }
+            for command in
+                [format!("echo > canary; {command}"), format!("echo > canary\n{command}")]
+            {
+                let arguments = || json!({ "command": command });
+                let allowed = wait(shell.execute_tool_call(permit("shell", arguments()), &scene));
+                let agreed = approved("shell", arguments());
+                let agreed = wait(shell.execute_tool_call_confirmed(agreed, &scene));
+                assert!(allowed.is_err() && agreed.is_err(), "{command}");
+                assert!(!root.join("canary").exists(), "{command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ordinary_commands_pass() {
+    let ordinary = inputs(ORDINARY, Some("Without substitutions"));
+    assert!(ordinary.len() >= 200, "{}", ordinary.len());
+    let list = list(Substitution::Refuse);
+    let refused: Vec<_> = ordinary
+        .iter()
+        .filter_map(|command| Some((command, find_blocked_command(command, &list)?)))
+        .collect();
+    println!("{} of {} ordinary commands are refused: {refused:#?}", refused.len(), ordinary.len());
+    assert!(refused.len() * 50 <= ordinary.len(), "{refused:#?}");
+}
+
+#[test]
+fn harmless_substitutions_pass_where_they_are_analysed() {
+    let list = list(Substitution::Analyse);
+    let wrong: Vec<_> = inputs(ORDINARY, Some("With harmless substitutions"))
+        .into_iter()
+        .filter_map(|command| Some((find_blocked_command(&command, &list)?, command)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// `rm -rf "$tmp"` is safe only where nothing else than `mktemp` can have said what `tmp` is.
+#[test]
+fn a_temporary_folder_is_removed_only_if_it_surely_is_one() {
+    let list = list(Substitution::Analyse);
+    let refused = [
+        "rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); tmp=/; rm -rf \"$tmp\"",
+        "tmp=/; tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); tmp+=/..; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); rm -rf \"$tmp\"/*",
+        "tmp=$(mktemp -d); rm -rf \"$tmp/..\"",
+        "tmp=$(mktemp -d); rm -rf /\"$tmp\"",
+        "tmp=$(mktemp -d); rm -rf \"$tmp\" $other",
+        "tmp=$(mktemp -d; echo /); rm -rf $tmp",
+        "tmp=$(mktemp -d)/..; rm -rf \"$tmp\"",
+        "tmp=/$(mktemp -d -u); rm -rf \"$tmp\"",
+        "tmp=$(echo /); rm -rf \"$tmp\"",
+        "tmp=$(./mktemp -d); rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d \"$x\"); rm -rf \"$tmp\"",
+        "mktemp() { echo /; }; tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "function mktemp { echo /; }; tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "PATH=.; tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "export PATH=.:$PATH; tmp=$(mktemp -d); rm -rf \"$tmp\"",
+        "TMPDIR='/ x'; tmp=$(mktemp -d); rm -rf $tmp",
+        "IFS=t; tmp=$(mktemp -d); rm -rf $tmp",
+        "tmp=$(mktemp -d); read tmp < x; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); read -r x tmp < x; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); read t\"\"mp < x; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); read t${x}mp < x; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); printf -v tmp /; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); printf -vtmp /; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); export tmp=/; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); declare tmp=/; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); declare -n x=tmp; x=/; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); for tmp in /; do rm -rf \"$tmp\"; done",
+        "tmp=$(mktemp -d); for t\\\nmp in /; do rm -rf \"$tmp\"; done",
+        "tmp=$(mktemp -d); ((tmp=0)); rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); : ${tmp:=/}; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); tmp[0]=/; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); mapfile -t tmp < x; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); unset tmp; rm -rf \"$tmp\"",
+        "tmp=$(mktemp -d); select tmp in /; do rm -rf \"$tmp\"; done",
+        "HOME=$(mktemp -d); rm -rf \"$HOME\"",
+        "tmp=$(mktemp -d); rm -rf \"${tmp%/*}\"",
+        "tmp=$(mktemp -d); rm -rf \"${tmp:0:1}\"",
+    ];
+    for command in refused {
+        assert!(find_blocked_command(command, &list).is_some(), "{command}");
+    }
+}
+
+/// Neither a hole nor a way to keep the analysis busy.
+#[test]
+fn braces_without_end_are_refused_at_once() {
+    let list = list(Substitution::Refuse);
+    for command in [
+        format!("rm -rf {}", "{a,b}".repeat(40)),
+        format!("rm -rf {}/", "{/,a}".repeat(3)),
+        format!("rm -rf {{{}/}}", "a,".repeat(40)),
+        format!("rm -rf {}/{}", "{a,".repeat(30), "}".repeat(30)),
+    ] {
+        assert!(find_blocked_command(&command, &list).is_some(), "{command}");
+    }
+}
+
+/// What Bash does not take as a script, the analysis must not take for another one.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_analysis_and_bash_agree_on_what_is_a_script() {
+    let commands = inputs(HOSTILE, None).into_iter().chain(inputs(ORDINARY, None));
+    let commands: Vec<String> = commands.chain(recorded()).collect();
+    let Some(valid) = valid(&commands) else {
+        println!("not checked: Bash is not installed");
+        return;
+    };
+    let mut only_here = Vec::new();
+    let mut only_bash = Vec::new();
+    for (command, valid) in commands.iter().zip(valid) {
+        match (Script::parse(command).is_ok(), valid) {
+            (true, false) => only_here.push(command),
+            (false, true) => only_bash.push(command),
+            _ => {}
+        }
+    }
+    println!(
+        "of {} inputs, {} are scripts for Bash only: {only_bash:#?}",
+        commands.len(),
+        only_bash.len()
+    );
+    assert!(only_here.is_empty(), "taken for scripts: {only_here:#?}");
+    assert!(only_bash.len() * 100 <= commands.len(), "{only_bash:#?}");
+}
+
+/// What `bash -n` says of each; all at once, in a process that runs none of them.
+#[cfg(target_os = "linux")]
+fn valid(commands: &[String]) -> Option<Vec<bool>> {
+    let mut answers = Vec::new();
+    for command in commands {
+        let started = Command::new("bash")
+            .args(["--noprofile", "--norc", "-n"])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut bash = started.ok()?;
+        // It stops reading at the first fault.
+        let _stopped = bash.stdin.take()?.write_all(command.as_bytes());
+        let output = bash.wait_with_output().ok()?;
+        // A here-document that the end of the text closes is a warning; the analysis refuses it.
+        answers.push(output.status.success() && output.stderr.is_empty());
+    }
+    Some(answers)
+}
+
+/// Commands of real sessions, where the public data lies beside the project: a sample of them.
+#[cfg(target_os = "linux")]
+fn recorded() -> Vec<String> {
+    const WANTED: usize = 1_500;
+    let packed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/coding.jsonl.gz");
+    if !Path::new(packed).exists() {
+        println!("not checked: recorded commands, which are not here");
+        return Vec::new();
+    }
+    let Ok(unpacked) = Command::new("gzip").args(["-dc", packed]).output() else {
+        println!("not checked: recorded commands, because there is no `gzip`");
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&unpacked.stdout).into_owned();
+    let mut commands = BTreeSet::new();
+    for line in text.lines() {
+        if let Ok(value) = serde_json::from_str::<Value>(line) {
+            collect(&value, &mut commands);
+        }
+    }
+    println!("{} recorded commands", commands.len());
+    let every = (commands.len() / WANTED).max(1);
+    commands.into_iter().step_by(every).collect()
+}
+
+/// Every text under `command`, also in arguments that are JSON in a text.
+#[cfg(target_os = "linux")]
+fn collect(value: &Value, commands: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(text) if name == "command" => {
+                        commands.insert(text.clone());
+                    }
+                    Value::String(text) if name == "arguments" => {
+                        if let Ok(inner) = serde_json::from_str(text) {
+                            collect(&inner, commands);
+                        }
+                    }
+                    value => collect(value, commands),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, commands)),
+        _ => {}
+    }
+}

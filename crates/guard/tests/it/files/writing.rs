@@ -1,0 +1,256 @@
+//! Writing and editing: whole or not at all, and written down.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+use countersign_guard::SideEffect;
+
+use super::*;
+
+fn mode(room: &Room, name: &str) -> u32 {
+    fs::metadata(room.path(name)).unwrap().mode() & 0o777
+}
+
+/// What is left lying about.
+fn leftovers(room: &Room) -> Vec<String> {
+    fs::read_dir(room.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("tmp"))
+        .collect()
+}
+
+#[test]
+fn writes_are_recorded_and_keep_the_mode() {
+    let room = Room::new(&[("old", "before"), ("script", "#!/bin/sh\n")]);
+    fs::set_permissions(room.path("script"), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(room.path("old"), fs::Permissions::from_mode(0o600)).unwrap();
+    let cases = [
+        ("new", "text", "created `new` (4 bytes)\n", vec!["new"]),
+        ("old", "", "replaced `old` (0 bytes)\n", vec!["old"]),
+        ("script", "x", "replaced `script` (1 byte)\n", vec!["script"]),
+        (
+            "deep/er/file",
+            "ünï\u{0}\r\n",
+            "created `deep/er/file` (8 bytes)\n",
+            vec!["deep", "deep/er", "deep/er/file"],
+        ),
+    ];
+    for (path, content, text, wrote) in cases {
+        let output = room.call("write_file", json!({"path": path, "content": content}));
+        let expected: Vec<SideEffect> =
+            wrote.into_iter().map(|name| SideEffect::Wrote(room.path(name))).collect();
+        assert_eq!((output.text.as_str(), output.side_effects), (text, expected));
+        assert_eq!(fs::read_to_string(room.path(path)).unwrap(), content);
+    }
+    assert_eq!((mode(&room, "script"), mode(&room, "old")), (0o750, 0o600));
+    assert_eq!(mode(&room, "new") & 0o111, 0);
+    assert_eq!(leftovers(&room), Vec::<String>::new());
+}
+
+#[test]
+fn what_may_not_be_written_stays_as_it_is() {
+    let files = [
+        ("folder/x", "x"),
+        ("fixed", "x"),
+        (".env", "KEY"),
+        (".git/hooks/pre-commit", "hook"),
+        ("countersign.toml", "x"),
+        ("sub/countersign.toml", "x"),
+    ];
+    let room = Room::new(&files);
+    fs::set_permissions(room.path("fixed"), fs::Permissions::from_mode(0o444)).unwrap();
+    symlink("nowhere", room.path("dangling")).unwrap();
+    symlink("../outside", room.path("out")).unwrap();
+    let cases = [
+        ("folder", PermanentFailure, "`folder` is a directory"),
+        (".", PermanentFailure, "`.` is a directory"),
+        ("fixed", PermanentFailure, "`fixed` is write-protected"),
+        ("folder/x/y", PermanentFailure, "a part of `folder/x/y` is not a directory"),
+        (".env", PolicyBlocked, "`.env` may not be used: `tools.file.deny_read` names it"),
+        ("new/.env", PolicyBlocked, "`new/.env` may not be used: `tools.file.deny_read` names it"),
+        (
+            ".git/hooks/pre-commit",
+            PolicyBlocked,
+            "`.git/hooks/pre-commit` may not be used: `tools.file.deny_write` names it",
+        ),
+        (
+            "countersign.toml",
+            PolicyBlocked,
+            "`countersign.toml` may not be used: `tools.file.deny_write` names it",
+        ),
+        (
+            "sub/countersign.toml",
+            PolicyBlocked,
+            "`sub/countersign.toml` may not be used: `tools.file.deny_write` names it",
+        ),
+        (
+            "dangling",
+            PermanentFailure,
+            "`dangling` cannot be used: it is, or lies behind, a link that leads nowhere",
+        ),
+        (
+            "dangling/x",
+            PermanentFailure,
+            "`dangling/x` cannot be used: it is, or lies behind, a link that leads nowhere",
+        ),
+        ("../new", PolicyBlocked, "`../new` lies outside the workspace"),
+    ];
+    for (path, category, message) in cases {
+        let refused = room.refused("write_file", json!({"path": path, "content": "changed"}));
+        assert_eq!(refused, (category, message.to_owned()));
+    }
+    assert!(room.refused("write_file", json!({"path": "out", "content": "x"})).1.contains("out"));
+    assert!(!room.outside("outside").exists() && !room.path("new").exists());
+    for (name, text) in files {
+        assert_eq!(fs::read_to_string(room.path(name)).unwrap(), text, "{name}");
+    }
+    assert_eq!(leftovers(&room), Vec::<String>::new());
+}
+
+/// A link is the way to a file, not the file: it stays, and what it leads to changes.
+#[test]
+fn writing_through_a_link_within_the_workspace_keeps_the_link() {
+    let room = Room::new(&[("real/x", "before")]);
+    symlink("real/x", room.path("link")).unwrap();
+    let output = room.call("write_file", json!({"path": "link", "content": "after"}));
+    assert_eq!(output.side_effects, [SideEffect::Wrote(room.path("real/x"))]);
+    assert!(room.path("link").is_symlink());
+    assert_eq!(fs::read_to_string(room.path("real/x")).unwrap(), "after");
+}
+
+#[test]
+fn edits_are_exact_and_unambiguous() {
+    let room = Room::new(&[]);
+    let cases: [(&str, &str, &str, bool, &str, &str); 6] = [
+        ("one two", "two", "three", false, "one three", "edited `f` in 1 place\n"),
+        ("a a a", "a", "bb", true, "bb bb bb", "edited `f` in 3 places\n"),
+        ("x\r\ny\r\n", "x\r\ny", "z", false, "z\r\n", "edited `f` in 1 place\n"),
+        ("keep gone", " gone", "", false, "keep", "edited `f` in 1 place\n"),
+        ("aaa", "aa", "b", false, "ba", "edited `f` in 1 place\n"),
+        ("日本語", "本", "x", false, "日x語", "edited `f` in 1 place\n"),
+    ];
+    for (before, old, new, all, after, text) in cases {
+        fs::write(room.path("f"), before).unwrap();
+        let arguments = json!({"path": "f", "old": old, "new": new, "all": all});
+        let output = room.call("edit_file", arguments);
+        assert_eq!(output.text, text);
+        assert_eq!(output.side_effects, [SideEffect::Wrote(room.path("f"))]);
+        assert_eq!(fs::read_to_string(room.path("f")).unwrap(), after);
+    }
+    // Bytes that are no text stay as they are.
+    fs::write(room.path("f"), b"\xff\0old\xfe").unwrap();
+    room.call("edit_file", json!({"path": "f", "old": "old", "new": "new"}));
+    assert_eq!(fs::read(room.path("f")).unwrap(), b"\xff\0new\xfe");
+}
+
+#[test]
+fn an_edit_that_does_not_fit_says_why() {
+    let room = Room::new(&[]);
+    let many = "x\n".repeat(12);
+    let exactly = "`old` is not in `f`: read the file and give the text exactly as it stands there";
+    let cases: [(&str, &str, &str); 9] = [
+        (
+            "a\nb\na\n",
+            "a",
+            "`old` stands in 2 places of `f` (lines 1, 3): give more of what stands around the \
+             one that is meant, or say `all`",
+        ),
+        (
+            &many,
+            "x",
+            "`old` stands in 12 places of `f` (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): give more \
+             of what stands around the one that is meant, or say `all`",
+        ),
+        ("abc", "abd", exactly),
+        ("", "abd", exactly),
+        ("a\r\nb\r\n", "a\nb", "`old` is not in `f`: its lines end in CR LF there"),
+        ("a\nb\n", "a\r\nb", "`old` is not in `f`: its lines end in LF there"),
+        (
+            "z\n\tif x {\n\t\ty\n",
+            "if x {\n    y",
+            "`old` is not in `f`, but from line 2 on there is the same text with other spaces: \
+             give it exactly",
+        ),
+        ("a", "", "`old` is empty: `write_file` writes a whole file"),
+        ("a", "new", "`old` and `new` are the same"),
+    ];
+    for (before, old, expected) in cases {
+        fs::write(room.path("f"), before).unwrap();
+        let refused = room.refused("edit_file", json!({"path": "f", "old": old, "new": "new"}));
+        assert_eq!(refused, (InvalidParameters, expected.to_owned()));
+        assert_eq!(fs::read_to_string(room.path("f")).unwrap(), before);
+    }
+    let refused = room.refused("edit_file", json!({"path": "g", "old": "a", "new": "b"}));
+    assert_eq!(refused, (PermanentFailure, "there is no `g`".to_owned()));
+    fs::File::create(room.path("huge")).unwrap().set_len(17 * 1024 * 1024).unwrap();
+    let refused = room.refused("edit_file", json!({"path": "huge", "old": "a", "new": "b"}));
+    assert_eq!(refused.1, "`huge` is longer than 16777216 bytes");
+}
+
+/// An edit needs to read: where that is not allowed, trying texts must not find the content out.
+#[test]
+fn edits_need_to_read() {
+    let options = FileOptions { allow_read: vec!["open/**".to_owned()], ..FileOptions::default() };
+    let room = Room::with(options, &[("closed/f", "a"), ("open/f", "a")]);
+    let arguments = |path: &str| json!({"path": path, "old": "a", "new": "b"});
+    assert_eq!(room.refused("edit_file", arguments("closed/f")).0, PolicyBlocked);
+    assert_eq!(room.text("edit_file", arguments("open/f")), "edited `open/f` in 1 place\n");
+    assert_eq!(
+        room.text("write_file", json!({"path": "closed/f", "content": "c"})),
+        "replaced `closed/f` (1 byte)\n"
+    );
+}
+
+/// Whoever reads while somebody writes sees one or the other, never a part.
+#[test]
+fn writes_are_atomic() {
+    let room = Room::new(&[]);
+    let texts = ["a".repeat(200_000), "b".repeat(300_000)];
+    fs::write(room.path("f"), &texts[0]).unwrap();
+    let path = room.path("f");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut seen = [0_u32; 2];
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let text = fs::read_to_string(&path).unwrap();
+                let which = texts.iter().position(|whole| *whole == text);
+                seen[which.unwrap_or_else(|| panic!("a part: {} bytes", text.len()))] += 1;
+            }
+            seen
+        });
+        for n in 0..100 {
+            room.call("write_file", json!({"path": "f", "content": texts[n % 2]}));
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(reader.join().unwrap().iter().sum::<u32>() > 0);
+    });
+    assert_eq!(leftovers(&room), Vec::<String>::new());
+}
+
+/// Dropped, a call writes nothing any more.
+#[test]
+fn a_call_that_is_given_up_writes_nothing_afterwards() {
+    let room = Room::new(&[]);
+    let files: &dyn ErasedToolExecutor = &room.files;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let mut written = 0;
+    for n in 0..200 {
+        let name = format!("f{n}");
+        let scene = room.stage.scene();
+        let arguments = json!({"path": name, "content": "x".repeat(10_000)});
+        runtime.block_on(async {
+            let running = files.execute_tool_call(permit("write_file", arguments), &scene);
+            let soon = std::time::Duration::from_micros(n * 5);
+            let _ = tokio::time::timeout(soon, running).await;
+        });
+        let at_once = room.path(&name).exists();
+        // All that is under way gets to its end.
+        let (done, ended) = std::sync::mpsc::channel();
+        runtime.spawn_blocking(move || done.send(()).unwrap());
+        ended.recv().unwrap();
+        written += u32::from(at_once);
+        assert!(at_once || !room.path(&name).exists(), "{name} came afterwards");
+    }
+    println!("{written} of 200 were written before they were given up");
+}

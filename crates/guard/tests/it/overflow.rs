@@ -1,0 +1,109 @@
+//! Long results: what is shown of them, and how the rest is read.
+
+use countersign_guard::{
+    FunctionExecutor, Guard, GuardSettings, OverflowOptions, SessionStart, ShellExecutor,
+    ShellOptions, ShellPolicy, ShellPolicyHandle, ToolError, TrustLevel,
+};
+use countersign_model::{Status, Tool, ToolErrorCategory};
+use serde_json::{Value, json};
+
+use crate::desk::{run, session, shop, wait};
+
+fn long() -> FunctionExecutor {
+    FunctionExecutor::new(Tool::named("long"), |_: &Value| {
+        let text: String = (0..10_000).map(|n| format!("line {n} — ü\n")).collect();
+        Ok::<_, ToolError>(text + "token=ghp_0123456789abcdefghijklmnopqrstuvwxyzAB\n")
+    })
+}
+
+/// The whole text of a result, read in pieces until nothing goes on.
+fn read(guard: &Guard, session: &countersign_guard::Session, id: &str) -> String {
+    let (mut text, mut offset) = (String::new(), 0);
+    loop {
+        let arguments = json!({ "id": id, "offset": offset }).to_string();
+        let answer = wait(run(guard, session, "read_overflow", &arguments));
+        assert_eq!(answer.status, Status::Completed, "{}", answer.text);
+        let (note, piece) = answer.text.split_once('\n').unwrap();
+        text.push_str(piece);
+        let Some((_, next)) = note.split_once("; `offset` ") else { return text };
+        offset = next.split(' ').next().unwrap().parse::<usize>().unwrap();
+    }
+}
+
+/// INVARIANT: overflow is readable, redacted, by the session that made it and by no other.
+#[test]
+fn a_long_result_is_shown_in_part_and_read_in_pieces() {
+    let guard = shop().executor(long()).read_overflow().build().unwrap();
+    let (ours, theirs) = (session(&guard, "ours"), session(&guard, "theirs"));
+    let answer = wait(run(&guard, &ours, "long", "{}"));
+    assert!(answer.truncated);
+    assert!(answer.text.chars().count() <= 30_000);
+    let hint = format!("read_overflow {{\"id\":\"{}\"}} shows them", answer.execution_id);
+    assert!(answer.text.contains(&hint), "{hint}");
+    let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+    assert_eq!(receipt.filters, ["overflow"]);
+    // The record is not cut.
+    assert!(!receipt.truncated);
+    let text = read(&guard, &ours, &answer.execution_id);
+    assert_eq!(text.lines().count(), 10_001);
+    assert!(text.starts_with("line 0 — ü\nline 1 — ü\n"));
+    assert!(text.ends_with("[REDACTED:auth_token]\n"));
+
+    let arguments = json!({ "id": answer.execution_id }).to_string();
+    let refused = wait(run(&guard, &theirs, "read_overflow", &arguments));
+    assert_eq!(refused.category, Some(ToolErrorCategory::PermanentFailure));
+    let unknown = wait(run(&guard, &theirs, "read_overflow", r#"{"id":"long-1-2"}"#));
+    let same = refused.text.replace(&answer.execution_id, "long-1-2");
+    assert_eq!(same, unknown.text);
+}
+
+#[test]
+fn without_the_tool_nobody_is_sent_to_it() {
+    let settings = GuardSettings {
+        overflow: OverflowOptions { max_chars: 2_000 }.resolve().unwrap(),
+        ..GuardSettings::default()
+    };
+    let guard = shop().settings(settings).executor(long()).build().unwrap();
+    let session = session(&guard, "s");
+    let answer = wait(run(&guard, &session, "long", "{}"));
+    assert!(answer.text.chars().count() <= 2_000);
+    assert!(answer.text.contains(" characters left out ...]"), "{}", answer.text);
+    let error = OverflowOptions { max_chars: 10 }.resolve().unwrap_err().to_string();
+    assert_eq!(error, "`max_chars` is 10, it must be between 1000 and 10000000");
+}
+
+/// What a command printed beyond what is shown of it is recorded, up to its own limit.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_middle_of_a_commands_output_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let shell = ShellOptions {
+        max_output_chars: 1_000,
+        max_recorded_chars: 50_000,
+        ..ShellOptions::default()
+    };
+    let policy = ShellPolicy { settings: shell.resolve().unwrap(), ..ShellPolicy::default() };
+    let settings =
+        GuardSettings { shell: ShellPolicyHandle::new(policy), ..GuardSettings::default() };
+    let shell = ShellExecutor::new(settings.shell.clone());
+    let guard = Guard::builder()
+        .settings(settings)
+        .executor(shell)
+        .read_overflow()
+        .workspace(folder.path())
+        .build()
+        .unwrap();
+    let start = SessionStart { trust: TrustLevel::Trusted, ..SessionStart::default() };
+    let session = guard.session(start).unwrap();
+    for (lines, recorded_whole) in [(3_000, true), (30_000, false)] {
+        let arguments = json!({ "command": format!("seq 1 {lines}") }).to_string();
+        let answer = wait(run(&guard, &session, "shell", &arguments));
+        assert!(answer.truncated && answer.text.chars().count() <= 1_000, "{}", answer.text);
+        assert!(answer.text.starts_with("1\n2\n") && answer.text.contains(&lines.to_string()));
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!(receipt.truncated, !recorded_whole);
+        let text = read(&guard, &session, &answer.execution_id);
+        assert_eq!(text.contains(&format!("\n{}\n", lines / 2)), recorded_whole);
+        assert!(text.chars().count() <= 50_100);
+    }
+}

@@ -1,0 +1,296 @@
+//! Commands that are undone.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "the files are the test's own")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use countersign_guard::{
+    Answer, Guard, GuardSettings, Requested, SessionStart, ShellExecutor, ShellOptions,
+    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, TrustLevel, UndoError,
+    undo_snapshot,
+};
+use countersign_model::{Status, ToolErrorCategory};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::desk::{call, wait};
+
+fn on() -> ShellOptions {
+    ShellOptions { transactional: true, auto_rollback: true, ..ShellOptions::default() }
+}
+
+struct Bench {
+    root: TempDir,
+    guard: Guard,
+}
+
+impl Bench {
+    fn new(options: ShellOptions) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["work", "state"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let policy = ShellPolicy { settings: options.resolve().unwrap(), ..ShellPolicy::default() };
+        let settings =
+            GuardSettings { shell: ShellPolicyHandle::new(policy), ..GuardSettings::default() };
+        let state = StateFolder::at(root.path().join("state"));
+        let shell = ShellExecutor::new(settings.shell.clone()).keeping_snapshots(state.snapshots());
+        let guard = Guard::builder()
+            .settings(settings)
+            .executor(shell)
+            .state(state)
+            .workspace(root.path().join("work"))
+            .build()
+            .unwrap();
+        Self { root, guard }
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.work().join(name), text).unwrap();
+    }
+
+    fn run(&self, command: &str) -> Answer {
+        self.run_as(command, Requested::ByModel)
+    }
+
+    fn run_as(&self, command: &str, requested: Requested) -> Answer {
+        let start = SessionStart {
+            id: Some("s".to_owned()),
+            trust: TrustLevel::Trusted,
+            ..SessionStart::default()
+        };
+        let session = self.guard.session(start).unwrap();
+        let arguments = json!({ "command": command, "timeout_secs": 1 }).to_string();
+        let around = Surroundings { requested, ..Surroundings::default() };
+        wait(self.guard.call(&session, call("shell", &arguments), around)).unwrap()
+    }
+
+    fn audit(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.root.path().join("state/audit.jsonl")).unwrap();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
+/// Every path below a folder, with what stands there.
+fn tree(folder: &Path) -> Vec<String> {
+    fn walk(root: &Path, folder: &Path, out: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().display().to_string();
+            let metadata = path.symlink_metadata().unwrap();
+            let mode = metadata.permissions().mode() & 0o7777;
+            if metadata.is_symlink() {
+                out.push(format!("{name} -> {}", fs::read_link(&path).unwrap().display()));
+            } else if metadata.is_dir() {
+                out.push(format!("{name}/ {mode:o}"));
+                walk(root, &path, out);
+            } else {
+                out.push(format!("{name} {mode:o} {:?}", fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(folder, folder, &mut out);
+    out.sort();
+    out
+}
+
+/// What stands in the workspace of these tests at first.
+fn furnish(bench: &Bench) {
+    bench.write("a.txt", "one\n");
+    bench.write("run.sh", "echo\n");
+    fs::set_permissions(bench.work().join("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::create_dir_all(bench.work().join("d/deep")).unwrap();
+    bench.write("d/b.txt", "two\n");
+    bench.write("d/deep/c.txt", "three\n");
+    symlink("a.txt", bench.work().join("link")).unwrap();
+}
+
+/// INVARIANT: what a failed command wrote is what it was: content, modes, links, what was deleted
+/// and what was made.
+#[test]
+fn a_failed_command_is_undone() {
+    for (command, code) in [
+        ("echo x > a.txt; exit 1", 1),
+        ("echo x >> a.txt && rm run.sh && exit 2", 2),
+        ("chmod 600 run.sh; echo y > run.sh; exit 1", 1),
+        ("rm -r d; exit 1", 1),
+        ("mv a.txt z.txt; exit 1", 1),
+        ("echo n > new.txt; exit 1", 1),
+        ("mkdir -p made/in && echo n > made/in/f; exit 1", 1),
+        ("rm link; exit 1", 1),
+        ("echo through > link; exit 1", 1),
+        ("ln -sf run.sh link; exit 1", 1),
+        ("rm a.txt; mkdir a.txt; touch a.txt/x; exit 1", 1),
+        ("rm *.txt; exit 1", 1),
+        ("sed -i s/one/two/ a.txt; exit 1", 1),
+        ("truncate -s 0 a.txt d/b.txt; exit 1", 1),
+        ("cp a.txt d/b.txt; exit 1", 1),
+        ("echo x | tee a.txt d/b.txt; exit 1", 1),
+    ] {
+        let bench = Bench::new(on());
+        furnish(&bench);
+        let before = tree(&bench.work());
+        let answer = bench.run(command);
+        assert_eq!(answer.exit_code, Some(code), "{command}: {}", answer.text);
+        assert_eq!(answer.status, Status::RolledBack, "{command}: {}", answer.text);
+        assert_eq!(answer.category, Some(ToolErrorCategory::PermanentFailure));
+        assert!(answer.text.contains("[undone: "), "{command}: {}", answer.text);
+        let after = tree(&bench.work());
+        // A folder of which only the file in it was named may stay, empty.
+        let after: Vec<&String> = after.iter().filter(|path| !path.starts_with("made")).collect();
+        assert_eq!(after, before.iter().collect::<Vec<_>>(), "{command}");
+        let receipt = bench.guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!((receipt.status, receipt.side_effects.len()), (Status::RolledBack, 0));
+        let audit = bench.audit();
+        let line = audit.iter().find(|line| line["tool"] == "shell").unwrap();
+        assert!(line["result"].get("rollback").is_some(), "{line}");
+    }
+}
+
+#[test]
+fn only_the_configured_exit_codes_undo_and_nothing_is_undone_by_default() {
+    let cases = [
+        (on(), "echo x > a.txt", Status::Completed, "x\n"),
+        (on(), "echo x > a.txt; exit 3", Status::Failed, "x\n"),
+        (
+            ShellOptions { auto_rollback_exit_codes: vec![3], ..on() },
+            "echo x > a.txt; exit 3",
+            Status::RolledBack,
+            "one\n",
+        ),
+        (
+            ShellOptions { auto_rollback: false, ..on() },
+            "echo x > a.txt; exit 1",
+            Status::Failed,
+            "x\n",
+        ),
+        (ShellOptions::default(), "echo x > a.txt; exit 1", Status::Failed, "x\n"),
+        // Out of scope.
+        (
+            ShellOptions { transaction_scope: vec!["src/**".to_owned()], ..on() },
+            "echo x > a.txt; exit 1",
+            Status::Failed,
+            "x\n",
+        ),
+        // Killed in the middle.
+        (
+            ShellOptions { auto_rollback_exit_codes: vec![137], ..on() },
+            "echo x > a.txt; sleep 1000",
+            Status::RolledBack,
+            "one\n",
+        ),
+        // Over the cap, and a snapshot is only wished for.
+        (
+            ShellOptions { max_snapshot_bytes: 3, ..on() },
+            "echo x > a.txt; exit 1",
+            Status::Failed,
+            "x\n",
+        ),
+        (
+            ShellOptions { max_snapshot_bytes: 4, ..on() },
+            "echo x > a.txt; exit 1",
+            Status::RolledBack,
+            "one\n",
+        ),
+    ];
+    for (options, command, status, text) in cases {
+        let bench = Bench::new(options);
+        furnish(&bench);
+        let answer = bench.run(command);
+        assert_eq!(answer.status, status, "{command}: {}", answer.text);
+        assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), text, "{command}");
+    }
+}
+
+/// INVARIANT: a snapshot that is required and cannot be taken keeps the command from running; the
+/// user's own commands run without one, and that is all that the mark does here.
+#[test]
+fn a_required_snapshot_over_the_cap_is_an_error() {
+    let options = ShellOptions { snapshot_required: true, max_snapshot_bytes: 3, ..on() };
+    let bench = Bench::new(options);
+    furnish(&bench);
+    let answer = bench.run("echo x > a.txt");
+    assert_eq!(answer.status, Status::Failed);
+    let expected = "the command did not run, because there is no snapshot of what it writes: it \
+                    would be larger than the 3 bytes that it may have";
+    assert!(answer.text.contains(expected), "{}", answer.text);
+    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "one\n");
+    // Nothing has to be copied.
+    assert_eq!(bench.run("echo x > new.txt").status, Status::Completed);
+    assert_eq!(bench.run("ls").status, Status::Completed);
+    let mine = bench.run_as("echo x > a.txt; exit 1", Requested::ByUser);
+    assert_eq!(mine.status, Status::Failed);
+    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "x\n");
+    assert_eq!(bench.run_as("sudo true", Requested::ByUser).status, Status::Denied);
+}
+
+/// INVARIANT: a snapshot goes with its command, whether it succeeded or was undone.
+#[test]
+fn no_snapshot_is_left_behind() {
+    let count = || {
+        let entries = fs::read_dir(std::env::temp_dir()).unwrap();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let own = format!("countersign-snapshot-{}-", std::process::id());
+        names.filter(|name| name.starts_with(&own)).count()
+    };
+    let bench = Bench::new(on());
+    furnish(&bench);
+    for command in ["echo x > a.txt", "echo x > a.txt; exit 1", "echo x > a.txt; exit 9"] {
+        bench.run(command);
+        assert_eq!(count(), 0, "{command}");
+    }
+    assert!(!bench.root.path().join("state/snapshots").exists());
+}
+
+/// INVARIANT: what cannot be put back is a hard error that names each file.
+#[test]
+fn a_partial_restore_names_each_file() {
+    let bench = Bench::new(ShellOptions { keep_snapshots: 1, auto_rollback: false, ..on() });
+    furnish(&bench);
+    let answer = bench.run("echo x > a.txt; echo y > d/b.txt; echo z > new.txt");
+    let kept = bench.root.path().join("state/snapshots");
+    let folder = fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
+    // One of the copies is gone.
+    let copies: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let copy = copies.iter().find(|path| fs::read_to_string(path).is_ok_and(|t| t == "one\n"));
+    fs::remove_file(copy.unwrap()).unwrap();
+    let error = undo_snapshot(&kept, &answer.execution_id, SinceChanged::Refuse).unwrap_err();
+    let UndoError::Partial(failed) = &error else { panic!("{error}") };
+    assert_eq!(failed.len(), 1, "{error}");
+    assert!(failed[0].contains("a.txt: "), "{error}");
+    assert_eq!(fs::read_to_string(bench.work().join("d/b.txt")).unwrap(), "two\n");
+    assert!(!bench.work().join("new.txt").exists());
+}
+
+#[test]
+fn the_last_snapshots_are_kept_and_undo_a_command_that_succeeded() {
+    let bench = Bench::new(ShellOptions { keep_snapshots: 2, ..on() });
+    furnish(&bench);
+    let kept = bench.root.path().join("state/snapshots");
+    let first = bench.run("echo first > a.txt");
+    let second = bench.run("rm -r d");
+    let third = bench.run("echo third > a.txt");
+    let undo = |id: &str, changed| undo_snapshot(&kept, id, changed);
+    let gone = UndoError::NoSnapshot(first.execution_id.clone());
+    assert_eq!(undo(&first.execution_id, SinceChanged::Refuse), Err(gone));
+    let done = undo(&second.execution_id, SinceChanged::Refuse).unwrap();
+    assert_eq!((done.restored, done.deleted), (4, 0));
+    assert_eq!(fs::read_to_string(bench.work().join("d/deep/c.txt")).unwrap(), "three\n");
+    // Somebody worked on since.
+    bench.write("a.txt", "mine\n");
+    let error = undo(&third.execution_id, SinceChanged::Refuse).unwrap_err();
+    assert!(matches!(&error, UndoError::ChangedSince(files) if files.len() == 1), "{error}");
+    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "mine\n");
+    undo(&third.execution_id, SinceChanged::Overwrite).unwrap();
+    assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "first\n");
+    let mode = kept.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o700);
+}

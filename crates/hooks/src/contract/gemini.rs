@@ -1,0 +1,92 @@
+use countersign_model::Format;
+use serde_json::{Map, Value, json};
+
+use super::{Contract, ReadEventError};
+use crate::agent::Agent;
+use crate::answer::{Answer, Decision};
+use crate::event::{Event, Happening};
+use crate::sent::{Sent, code_after, completed, failed};
+
+/// The contract of the agent's documentation. Calls have no ids, so that a receipt is written when
+/// the tool has ended; there is no `ask`, and no context before a tool.
+pub(super) struct Gemini;
+
+impl Contract for Gemini {
+    fn read(&self, sent: Value) -> Result<Event, ReadEventError> {
+        let mut sent = Sent::of(sent)?;
+        let name = sent.needed("hook_event_name")?;
+        let happening = match name.as_str() {
+            "BeforeTool" => Happening::Before(sent.call(Agent::Gemini)?),
+            "AfterTool" => {
+                let call = sent.call(Agent::Gemini)?;
+                let response = sent.value("tool_response");
+                let said = text_of(&response);
+                let code = code_after(&said, &["Exit Code"]);
+                let error = response.get("error").filter(|error| !error.is_null());
+                let ended = match (error, code) {
+                    (Some(error), _) => failed(&error.to_string(), code, false),
+                    (None, Some(code)) if code != 0 => failed(&said, Some(code), false),
+                    (None, code) => completed(response, code),
+                };
+                Happening::After(call, ended)
+            }
+            "BeforeAgent" => Happening::Prompt(sent.text("prompt").unwrap_or_default()),
+            "AfterAgent" => Happening::Stop {
+                last: sent.text("prompt_response"),
+                again: sent.flag("stop_hook_active"),
+            },
+            "SessionEnd" => Happening::Ended,
+            _ => Happening::Other,
+        };
+        sent.event(name, happening)
+    }
+
+    fn write(&self, event: &str, answer: &Answer) -> Option<Value> {
+        let mut out = Map::new();
+        match &answer.decision {
+            Some(Decision::Deny(reason) | Decision::GoOn(reason)) => {
+                out.insert("decision".to_owned(), json!("deny"));
+                out.insert("reason".to_owned(), json!(reason));
+            }
+            Some(Decision::Ask(reason)) => {
+                out.insert("decision".to_owned(), json!("deny"));
+                out.insert(
+                    "reason".to_owned(),
+                    json!(format!("{reason}; a person has to agree, and cannot be asked here")),
+                );
+            }
+            None => {}
+        }
+        let mut notice = answer.notice.clone();
+        match &answer.context {
+            Some(context) if matches!(event, "AfterTool" | "BeforeAgent") => {
+                out.insert(
+                    "hookSpecificOutput".to_owned(),
+                    json!({ "hookEventName": event, "additionalContext": context }),
+                );
+            }
+            Some(context) => {
+                notice = Some(
+                    notice.map_or_else(|| context.clone(), |notice| format!("{notice}\n{context}")),
+                );
+            }
+            None => {}
+        }
+        if let Some(notice) = notice {
+            out.insert("systemMessage".to_owned(), json!(notice));
+        }
+        (!out.is_empty()).then_some(Value::Object(out))
+    }
+
+    fn transcripts(&self) -> (Format, bool) {
+        (Format::GeminiCli, false)
+    }
+}
+
+fn text_of(response: &Value) -> String {
+    match response.get("llmContent") {
+        Some(Value::String(text)) => text.clone(),
+        Some(content) => content.to_string(),
+        None => response.to_string(),
+    }
+}

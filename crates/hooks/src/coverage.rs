@@ -1,0 +1,149 @@
+//! Which tool calls of a session have a receipt, and which have none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_model::{Digest, Transcript};
+use serde_json::json;
+
+/// A receipt, as far as coverage asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipted {
+    /// The agent's id of the call; empty when it gave none.
+    pub call_id: String,
+    /// Digest of `{tool, arguments}`.
+    pub arguments: Digest,
+}
+
+/// What the hook saw of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// The calls in the log.
+    pub calls: usize,
+    /// Of these, calls from before the hook saw its first event of the session, without a receipt.
+    pub earlier: usize,
+    /// The calls without a receipt that the hook should have seen, in the order of the log.
+    pub uncovered: Vec<Uncovered>,
+}
+
+impl Coverage {
+    /// The calls with a receipt.
+    #[must_use]
+    pub fn covered(&self) -> usize {
+        self.calls.saturating_sub(self.earlier + self.uncovered.len())
+    }
+}
+
+/// A call that no receipt stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncovered {
+    /// The tool.
+    pub tool: String,
+    /// The agent's id of the call; empty when it gave none.
+    pub call_id: String,
+    /// When, in milliseconds since the Unix epoch, where recorded.
+    pub time: Option<i64>,
+    /// 1-based line of the log; 0 when unknown.
+    pub line: usize,
+    /// The sub-agent that called.
+    pub agent: Option<String>,
+}
+
+/// Holds the calls of a log against the receipts of its session. A receipt stands for the call of
+/// its id; one without an id, for one call of the same tool with the same arguments.
+///
+/// `since` is when the hook saw its first event of this session, in milliseconds since the Unix
+/// epoch; `None`: it never saw one, and every call was earlier.
+#[must_use]
+pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i64>) -> Coverage {
+    let ids: BTreeSet<&str> = receipts.iter().map(|receipt| receipt.call_id.as_str()).collect();
+    let mut nameless: BTreeMap<Digest, usize> = BTreeMap::new();
+    for receipt in receipts.iter().filter(|receipt| receipt.call_id.is_empty()) {
+        *nameless.entry(receipt.arguments).or_default() += 1;
+    }
+    let mut found = Coverage::default();
+    for message in &transcript.messages {
+        for call in &message.calls {
+            found.calls += 1;
+            if !call.id.is_empty() && ids.contains(call.id.as_str()) {
+                continue;
+            }
+            let digest = call.arguments.parse().ok().map(|arguments| {
+                Digest::of_json(&json!({ "tool": call.tool, "arguments": arguments }))
+            });
+            let left = digest.as_ref().and_then(|digest| nameless.get_mut(digest));
+            if let Some(left) = left.filter(|left| **left > 0) {
+                *left -= 1;
+                continue;
+            }
+            let seen = since.is_some_and(|since| message.time.is_none_or(|time| time >= since));
+            if !seen {
+                found.earlier += 1;
+                continue;
+            }
+            found.uncovered.push(Uncovered {
+                tool: call.tool.clone(),
+                call_id: call.id.clone(),
+                time: message.time,
+                line: call.line,
+                agent: message.agent.clone(),
+            });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::{Arguments, Format, Message, Role, ToolCall};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn receipt(call_id: &str, tool: &str, arguments: &Value) -> Receipted {
+        let arguments = Digest::of_json(&json!({ "tool": tool, "arguments": arguments }));
+        Receipted { call_id: call_id.to_owned(), arguments }
+    }
+
+    /// Calls as (id, tool, arguments, time).
+    fn transcript(calls: &[(&str, &str, &str, Option<i64>)]) -> Transcript {
+        let mut transcript = Transcript::new("s", Format::ClaudeCode);
+        for (line, (id, tool, arguments, time)) in calls.iter().enumerate() {
+            let mut message = Message::text(Role::Assistant, "");
+            message.time = *time;
+            message.calls.push(ToolCall {
+                id: (*id).to_owned(),
+                tool: (*tool).to_owned(),
+                arguments: Arguments::raw(*arguments),
+                line: line + 1,
+            });
+            transcript.messages.push(message);
+        }
+        transcript
+    }
+
+    #[test]
+    fn calls_and_receipts() {
+        let a = json!({ "a": 1 });
+        let by_id = [receipt("1", "Bash", &a)];
+        let nameless = [receipt("", "Bash", &a)];
+        let one: &[(&str, &str, &str, Option<i64>)] = &[("1", "Bash", "{\"a\":1}", Some(5))];
+        let twice = &[one[0], ("2", "Bash", "{ \"a\": 1 }", Some(6))];
+        let broken: &[_] = &[("3", "Bash", "{", None)];
+        for (calls, receipts, since, (covered, earlier, lines)) in [
+            (one, &by_id[..], Some(0), (1, 0, vec![])),
+            (one, &by_id[..], Some(9), (1, 0, vec![])),
+            (one, &[], Some(0), (0, 0, vec![1])),
+            (one, &[], Some(5), (0, 0, vec![1])),
+            (one, &[], Some(6), (0, 1, vec![])),
+            (one, &[], None, (0, 1, vec![])),
+            (twice, &by_id[..], Some(0), (1, 0, vec![2])),
+            (twice, &nameless[..], Some(0), (1, 0, vec![2])),
+            (broken, &nameless[..], Some(0), (0, 0, vec![1])),
+            (broken, &[], None, (0, 1, vec![])),
+        ] {
+            let found = coverage(&transcript(calls), receipts, since);
+            let uncovered: Vec<usize> = found.uncovered.iter().map(|call| call.line).collect();
+            assert_eq!((found.covered(), found.earlier, uncovered), (covered, earlier, lines));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Coding agents' hook contracts: events in, answers out.
+//!
+//! A coding agent starts one process for each event of a session: before a tool, after it, when it
+//! is about to stop. [`read_event`] takes the event apart, [`respond`] has it judged, and
+//! [`write_answer`] says the outcome in the agent's words. What a process has to know of those
+//! before it stands in the ledger, and in a [`Memory`] of what was read of the transcript.
+//!
+//! Deliberately not here: what is right or wrong, and what may run. `countersign-rules` and
+//! `countersign-guard` decide that.
+//!
+//! Start with [`respond`]; the table of contracts is in `contract/mod.rs`.
+
+mod agent;
+mod answer;
+mod canary;
+mod contract;
+mod coverage;
+mod event;
+mod late;
+mod memory;
+mod options;
+mod respond;
+mod sent;
+mod settings;
+mod stop;
+mod toolbox;
+
+pub use agent::Agent;
+pub use answer::{Answer, Decision};
+pub use canary::{Answered, Expected, Probe, answered, canary_log, probes};
+pub use contract::{ReadEventError, read_event, write_answer};
+pub use coverage::{Coverage, Receipted, Uncovered, coverage};
+pub use event::{Event, Happening};
+pub use memory::{Memory, MemoryError, Turn};
+pub use options::{HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode};
+pub use respond::{RespondError, Surrounding, respond};
+pub use settings::{
+    InstalledHook, SettingsChange, SettingsEdit, SettingsError, SettingsForm, command_line,
+    config_has_hooks, enabled_plugin, install, installed, missing_events, plugin_hooks, program_of,
+    switched_off, uninstall,
+};
+pub use toolbox::tool;

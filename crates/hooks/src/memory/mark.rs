@@ -1,0 +1,76 @@
+//! The file of a memory: framed records, and marks behind which everything is valid.
+
+use super::record::{Bytes, Cursor};
+use super::source::Source;
+
+pub(super) const MAGIC: &[u8] = b"countersign hook memory 1\n";
+pub(super) const MESSAGE: u8 = b'm';
+pub(super) const GAP: u8 = b'g';
+pub(super) const MARK: u8 = b'.';
+
+/// The last word of the file: all before it is valid.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mark {
+    /// Bytes up to and with it.
+    pub(super) end: usize,
+    pub(super) source: Source,
+    pub(super) blocks: u64,
+    pub(super) prompt: String,
+    pub(super) pending: String,
+    /// Digest of the last message that was judged before it stood in the file.
+    pub(super) late: String,
+    /// How long the file was when it was last written anew.
+    pub(super) anew: u64,
+}
+
+impl Mark {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Bytes::default();
+        self.source.write(&mut bytes);
+        bytes.number(self.blocks);
+        bytes.text(&self.prompt);
+        bytes.text(&self.pending);
+        bytes.text(&self.late);
+        bytes.number(self.anew);
+        bytes.0
+    }
+
+    fn read(bytes: &[u8], end: usize) -> Option<Self> {
+        let mut cursor = Cursor(bytes);
+        Some(Self {
+            end,
+            source: Source::read(&mut cursor)?,
+            blocks: cursor.number()?,
+            prompt: cursor.text()?,
+            pending: cursor.text()?,
+            late: cursor.text()?,
+            anew: cursor.number()?,
+        })
+    }
+}
+
+/// The last mark; what stands behind it was not written to its end.
+pub(super) fn last_mark(bytes: &[u8]) -> Option<Mark> {
+    let mut cursor = Cursor(bytes.strip_prefix(MAGIC)?);
+    let mut last = None;
+    while let Some((kind, inner)) = frame(&mut cursor) {
+        if kind == MARK {
+            last = Mark::read(inner, bytes.len() - cursor.0.len());
+        }
+    }
+    last
+}
+
+pub(super) fn framed(out: &mut Bytes, kind: u8, bytes: &[u8]) {
+    out.0.push(kind);
+    out.number(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    out.0.extend_from_slice(bytes);
+}
+
+pub(super) fn frame<'b>(cursor: &mut Cursor<'b>) -> Option<(u8, &'b [u8])> {
+    let (kind, rest) = cursor.0.split_first()?;
+    let mut inner = Cursor(rest);
+    let bytes = inner.bytes()?;
+    *cursor = inner;
+    Some((*kind, bytes))
+}

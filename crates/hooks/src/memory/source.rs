@@ -1,0 +1,114 @@
+//! The transcript's file: what of it is new, and whether it is still the one that was read.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use countersign_model::Digest;
+
+use super::record::{Bytes, Cursor};
+
+/// How much of the beginning, and of what was read last, is looked at to know a file again.
+const LOOKED_AT: u64 = 2048;
+
+/// A file up to where it was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Source {
+    /// Device and inode, where the system has them.
+    identity: (u64, u64),
+    /// Bytes that were read: whole lines.
+    pub(super) offset: u64,
+    /// Lines that were read.
+    pub(super) lines: u64,
+    /// Of the beginning and of the end of what was read.
+    digest: String,
+}
+
+impl Source {
+    /// What is to be known of `file`, read up to here.
+    pub(super) fn of(file: &mut File, offset: u64, lines: u64) -> io::Result<Self> {
+        let identity = identity(file)?;
+        Ok(Self { identity, offset, lines, digest: digest(file, offset)? })
+    }
+
+    /// Whether the file is this one, maybe grown.
+    pub(super) fn is_begun_in(&self, file: &mut File) -> io::Result<bool> {
+        Ok(self.offset > 0
+            && self.identity == identity(file)?
+            && self.offset <= file.metadata()?.len()
+            && self.digest == digest(file, self.offset)?)
+    }
+
+    pub(super) fn write(&self, bytes: &mut Bytes) {
+        bytes.number(self.identity.0);
+        bytes.number(self.identity.1);
+        bytes.number(self.offset);
+        bytes.number(self.lines);
+        bytes.text(&self.digest);
+    }
+
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+        Some(Self {
+            identity: (cursor.number()?, cursor.number()?),
+            offset: cursor.number()?,
+            lines: cursor.number()?,
+            digest: cursor.text()?,
+        })
+    }
+}
+
+#[cfg(unix)]
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &File) -> io::Result<(u64, u64)> {
+    Ok((0, 0))
+}
+
+fn digest(file: &mut File, offset: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.by_ref().take(offset.min(LOOKED_AT)).read_to_end(&mut bytes)?;
+    file.seek(SeekFrom::Start(offset.saturating_sub(LOOKED_AT)))?;
+    file.by_ref().take(offset.min(LOOKED_AT)).read_to_end(&mut bytes)?;
+    Ok(Digest::of_bytes(&bytes).to_string())
+}
+
+/// A file for reading, if it is a plain one: nobody waits for the other end of a pipe.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    File::open(path)
+}
+
+/// Where the last whole line of `file` ends, from `start` on. Whatever stands behind it is still
+/// being written, unless it is a whole line already but for its line break.
+pub(super) fn end_of_lines(file: &mut File, start: u64) -> io::Result<u64> {
+    const STEP: u64 = 64 * 1024;
+    let length = file.metadata()?.len();
+    let mut at = length;
+    let mut tail = Vec::new();
+    while at > start {
+        let from = at.saturating_sub(STEP).max(start);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        file.by_ref().take(at - from).read_to_end(&mut bytes)?;
+        if let Some(found) = memchr::memrchr(b'\n', &bytes) {
+            let found = from + u64::try_from(found).unwrap_or(0) + 1;
+            tail.splice(..0, bytes.split_off(usize::try_from(found - from).unwrap_or(0)));
+            return Ok(if is_whole(&tail) { length } else { found });
+        }
+        tail.splice(..0, bytes);
+        at = from;
+    }
+    Ok(if is_whole(&tail) { length } else { start })
+}
+
+fn is_whole(line: &[u8]) -> bool {
+    !line.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+}

@@ -1,0 +1,170 @@
+use std::time::Duration;
+
+use countersign_guard::{CommandArgument, Durability, GuardOptions, Substitution};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::toolbox;
+
+/// `[hooks]`: how the hooks of coding agents behave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HooksOptions {
+    /// What happens when the agent wants to stop on a claim that the record does not show: `block`
+    /// sends it back, `warn` tells the person, `off` looks at nothing.
+    pub stop: StopMode,
+    /// How often in a row an agent is sent back; then it passes with a warning.
+    pub blocks_in_a_row: u32,
+    /// What happens to a tool when its hook fails: `open` lets the agent decide and says so,
+    /// `closed` denies it. A stop always passes.
+    pub on_failure: OnFault,
+    /// After so many milliseconds a hook gives up, as if it had failed.
+    pub time_limit_ms: u64,
+    /// Deny `curl`, `wget` and the like in the agent's shell. Off, the agent's own permissions
+    /// decide about them.
+    pub block_network_commands: bool,
+}
+
+/// What happens when an agent wants to stop on a claim without a record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StopMode {
+    /// It is sent back.
+    #[default]
+    Block,
+    /// The person is told.
+    Warn,
+    /// Nothing is looked at.
+    Off,
+}
+
+/// What happens to a tool when its hook fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFault {
+    /// The agent decides.
+    #[default]
+    Open,
+    /// It is denied.
+    Closed,
+}
+
+/// Why the options cannot be used. Each names the key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HooksOptionsError {
+    /// Agents end a turn by themselves after eight.
+    #[error("`blocks_in_a_row` is {0}, it must be from 1 to 7")]
+    Blocks(u32),
+    /// Too short to do anything, or longer than any agent waits.
+    #[error("`time_limit_ms` is {0}, it must be from 100 to 60000")]
+    TimeLimit(u64),
+}
+
+impl HooksOptionsError {
+    /// The key in the file.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Blocks(_) => "hooks.blocks_in_a_row",
+            Self::TimeLimit(_) => "hooks.time_limit_ms",
+        }
+    }
+}
+
+/// How the hooks behave, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HooksSettings {
+    /// What happens at a stop.
+    pub stop: StopMode,
+    /// How often in a row an agent is sent back.
+    pub blocks_in_a_row: u32,
+    /// What happens to a tool when its hook fails.
+    pub on_failure: OnFault,
+    /// After what time a hook gives up.
+    pub time_limit: Duration,
+}
+
+impl Default for HooksSettings {
+    fn default() -> Self {
+        Self {
+            stop: StopMode::default(),
+            blocks_in_a_row: 2,
+            on_failure: OnFault::default(),
+            time_limit: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Default for HooksOptions {
+    fn default() -> Self {
+        Self {
+            stop: StopMode::default(),
+            blocks_in_a_row: 2,
+            on_failure: OnFault::default(),
+            time_limit_ms: 5_000,
+            block_network_commands: false,
+        }
+    }
+}
+
+impl HooksOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A number that makes no sense.
+    pub fn resolve(&self) -> Result<HooksSettings, HooksOptionsError> {
+        if !(1..=7).contains(&self.blocks_in_a_row) {
+            return Err(HooksOptionsError::Blocks(self.blocks_in_a_row));
+        }
+        if !(100..=60_000).contains(&self.time_limit_ms) {
+            return Err(HooksOptionsError::TimeLimit(self.time_limit_ms));
+        }
+        Ok(HooksSettings {
+            stop: self.stop,
+            blocks_in_a_row: self.blocks_in_a_row,
+            on_failure: self.on_failure,
+            time_limit: Duration::from_millis(self.time_limit_ms),
+        })
+    }
+
+    /// What the guard of a hook goes by: the configured options, but for three things. The agent's
+    /// shell tools are known as such; substitutions are analysed, because real commands are full of
+    /// harmless ones; and an event counts as written when the process may end, since each has a
+    /// process of its own.
+    #[must_use]
+    pub fn guard(&self, agent: Agent, mut guard: GuardOptions) -> GuardOptions {
+        let blocklist = &mut guard.tools.blocklist;
+        for (name, pointer) in toolbox::shells(agent) {
+            let argument = CommandArgument { command: pointer.to_owned(), cwd: None };
+            blocklist.tools.entry(name.to_owned()).or_insert(argument);
+        }
+        blocklist.substitution = Substitution::Analyse;
+        blocklist.allow_network |= !self.block_network_commands;
+        guard.ledger.durability = Durability::Os;
+        guard.audit.durability = Durability::Os;
+        guard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let with = |change: fn(&mut HooksOptions)| {
+            let mut options = HooksOptions::default();
+            change(&mut options);
+            options.resolve().unwrap_err().to_string()
+        };
+        for (wrong, expected) in [
+            (with(|o| o.blocks_in_a_row = 0), "`blocks_in_a_row` is 0, it must be from 1 to 7"),
+            (with(|o| o.blocks_in_a_row = 8), "`blocks_in_a_row` is 8, it must be from 1 to 7"),
+            (with(|o| o.time_limit_ms = 1), "`time_limit_ms` is 1, it must be from 100 to 60000"),
+        ] {
+            assert_eq!(wrong, expected);
+        }
+        assert_eq!(HooksOptions::default().resolve(), Ok(HooksSettings::default()));
+    }
+}

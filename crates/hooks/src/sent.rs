@@ -1,0 +1,119 @@
+//! What the contracts have in common: an object with members that may be missing.
+
+use std::path::PathBuf;
+
+use countersign_guard::{ExitCause, HostEnded, HostedCall};
+use countersign_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use serde_json::{Map, Value};
+
+use crate::agent::Agent;
+use crate::contract::ReadEventError;
+use crate::event::{Event, Happening};
+use crate::toolbox;
+
+/// The members of what an agent sent.
+pub(crate) struct Sent(Map<String, Value>);
+
+impl Sent {
+    pub(crate) fn of(sent: Value) -> Result<Self, ReadEventError> {
+        match sent {
+            Value::Object(members) => Ok(Self(members)),
+            _ => Err(ReadEventError::NotAnObject),
+        }
+    }
+
+    /// A text that says something.
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        match self.0.remove(name)? {
+            Value::String(text) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn needed(&mut self, name: &'static str) -> Result<String, ReadEventError> {
+        self.text(name).ok_or(ReadEventError::Missing(name))
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.0.get(name) == Some(&Value::Bool(true))
+    }
+
+    pub(crate) fn value(&mut self, name: &str) -> Value {
+        self.0.remove(name).unwrap_or_default()
+    }
+
+    /// The call of a tool.
+    pub(crate) fn call(&mut self, agent: Agent) -> Result<HostedCall, ReadEventError> {
+        let name = self.needed("tool_name")?;
+        let arguments = self.value("tool_input");
+        let call = ToolCall {
+            id: self.text("tool_use_id").unwrap_or_default(),
+            tool: name.clone(),
+            arguments: Arguments::from(&arguments),
+            line: 0,
+        };
+        Ok(HostedCall { call, tool: toolbox::tool(agent, &name), arguments })
+    }
+
+    /// The event, once what happened is known.
+    pub(crate) fn event(
+        mut self,
+        name: String,
+        happening: Happening,
+    ) -> Result<Event, ReadEventError> {
+        Ok(Event {
+            name,
+            session: self.needed("session_id")?,
+            agent: self.text("agent_id"),
+            transcript: self.text("transcript_path").map(PathBuf::from),
+            cwd: self.text("cwd").map(PathBuf::from),
+            prompt: self.text("prompt_id").or_else(|| self.text("turn_id")),
+            happening,
+        })
+    }
+}
+
+/// A call that ended well.
+pub(crate) fn completed(result: Value, exit_code: Option<i32>) -> HostEnded {
+    HostEnded { status: Status::Completed, category: None, result, exit_code, truncated: false }
+}
+
+/// A call that did not: what the error text says about why.
+pub(crate) fn failed(error: &str, exit_code: Option<i32>, interrupted: bool) -> HostEnded {
+    let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
+    let category = if interrupted {
+        ToolErrorCategory::Cancelled
+    } else if let Some(cause) = exit_code.and_then(|code| ExitCause::of(code, error)) {
+        cause.category()
+    } else if says(&["timed out", "Timeout"]) {
+        ToolErrorCategory::Timeout
+    } else if says(&["InputValidationError", "invalid_type"]) {
+        ToolErrorCategory::InvalidParameters
+    } else if says(&["No such tool", "Unknown tool", "not found in registry"]) {
+        ToolErrorCategory::ToolNotFound
+    } else if says(&["doesn't want to proceed", "permission", "Permission", "denied by"]) {
+        ToolErrorCategory::PolicyBlocked
+    } else {
+        ToolErrorCategory::PermanentFailure
+    };
+    let status = match category {
+        ToolErrorCategory::Cancelled => Status::Cancelled,
+        ToolErrorCategory::Timeout => Status::Timeout,
+        _ => Status::Failed,
+    };
+    let result = Value::String(error.to_owned());
+    HostEnded { status, category: Some(category), result, exit_code, truncated: false }
+}
+
+/// The number that follows the first of these words in the first lines of a text.
+pub(crate) fn code_after(text: &str, words: &[&str]) -> Option<i32> {
+    text.lines().take(8).find_map(|line| {
+        let after = words.iter().find_map(|word| line.split_once(word))?.1;
+        let digits: String = after
+            .trim_start_matches([':', ' '])
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || *c == '-')
+            .collect();
+        digits.parse().ok()
+    })
+}

@@ -1,0 +1,63 @@
+//! The command line that an agent runs at every event.
+
+use std::path::Path;
+
+use crate::Agent;
+
+/// The command line for a program, by name or path, as a POSIX shell reads it.
+///
+/// A path with a NUL byte cannot stand in a command line; no file system has one.
+#[must_use]
+pub fn command_line(agent: Agent, program: &str) -> String {
+    let quoted = shlex::try_quote(program).map_or_else(|_| program.into(), String::from);
+    format!("{quoted} hook {}", agent.name())
+}
+
+/// The program of a command line that is ours for this agent: `countersign hook AGENT`, by name or
+/// path, also behind variables and with further arguments.
+#[must_use]
+pub fn program_of(agent: Agent, command: &str) -> Option<String> {
+    let mut words = shlex::split(command)?.into_iter().skip_while(|word| is_assignment(word));
+    let program = words.next()?;
+    let stem = Path::new(&program).file_stem()?.to_str()?;
+    let rest: Vec<String> = words.collect();
+    let asks = rest
+        .windows(2)
+        .any(|pair| matches!(pair, [group, name] if group == "hook" && name == agent.name()));
+    (stem == "countersign" && asks).then_some(program)
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_recognised() {
+        for program in ["countersign", "/opt/a b/countersign", "/it's/$HOME/countersign"] {
+            let line = command_line(Agent::Codex, program);
+            assert_eq!(program_of(Agent::Codex, &line).as_deref(), Some(program), "{line}");
+            assert_eq!(program_of(Agent::Gemini, &line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn ours_and_others() {
+        for (line, expected) in [
+            ("countersign hook claude-code", Some("countersign")),
+            ("COUNTERSIGN_STATE=/s countersign hook claude-code", Some("countersign")),
+            ("'/a b/countersign.exe' --state x hook claude-code", Some("/a b/countersign.exe")),
+            ("countersign check --session claude-code", None),
+            ("echo countersign hook claude-code", None),
+            ("countersign-lint hook claude-code", None),
+            ("countersign hook 'claude-code", None),
+            ("", None),
+        ] {
+            assert_eq!(program_of(Agent::ClaudeCode, line).as_deref(), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What is put into agents' settings: one row an event, one table an agent.
+
+use serde_json::{Map, Value, json};
+
+use super::command::command_line;
+use crate::Agent;
+
+/// A hook for one event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The event's name in the agent's settings.
+    pub(super) event: &'static str,
+    /// The tools it is for; `None` where the event knows no matcher.
+    pub(super) matcher: Option<&'static str>,
+    /// After so many seconds the agent gives up.
+    seconds: u64,
+}
+
+const EVERY_TOOL: Option<&str> = Some("*");
+
+const fn entry(event: &'static str, matcher: Option<&'static str>, seconds: u64) -> Entry {
+    Entry { event, matcher, seconds }
+}
+
+const CLAUDE_CODE: [Entry; 7] = [
+    entry("PreToolUse", EVERY_TOOL, 10),
+    entry("PostToolUse", EVERY_TOOL, 10),
+    entry("PostToolUseFailure", EVERY_TOOL, 10),
+    entry("UserPromptSubmit", None, 10),
+    entry("Stop", None, 30),
+    entry("SubagentStop", None, 30),
+    entry("SessionEnd", None, 10),
+];
+
+const CODEX: [Entry; 6] = [
+    entry("PreToolUse", EVERY_TOOL, 10),
+    entry("PostToolUse", EVERY_TOOL, 10),
+    entry("UserPromptSubmit", None, 10),
+    entry("Stop", None, 30),
+    entry("SubagentStop", None, 30),
+    entry("SessionEnd", None, 10),
+];
+
+const GEMINI: [Entry; 5] = [
+    entry("BeforeTool", EVERY_TOOL, 10),
+    entry("AfterTool", EVERY_TOOL, 10),
+    entry("BeforeAgent", None, 10),
+    entry("AfterAgent", None, 30),
+    entry("SessionEnd", None, 10),
+];
+
+/// The table of an agent.
+pub(super) fn of(agent: Agent) -> &'static [Entry] {
+    match agent {
+        Agent::ClaudeCode => &CLAUDE_CODE,
+        Agent::Codex => &CODEX,
+        Agent::Gemini => &GEMINI,
+    }
+}
+
+impl Entry {
+    /// The group that stands in the event's list.
+    pub(super) fn group(&self, agent: Agent, command: &str) -> Value {
+        let mut handler = Map::new();
+        // Gemini CLI switches hooks off by their names, and counts in milliseconds.
+        let timeout = match agent {
+            Agent::Gemini => {
+                handler.insert("name".to_owned(), json!("countersign"));
+                self.seconds * 1000
+            }
+            Agent::ClaudeCode | Agent::Codex => self.seconds,
+        };
+        handler.insert("type".to_owned(), json!("command"));
+        handler.insert("command".to_owned(), json!(command));
+        handler.insert("timeout".to_owned(), json!(timeout));
+        let mut group = Map::new();
+        if let Some(matcher) = self.matcher {
+            group.insert("matcher".to_owned(), json!(matcher));
+        }
+        group.insert("hooks".to_owned(), json!([handler]));
+        Value::Object(group)
+    }
+}
+
+/// The `hooks` object of a plugin for Claude Code: what [`super::install`] writes into empty
+/// settings where the program is on `PATH`.
+#[must_use]
+pub fn plugin_hooks() -> Value {
+    let agent = Agent::ClaudeCode;
+    let command = command_line(agent, "countersign");
+    let event = |entry: &Entry| (entry.event.to_owned(), json!([entry.group(agent, &command)]));
+    Value::Object(of(agent).iter().map(event).collect())
+}

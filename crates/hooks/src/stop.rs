@@ -1,0 +1,132 @@
+use std::time::{Duration, Instant};
+
+use countersign_guard::{Guard, Redactor, Review, Session, reason, review};
+use countersign_model::{Digest, Finding, Transcript};
+
+use crate::answer::{Answer, Decision};
+use crate::contract::transcripts;
+use crate::event::Event;
+use crate::late::{Coverage, add_last, add_receipts};
+use crate::memory::Memory;
+use crate::options::StopMode;
+use crate::respond::{RespondError, Surrounding};
+
+/// How often, and how long each time, a file is waited for that is written late.
+const PATIENCE: u32 = 5;
+const STEP: Duration = Duration::from_millis(100);
+/// After so long nothing is read again.
+const LONGEST: Duration = Duration::from_millis(500);
+
+/// How many warnings are told at once.
+const TOLD: usize = 5;
+
+/// Holds what was said since the last stop against the record.
+pub(crate) async fn stop(
+    guard: &Guard,
+    session: &Session,
+    around: &Surrounding<'_>,
+    event: &Event,
+    last: Option<&str>,
+    again: bool,
+) -> Result<Answer, RespondError> {
+    if around.settings.stop == StopMode::Off {
+        return Ok(Answer::default());
+    }
+    let agent = event.agent.as_deref();
+    let mut memory = match around.folder {
+        Some(folder) => Memory::open(folder, &event.session, agent).map(Some),
+        None => Ok(None),
+    }?;
+    if let Some(memory) = &mut memory {
+        memory.at_prompt(event.prompt.as_deref());
+    }
+    let Some(path) = event.transcript.as_deref() else {
+        return Ok(Answer::notice(
+            "countersign: the agent names no transcript: nothing is checked",
+        ));
+    };
+    let (format, grows) = transcripts(around.agent);
+    let nothing = Memory::none();
+    let known = memory.as_ref().unwrap_or(&nothing);
+    let (mut patience, began) = (PATIENCE, Instant::now());
+    let (turn, added, coverage, review) = loop {
+        let mut turn = known.read_on(path, format, grows)?;
+        turn.skip_late(known.late());
+        let (first, transcript) = (turn.first, &mut turn.transcript);
+        let added = add_last(transcript, first, last, agent);
+        let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
+        let review = review(transcript, first, guard.rules());
+        // Where the file lacks the last message, it may lack a call before it, too; and where no
+        // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
+        let late = added && !coverage.recorded && !review.blocking.is_empty();
+        if !late || patience == 0 || began.elapsed() > LONGEST {
+            break (turn, added, coverage, review);
+        }
+        patience -= 1;
+        std::thread::sleep(STEP);
+    };
+    // Without a memory nobody counts, so nobody is sent back a second time.
+    let most = u64::from(around.settings.blocks_in_a_row);
+    let counts = memory.as_ref().filter(|memory| memory.is_kept());
+    let blocks = counts.map_or(if again { most } else { 0 }, Memory::blocks);
+    let sends_back = around.settings.stop == StopMode::Block && blocks < most;
+    let (mut answer, redactor) = (Answer::default(), Redactor::standard());
+    if !review.blocking.is_empty() && sends_back {
+        let reason = in_full(&review.blocking, &turn.transcript, coverage);
+        answer.decision = Some(Decision::GoOn(redactor.redact(&reason).into_owned()));
+    } else if let Some(text) = warnings(&review, coverage) {
+        answer.notice = Some(redactor.redact(&text).into_owned());
+    }
+    if let Some(memory) = &mut memory {
+        memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
+        memory.set_late(last.filter(|_| added).map(digest).unwrap_or_default());
+        // A sub-agent is not prompted again.
+        if let (Some(notice), None) = (&answer.notice, agent) {
+            memory.set_pending(notice.clone());
+        }
+        memory.keep(Some(turn))?;
+    }
+    let findings = review.blocking.iter().chain(&review.warnings);
+    guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
+    Ok(answer)
+}
+
+pub(crate) fn digest(text: &str) -> String {
+    Digest::of_bytes(text.trim().as_bytes()).to_string()
+}
+
+fn in_full(blocking: &[Finding], transcript: &Transcript, coverage: Coverage) -> String {
+    let mut text = reason(blocking, transcript);
+    if let Some(gap) = gap(coverage) {
+        text.push_str("\n\n");
+        text.push_str(&gap);
+    }
+    text
+}
+
+fn warnings(review: &Review, coverage: Coverage) -> Option<String> {
+    let findings: Vec<&Finding> = review.blocking.iter().chain(&review.warnings).collect();
+    if findings.is_empty() {
+        return None;
+    }
+    let mut text = "countersign: not everything that was said stands in the record".to_owned();
+    for finding in findings.iter().take(TOLD) {
+        text.push_str(&format!("\n- {}", countersign_guard::remark(finding)));
+    }
+    if findings.len() > TOLD {
+        text.push_str(&format!("\n- and {} more", findings.len() - TOLD));
+    }
+    if let Some(gap) = gap(coverage) {
+        text.push('\n');
+        text.push_str(&gap);
+    }
+    Some(text)
+}
+
+/// Calls that only the agent's own log has.
+fn gap(coverage: Coverage) -> Option<String> {
+    let Coverage { calls, without, .. } = coverage;
+    (without > 0).then(|| {
+        format!("({without} of {calls} tool calls of this turn have no receipt: the agent's own log was read)")
+    })
+}

@@ -1,0 +1,11 @@
+use super::{Does, Own};
+
+/// Shell-like tools reach a hook as `Bash`, whatever the model called.
+pub(super) const TOOLS: &[Own] = &[
+    Own { name: "Bash", does: Does::Shell("/command") },
+    Own { name: "apply_patch", does: Does::Writes },
+    Own { name: "view_image", does: Does::Reads },
+    Own { name: "web_search", does: Does::Fetches },
+    Own { name: "update_plan", does: Does::Notes },
+    Own { name: "spawn_agent", does: Does::Delegates },
+];
