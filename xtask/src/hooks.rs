@@ -63,7 +63,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     })?;
     desk.measure("after a tool", &own, options.rounds, |number| {
         let mut ended = call(number);
-        ended["tool_response"] = json!({ "stdout": "ok\n".repeat(400), "stderr": "" });
+        if let Some(members) = ended.as_object_mut() {
+            let printed = json!({ "stdout": "ok\n".repeat(400), "stderr": "" });
+            members.insert("tool_response".to_owned(), printed);
+        }
         Ok(desk.event("PostToolUse", ended))
     })?;
     for size in [10, options.large] {
@@ -126,6 +129,7 @@ struct Desk {
 
 impl Desk {
     /// A session with a transcript of so many megabytes.
+    #[expect(clippy::disallowed_methods, reason = "a developer tool writes transcripts")]
     fn new(folder: &Path, name: &str, size: usize) -> Result<Self> {
         let folder = folder.join(name);
         fs::create_dir_all(&folder)?;
@@ -140,8 +144,8 @@ impl Desk {
             "session_id": "5f0c9a1e-2b7d-4c3e-9f52-61d0a7b4c8e1", "cwd": self.folder,
             "transcript_path": self.folder.join("session.jsonl"), "hook_event_name": name,
         });
-        for (key, value) in members.as_object().into_iter().flatten() {
-            event[key] = value.clone();
+        if let (Some(event), Value::Object(members)) = (event.as_object_mut(), members) {
+            event.extend(members);
         }
         event.to_string()
     }

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -88,12 +89,41 @@ pub enum FilterDeclarationError {
 pub struct DeclaredFilter {
     id: FilterId,
     matchers: Vec<CommandMatcher>,
-    recognise: Option<Regex>,
-    progress: Option<Regex>,
-    details: Option<Regex>,
-    keep: Option<Regex>,
+    recognise: Lines,
+    progress: Lines,
+    details: Lines,
+    keep: Lines,
     merge_repeats: bool,
     cut: Option<Cut>,
+}
+
+/// The lines that one of some expressions finds something in. They are compiled when the first
+/// line is held against them: a process meets few of the filters.
+#[derive(Debug, Clone)]
+struct Lines {
+    expressions: Vec<String>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Lines {
+    fn new(expressions: Vec<String>) -> Self {
+        Self { expressions, compiled: OnceLock::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.expressions.is_empty()
+    }
+
+    fn holds(&self, line: &str) -> bool {
+        let regex = self.compiled.get_or_init(|| {
+            let all: Vec<String> =
+                self.expressions.iter().map(|one| format!("(?:{one})")).collect();
+            // What does not compile together was refused before, or is too large together:
+            // nothing is found then, and every line stays.
+            if all.is_empty() { None } else { compiled("", &all.join("|")).ok() }
+        });
+        regex.as_ref().is_some_and(|regex| regex.is_match(line))
+    }
 }
 
 impl FilterDeclaration {
@@ -102,6 +132,19 @@ impl FilterDeclaration {
     /// # Errors
     /// A name, an expression or numbers that cannot be used.
     pub fn resolve(self) -> Result<DeclaredFilter, FilterDeclarationError> {
+        for expressions in [&self.recognise, &self.progress, &self.details, &self.keep] {
+            // Each alone first, so that the error names the one that is wrong.
+            for expression in expressions {
+                compiled(&self.id, expression)?;
+            }
+            let all: Vec<String> = expressions.iter().map(|one| format!("(?:{one})")).collect();
+            compiled(&self.id, &all.join("|"))?;
+        }
+        self.unproven()
+    }
+
+    /// The filter, its expressions about lines not tried out.
+    pub(super) fn unproven(self) -> Result<DeclaredFilter, FilterDeclarationError> {
         let id = self.id;
         let named = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if id.is_empty() || !id.chars().all(named) {
@@ -120,25 +163,16 @@ impl FilterDeclaration {
             return Err(FilterDeclarationError::Cut(id));
         }
         Ok(DeclaredFilter {
-            recognise: one_of(&id, &self.recognise)?,
-            progress: one_of(&id, &self.progress)?,
-            details: one_of(&id, &self.details)?,
-            keep: one_of(&id, &self.keep)?,
+            recognise: Lines::new(self.recognise),
+            progress: Lines::new(self.progress),
+            details: Lines::new(self.details),
+            keep: Lines::new(self.keep),
             id: FilterId(id),
             matchers,
             merge_repeats: self.merge_repeats,
             cut: self.cut,
         })
     }
-}
-
-fn one_of(id: &str, expressions: &[String]) -> Result<Option<Regex>, FilterDeclarationError> {
-    // Each alone first, so that the error names the one that is wrong.
-    for expression in expressions {
-        compiled(id, expression)?;
-    }
-    let all: Vec<String> = expressions.iter().map(|one| format!("(?:{one})")).collect();
-    if all.is_empty() { Ok(None) } else { compiled(id, &all.join("|")).map(Some) }
 }
 
 fn compiled(id: &str, expression: &str) -> Result<Regex, FilterDeclarationError> {
@@ -163,15 +197,12 @@ impl Filter for DeclaredFilter {
 
     fn apply(&self, text: &str, call: &FilterCall<'_>) -> Filtered {
         let lines: Vec<&str> = text.lines().collect();
-        let found = |regex: &Option<Regex>, line: &str| {
-            regex.as_ref().is_some_and(|regex| regex.is_match(line))
-        };
         let known =
-            self.recognise.is_none() || lines.iter().rev().any(|line| found(&self.recognise, line));
+            self.recognise.is_empty() || lines.iter().rev().any(|line| self.recognise.holds(line));
         let goes = |line: &str| {
-            (found(&self.progress, line) || (known && found(&self.details, line)))
-                && !found(&self.keep, line)
-                && !found(&self.recognise, line)
+            (self.progress.holds(line) || (known && self.details.holds(line)))
+                && !self.keep.holds(line)
+                && !self.recognise.holds(line)
                 && !is_preserved(line)
         };
         let kept: Vec<&str> = lines.iter().copied().filter(|line| !goes(line)).collect();
