@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 /// A session in our own transcript form: the OpenAI chat form with `receipts`, which
 /// `countersign check` reads.
 ///
-/// A tool message carries `is_error`, `exit_code`, `is_refused` and `is_truncated`; times are
-/// RFC 3339 in UTC.
+/// A tool message carries `is_error`, `exit_code`, `is_refused`, `still_running` and
+/// `is_truncated`; times are RFC 3339 in UTC.
 #[must_use]
 pub fn export(transcript: &Transcript) -> Value {
     let mut session = Map::new();
@@ -76,6 +76,9 @@ fn result(outcome: &Outcome, object: &mut Map<String, Value>) {
         object.insert("exit_code".to_owned(), json!(code));
     }
     object.insert("is_refused".to_owned(), json!(outcome.refused));
+    if outcome.running {
+        object.insert("still_running".to_owned(), json!(true));
+    }
     if outcome.truncated {
         object.insert("is_truncated".to_owned(), json!(true));
     }

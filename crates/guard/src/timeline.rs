@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_formats::read_tools;
 use countersign_model::{
-    Arguments, Catalog, Digest, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status,
-    ToolCall, Transcript,
+    Arguments, Catalog, Digest, Format, Gap, Message, Origin, Outcome, RecordedReceipt, Role,
+    Status, ToolCall, Transcript,
 };
 use serde_json::Value;
 
@@ -18,6 +18,8 @@ pub(crate) struct Timeline {
     transcript: Transcript,
     /// Where the receipt of an execution stands.
     receipts: BTreeMap<String, usize>,
+    /// Executions that only started a command, which goes on behind them.
+    started: BTreeSet<String>,
     tools: Option<Digest>,
 }
 
@@ -49,7 +51,7 @@ impl Timeline {
     pub(crate) fn new(session: &str) -> Self {
         let mut transcript = Transcript::new(session, Format::OpenaiChat);
         transcript.receipts = Some(Vec::new());
-        Self { transcript, receipts: BTreeMap::new(), tools: None }
+        Self { transcript, receipts: BTreeMap::new(), started: BTreeSet::new(), tools: None }
     }
 
     /// The tools with which the session began, or went on.
@@ -72,6 +74,10 @@ impl Timeline {
             Draft::Opened(opened) => {
                 self.call(opened);
                 self.receipts.insert(opened.execution_id.clone(), self.receipt_count());
+                let goes_on = opened.arguments.get("background") == Some(&Value::Bool(true));
+                if opened.origin == Origin::Builtin && goes_on {
+                    self.started.insert(opened.execution_id.clone());
+                }
                 self.add_receipt(RecordedReceipt {
                     id: opened.execution_id.clone(),
                     tool: opened.tool.clone(),
@@ -97,11 +103,14 @@ impl Timeline {
                 receipt.ended = Some(closed.ended_at);
                 receipt.result = (!gone).then(|| recorded_value(&text));
                 let call_id = receipt.call_id.clone().unwrap_or_default();
+                let started = self.started.remove(&closed.execution_id);
+                let running = started && closed.status.succeeded();
                 self.result(Outcome {
                     call_id,
                     text,
                     is_error: Some(!closed.status.succeeded()),
                     exit_code: closed.exit_code,
+                    running,
                     truncated: closed.truncated || gone,
                     ..Outcome::default()
                 });
