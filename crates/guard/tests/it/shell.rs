@@ -382,9 +382,9 @@ fn listen(room: &Room, name: &str) -> (Receiver<String>, Receiver<()>) {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Processes in the background that hold the pipe, and a foreground that goes on once they run.
-const FAMILY: &str = "{ echo up; sleep 1000; } > pipe & \
+const FAMILY: &str = "{ echo up; echo > told; sleep 1000; } > pipe & \
                       sh -c 'sleep 1000 > pipe & sh -c \"echo > ready; sleep 1000\" > pipe' & \
-                      until [ -s ready ]; do :; done; ";
+                      until [ -s ready ] && [ -s told ]; do :; done; ";
 
 #[test]
 fn nothing_is_left_running_after_the_end() {
