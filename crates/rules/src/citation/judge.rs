@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::compare::{Difference, difference, spaced};
 use super::known::{Known, Register};
+use super::presented::{has_result_member, is_blank, presents_result};
 use super::stated::{Cited, Setting, Stated, cited};
 use crate::facts::{Answer, Facts};
 use crate::tool_use::same;
@@ -286,136 +287,6 @@ fn repeats(text: &str, stated: &Stated) -> bool {
             .objects
             .iter()
             .any(|other| other.tool.as_deref() == Some(tool) && other.rest == stated.rest)
-}
-
-/// Members that describe or propose a call, and none that came back from one.
-const ABOUT_CALLS: [&str; 46] = [
-    "description",
-    "parameters",
-    "arguments",
-    "args",
-    "kwargs",
-    "input",
-    "inputs",
-    "params",
-    "actioninput",
-    "toolinput",
-    "name",
-    "id",
-    "type",
-    "schema",
-    "inputschema",
-    "required",
-    "strict",
-    "properties",
-    "callid",
-    "toolcallid",
-    "reason",
-    "purpose",
-    "when",
-    "usage",
-    "example",
-    "examples",
-    "category",
-    "enabled",
-    "version",
-    "timeout",
-    "action",
-    "step",
-    "query",
-    "thought",
-    "rationale",
-    "title",
-    "priority",
-    "options",
-    "config",
-    "path",
-    "command",
-    "prompt",
-    "server",
-    "matcher",
-    "hooks",
-    "permission",
-];
-
-/// Members that only a result has.
-const OF_RESULTS: [&str; 16] = [
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "response",
-    "toolresult",
-    "toolresponse",
-    "tooloutput",
-    "stdout",
-    "stderr",
-    "exitcode",
-    "returned",
-    "returnvalue",
-    "observation",
-    "executedat",
-    "success",
-];
-
-fn folded(key: &str) -> String {
-    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-fn has_result_member(stated: &Stated) -> bool {
-    stated
-        .rest
-        .iter()
-        .any(|(key, value)| OF_RESULTS.contains(&folded(key).as_str()) && !is_blank(value))
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => {
-            let text = text.trim();
-            // A template: `<result>`, `...`, `{{output}}`.
-            text.is_empty()
-                || matches!(text, "…" | "...")
-                || (text.starts_with(['<', '{', '[']) && text.ends_with(['>', '}', ']']))
-        }
-        Value::Object(members) => members.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
-}
-
-/// Whether the object states something that a tool would have given back.
-fn presents_result(stated: &Stated) -> bool {
-    if has_result_member(stated) {
-        return true;
-    }
-    let definition = stated.rest.keys().any(|key| {
-        matches!(
-            folded(key).as_str(),
-            "arguments"
-                | "args"
-                | "kwargs"
-                | "parameters"
-                | "params"
-                | "input"
-                | "toolinput"
-                | "actioninput"
-                | "schema"
-                | "inputschema"
-                | "description"
-        )
-    });
-    !definition
-        && stated.rest.iter().any(|(key, value)| {
-            let key = folded(key);
-            // Switches and limits are configuration.
-            let measured = matches!(value, Value::Number(_) | Value::Object(_) | Value::Array(_));
-            let limit = ["max", "min", "limit", "retr", "budget", "allow", "den"];
-            !ABOUT_CALLS.contains(&key.as_str())
-                && !is_blank(value)
-                && (stated.headed || (measured && !limit.iter().any(|word| key.starts_with(word))))
-        })
 }
 
 /// Whether the words around a citation, or the object itself, say that it did not work.

@@ -7,9 +7,11 @@ mod compare;
 mod judge;
 mod known;
 mod literal;
+mod presented;
 mod printed;
 mod stated;
 mod traffic;
+mod traffic_line;
 
 pub(crate) use judge::{Citation, Fault, citations};
 pub(crate) use printed::simulations;

@@ -1,5 +1,10 @@
 use countersign_model::Span;
 
+use super::traffic_line::{
+    attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,
+    result_heading,
+};
+
 /// Tool traffic printed into a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traffic {
@@ -431,118 +436,6 @@ enum CallForm {
 enum Until {
     Blank,
     Outdent,
-}
-
-/// The language of a fence line; empty when it has none.
-fn fence(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"))?;
-    (!rest.contains('`')).then(|| rest.trim_start_matches(['`', '~']).trim())
-}
-
-/// What follows `word:` at the start of a line; emphasis around it does not count.
-fn label<'l>(line: &'l str, word: &str) -> Option<&'l str> {
-    let line = line.trim_start().trim_start_matches(['*', '#', '_']).trim_start();
-    let head = line.get(..word.len())?;
-    let rest = line.get(word.len()..)?.trim_start_matches(['*', '_']);
-    let rest = rest.strip_prefix(':')?;
-    head.eq_ignore_ascii_case(word).then(|| rest.trim_start_matches(['*', '_']).trim())
-}
-
-/// Whether a line begins another part of a printed dialogue.
-fn begins_anew(line: &str) -> bool {
-    ["thought", "action", "action input", "observation", "final answer"]
-        .iter()
-        .any(|word| label(line, word).is_some())
-}
-
-/// What follows "Tool result:" or stands under "[Tool result]".
-fn result_heading(line: &str) -> Option<&str> {
-    let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
-    let heads = [
-        "tool result",
-        "tool_result",
-        "tool output",
-        "tool_output",
-        "tool response",
-        "tool_response",
-        "function result",
-        "function output",
-        "tool call result",
-    ];
-    let head = heads.iter().find(|head| {
-        bare.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head))
-    })?;
-    let rest = bare.get(head.len()..)?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest);
-    let (rest, bracketed) = match rest.strip_prefix(']') {
-        Some(rest) => (rest, line.starts_with('[')),
-        None => (rest, false),
-    };
-    let rest = rest.trim_start_matches(['*', '_']);
-    match rest.strip_prefix(':') {
-        Some(content) => Some(content.trim_start_matches(['*', '_']).trim()),
-        None => (bracketed || rest.trim().is_empty() && line.starts_with('[')).then(|| rest.trim()),
-    }
-}
-
-/// `[Command finished with exit code 0]`, `Process exited with code 0`.
-fn is_exit(line: &str) -> bool {
-    let lower = line.trim_matches(['[', ']', '(', ')', '*', '_', '.']).to_ascii_lowercase();
-    if line.len() > 80 {
-        return false;
-    }
-    let number = |rest: &str| {
-        let rest = rest.trim_start_matches([':', ' ']);
-        !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'-')
-    };
-    let after = |head: &str| lower.split_once(head).is_some_and(|(_, rest)| number(rest));
-    let whole =
-        ["process exited with code", "process exited with exit code", "command exited with code"]
-            .iter()
-            .any(|head| lower.starts_with(head) && after(head));
-    whole || (line.starts_with('[') && (after("exit code") || after("exited with code")))
-}
-
-/// The name of the tag that opens a line, without its name space.
-fn opening_tag(line: &str) -> Option<&str> {
-    let inner = line.strip_prefix('<')?;
-    let end = inner.find(['>', ' '])?;
-    let name = inner.get(..end)?;
-    if !inner.contains('>') {
-        return None;
-    }
-    Some(name.rsplit(':').next().unwrap_or(name))
-}
-
-fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
-    let (_, rest) = line.split_once(&format!("{name}=\""))?;
-    rest.split('"').next()
-}
-
-/// The tool that a printed call names: `name`, `name(…)`, `"action": "name"`, `{"name": "…"}`.
-fn printed_tool(text: &str) -> Option<String> {
-    let text = text.trim().trim_matches('`');
-    if text.starts_with(['{', '"']) {
-        return printed_object_tool(text);
-    }
-    let text = text.strip_prefix("print(").unwrap_or(text);
-    if text.is_empty() {
-        return Some(String::new());
-    }
-    let name = text.split('(').next().unwrap_or(text).trim();
-    let is_name = name
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'));
-    (is_name && !name.is_empty()).then(|| name.to_owned())
-}
-
-/// The tool that a line of a printed call object names.
-fn printed_object_tool(text: &str) -> Option<String> {
-    let keys = ["\"action\"", "\"name\"", "\"tool\"", "\"tool_name\"", "\"function\""];
-    let rest = keys.iter().find_map(|key| text.split_once(key).map(|(_, rest)| rest))?;
-    let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-    let name = value.split('"').next()?;
-    (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
 }
 
 /// Where `part`, a piece of the line at `span`, stands.

@@ -2,6 +2,7 @@
 
 mod agenda;
 mod blocks;
+mod classify;
 mod clause;
 mod forms;
 mod grammar;
