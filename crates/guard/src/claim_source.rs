@@ -1,13 +1,13 @@
 //! Where the content that leads to a call comes from.
 
-use countersign_model::{ToolCall, Transcript};
+use countersign_model::ToolCall;
 use serde_json::Value;
 
 use crate::executor::ExecutorKind;
 use crate::extract_paths::extract_paths;
 use crate::guard::Guard;
 use crate::scene::Requested;
-use crate::session::{Session, Surroundings};
+use crate::session::{Session, State, Surroundings};
 
 /// A longer argument is content, not the name of something.
 const LONGEST_NAME: usize = 4 * 1024;
@@ -41,12 +41,12 @@ impl Guard {
             Names::Urls(urls) => {
                 let mut found = None;
                 for url in urls {
-                    found = Some(latest(state.transcript(), std::slice::from_ref(url))?);
+                    found = Some(latest(&state, std::slice::from_ref(url))?);
                 }
                 found?
             }
             Names::Paths(paths) if paths.is_empty() => return None,
-            Names::Paths(paths) => latest(state.transcript(), paths)?,
+            Names::Paths(paths) => latest(&state, paths)?,
             Names::TooMany => return None,
         };
         Some(match found {
@@ -106,48 +106,44 @@ fn is_url(text: &str) -> bool {
     url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-fn latest<'t>(transcript: &'t Transcript, names: &[Name<'_>]) -> Option<Found<'t>> {
-    use countersign_model::Role;
-    let mut left = LOOKED_THROUGH;
-    for (at, message) in transcript.messages.iter().enumerate().rev() {
-        for outcome in message.outcomes.iter().rev() {
-            left = left.checked_sub(outcome.text.len())?;
-            let gave = outcome.is_error != Some(true) && !outcome.refused;
-            if gave && names.iter().any(|name| name.is_in(&outcome.text)) {
-                let before = transcript.messages.get(..=at).unwrap_or_default();
-                let mut calls = before.iter().rev().flat_map(|message| &message.calls);
-                let call = calls.find(|call| call.id == outcome.call_id)?;
-                return Some(Found::Result(&call.tool));
-            }
-        }
-        if matches!(message.role, Role::User | Role::System) {
-            left = left.checked_sub(message.text.len())?;
-            if names.iter().any(|name| name.is_in(&message.text)) {
-                return Some(Found::Said);
-            }
-        }
-    }
-    None
+/// Where the latest of the names stands.
+fn latest<'s>(state: &'s State, names: &[Name<'_>]) -> Option<Found<'s>> {
+    let transcript = state.transcript();
+    let texts: Vec<&str> = names.iter().map(Name::text).collect();
+    let source = state.heard.latest(&texts, LOOKED_THROUGH, |n, source, at| {
+        let (name, message) = (names.get(n), transcript.messages.get(source.message));
+        name.zip(message).is_some_and(|(name, message)| {
+            let outcome = source.outcome.and_then(|n| message.outcomes.get(n));
+            name.stands_at(outcome.map_or(&message.text, |outcome| &outcome.text), at)
+        })
+    })?;
+    let before = transcript.messages.get(..=source.message)?;
+    let Some(n) = source.outcome else { return Some(Found::Said) };
+    let outcome = before.last()?.outcomes.get(n)?;
+    let mut calls = before.iter().rev().flat_map(|message| &message.calls);
+    calls.find(|call| call.id == outcome.call_id).map(|call| Found::Result(&call.tool))
 }
 
-impl Name<'_> {
-    /// Whether a text has this name, and not only the beginning or the end of another.
-    fn is_in(&self, text: &str) -> bool {
-        let (Self::Path(name) | Self::Url(name)) = self;
-        text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).and_then(|before| before.chars().next_back());
-            let after = text.get(at + name.len()..).unwrap_or_default();
-            let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-            let begins = !before.is_some_and(|c| inner(c) || c == '.');
-            begins
-                && match self {
-                    Self::Path(_) => !goes_on(after, inner),
-                    Self::Url(_) => {
-                        let after = after.strip_prefix('/').unwrap_or(after);
-                        !goes_on(after, |c| inner(c) || "/%=&?#~+@:".contains(c))
-                    }
+impl<'t> Name<'t> {
+    fn text(&self) -> &'t str {
+        let (Self::Path(text) | Self::Url(text)) = self;
+        text
+    }
+
+    /// Whether a text has this name at a place, and not only the beginning or the end of another.
+    fn stands_at(&self, text: &str, at: usize) -> bool {
+        let Some((before, from)) = text.split_at_checked(at) else { return false };
+        let Some(after) = from.strip_prefix(self.text()) else { return false };
+        let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let begins = !before.chars().next_back().is_some_and(|c| inner(c) || c == '.');
+        begins
+            && match self {
+                Self::Path(_) => !goes_on(after, inner),
+                Self::Url(_) => {
+                    let after = after.strip_prefix('/').unwrap_or(after);
+                    !goes_on(after, |c| inner(c) || "/%=&?#~+@:".contains(c))
                 }
-        })
+            }
     }
 }
 
@@ -206,7 +202,9 @@ mod tests {
             (Name::Url("https://a.example"), "(https://a.example)", true),
         ];
         for (name, text, expected) in cases {
-            assert_eq!(name.is_in(text), expected, "{name:?} in {text}");
+            let mut places = text.match_indices(name.text());
+            let stands = places.any(|(at, _)| name.stands_at(text, at));
+            assert_eq!(stands, expected, "{name:?} in {text}");
         }
     }
 }

@@ -1,5 +1,9 @@
-use countersign_model::{Message, Outcome, Role};
+use countersign_model::{Message, Role};
 use countersign_rules::Context;
+use memchr::memmem::Finder;
+
+/// So much is looked through at a time, in bytes.
+const WINDOW: usize = 64 * 1024;
 
 /// What may ground the values of a call in a live session: policy, user text, earlier results.
 /// What the agent itself said does not.
@@ -7,38 +11,141 @@ use countersign_rules::Context;
 pub(crate) struct Heard {
     /// Everything in lower case, pieces apart by a line break.
     text: String,
+    /// Where each piece begins, in their order.
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: usize,
+    source: Source,
+}
+
+/// Where something was heard, in the session's transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// The message's place.
+    pub(crate) message: usize,
+    /// The place of the result among the message's; `None`: the message's own text.
+    pub(crate) outcome: Option<usize>,
 }
 
 impl Heard {
-    pub(crate) fn message(&mut self, message: &Message) {
+    /// Takes note of the message at this place of the transcript.
+    pub(crate) fn message(&mut self, at: usize, message: &Message) {
         if matches!(message.role, Role::System | Role::User) {
-            self.add(&message.text);
+            self.add(&message.text, Source { message: at, outcome: None });
         }
-        for outcome in &message.outcomes {
-            self.outcome(outcome);
-        }
-    }
-
-    /// A failure that repeats an argument does not ground it: only successes count.
-    fn outcome(&mut self, outcome: &Outcome) {
-        if outcome.is_error != Some(true) {
-            self.add(&outcome.text);
+        for (n, outcome) in message.outcomes.iter().enumerate() {
+            // A failure that repeats an argument does not ground it: only successes count.
+            if outcome.is_error != Some(true) {
+                self.add(&outcome.text, Source { message: at, outcome: Some(n) });
+            }
         }
     }
 
-    fn add(&mut self, text: &str) {
+    fn add(&mut self, text: &str, source: Source) {
         self.text.push('\n');
-        self.text.extend(text.chars().map(|c| c.to_ascii_lowercase()));
+        let start = self.text.len();
+        self.pieces.push(Piece { start, source });
+        self.text.push_str(text);
+        self.text.get_mut(start..).map(str::make_ascii_lowercase);
+    }
+
+    /// The latest place, of the last `within` bytes or so, where one of the texts stands and
+    /// `counts`: which text, where it was heard and at which byte of that. The case of ASCII
+    /// letters is for `counts` to look at.
+    pub(crate) fn latest(
+        &self,
+        texts: &[&str],
+        within: usize,
+        counts: impl Fn(usize, Source, usize) -> bool,
+    ) -> Option<Source> {
+        let lower: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+        let finders: Vec<Finder<'_>> = lower.iter().map(Finder::new).collect();
+        let bytes = self.text.as_bytes();
+        let mut end = bytes.len();
+        let last = end.saturating_sub(within);
+        while end > last {
+            let start = end.saturating_sub(WINDOW);
+            let mut found: Vec<(usize, usize)> = Vec::new();
+            for (n, finder) in finders.iter().enumerate() {
+                // What begins in the window may end behind it.
+                let until = (end + finder.needle().len()).saturating_sub(1).min(bytes.len());
+                let window = bytes.get(start..until).unwrap_or_default();
+                found.extend(finder.find_iter(window).map(|at| (start + at, n)));
+            }
+            found.sort_unstable();
+            for (at, n) in found.into_iter().rev() {
+                let length = texts.get(n).map_or(0, |text| text.len());
+                let next = self.pieces.partition_point(|piece| piece.start <= at);
+                let Some(piece) = next.checked_sub(1).and_then(|n| self.pieces.get(n)) else {
+                    continue;
+                };
+                let ends = self.pieces.get(next).map_or(bytes.len(), |piece| piece.start - 1);
+                if at + length <= ends && counts(n, piece.source, at - piece.start) {
+                    return Some(piece.source);
+                }
+            }
+            end = start;
+        }
+        None
     }
 }
 
 impl Context for Heard {
     fn mentions(&self, text: &str) -> bool {
-        self.text.contains(&text.to_ascii_lowercase())
+        let text = text.to_ascii_lowercase();
+        memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
     /// The guard does not look: whoever executes the call finds out, and suspicion never blocks.
     fn is_missing(&self, _path: &str) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(texts: &[&str]) -> Heard {
+        let mut heard = Heard::default();
+        for (at, text) in texts.iter().enumerate() {
+            heard.message(at, &Message::text(Role::User, *text));
+        }
+        heard
+    }
+
+    fn latest(heard: &Heard, texts: &[&str], within: usize) -> Option<usize> {
+        heard.latest(texts, within, |_, _, _| true).map(|source| source.message)
+    }
+
+    #[test]
+    fn the_latest_place_counts() {
+        let heard = heard(&["see a.rs and A.rs", "see b.rs", "nothing"]);
+        assert_eq!(latest(&heard, &["a.rs"], 1000), Some(0));
+        assert_eq!(latest(&heard, &["a.rs", "b.rs"], 1000), Some(1));
+        assert_eq!(latest(&heard, &["c.rs"], 1000), None);
+        assert_eq!(latest(&heard, &[], 1000), None);
+        let exact = |_, _, at| at == 4;
+        assert!(heard.latest(&["a.rs"], 1000, exact).is_some());
+    }
+
+    #[test]
+    fn a_text_across_two_pieces_is_in_neither() {
+        let heard = heard(&["http://a", "b"]);
+        assert_eq!(latest(&heard, &["http://a\nb"], 1000), None);
+        assert_eq!(latest(&heard, &["b"], 1000), Some(1));
+    }
+
+    #[test]
+    fn a_text_at_the_edge_of_a_window_is_found() {
+        for before in WINDOW - 12..WINDOW + 4 {
+            let heard = heard(&[&format!("src/main.rs{}", "x".repeat(before))]);
+            assert_eq!(latest(&heard, &["src/main.rs"], 2 * WINDOW), Some(0), "{before}");
+            let first_window = latest(&heard, &["src/main.rs"], 1);
+            assert_eq!(first_window.is_some(), before + 11 <= WINDOW, "{before}");
+        }
     }
 }

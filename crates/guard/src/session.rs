@@ -353,8 +353,9 @@ impl State {
             }
             _ => {}
         }
-        for message in self.timeline.transcript().messages.get(before..).unwrap_or_default() {
-            self.heard.message(message);
+        let messages = self.timeline.transcript().messages.iter().enumerate();
+        for (at, message) in messages.skip(before) {
+            self.heard.message(at, message);
             if message.role == Role::User {
                 let catalog = &self.timeline.transcript().catalog;
                 let named = catalog.iter().filter(|tool| message.text.contains(&tool.name));

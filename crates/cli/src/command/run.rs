@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// How far the call is trusted
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
+    /// An agent asked for this call, not you: links need a source, commands can be undone
+    #[arg(long)]
+    from_agent: bool,
     /// The project's root, which the call is kept to [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
@@ -104,7 +107,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         ..SessionStart::default()
     })?;
     let before = latest(&guard, &session)?;
-    let around = Surroundings { requested: Requested::ByUser, ..Surroundings::default() };
+    let requested =
+        if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };
+    let around = Surroundings { requested, ..Surroundings::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
