@@ -34,7 +34,8 @@ pub struct Scene<'s> {
     pub tools: &'s BTreeSet<String>,
     /// Those of them that the user named in this turn.
     pub mentioned: &'s BTreeSet<String>,
-    /// Calls that ran in this session of late, the newest last.
+    /// Calls that ran in this session of late, the newest last: kept for the utility gate, and
+    /// empty where that is off.
     pub recent: &'s [RecentCall],
     /// Where the content that led to the call came from (`shell`, `file`, `web`, `mcp`, `memory`,
     /// `user`), where it could be found.

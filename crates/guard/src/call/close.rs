@@ -65,8 +65,8 @@ impl Guard {
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
         let nudge = session.went(&tool.name, arguments, &recorded.text, went, tool.effects.writes);
-        session.ran(
-            RecentCall {
+        if self.settings().utility.enabled() {
+            let ran = RecentCall {
                 execution_id: recorded.closed.execution_id.clone(),
                 tool: tool.name.clone(),
                 digest: admitted.digest(),
@@ -74,9 +74,9 @@ impl Guard {
                 succeeded: status == Status::Completed,
                 result_chars: recorded.text.chars().count(),
                 outdated: false,
-            },
-            self.writes(admitted),
-        );
+            };
+            session.ran(ran, self.writes(admitted));
+        }
         Ok(ClosedCall { recorded, shown_chars, nudge })
     }
 }

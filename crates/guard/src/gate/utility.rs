@@ -179,7 +179,7 @@ impl UtilitySettings {
         UtilityScorer { settings: self }
     }
 
-    pub(super) fn enabled(&self) -> bool {
+    pub(crate) fn enabled(&self) -> bool {
         self.options.enabled
     }
 
