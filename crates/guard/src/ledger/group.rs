@@ -85,7 +85,8 @@ fn gather(
 ) -> (Vec<Item>, Vec<Promise<Event>>) {
     let deadline = Instant::now() + interval;
     let (mut items, mut promises) = (vec![first.0], vec![first.1]);
-    while items.len() < largest && Instant::now() < deadline {
+    let in_time = |count: usize| !count.is_multiple_of(64) || Instant::now() < deadline;
+    while items.len() < largest && in_time(items.len()) {
         match waiting.try_recv() {
             Ok((item, promise)) => {
                 items.push(item);

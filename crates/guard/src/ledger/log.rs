@@ -1,9 +1,11 @@
 //! The log: events stand there from when they are acknowledged until they move into the tables.
 //!
 //! The file begins with 8 bytes that say what it is, and the number of its round, which grows
-//! whenever another process must read the tables anew. Records follow: their length, the SHA-256
+//! whenever another process must read the tables anew. Records follow: their length, the CRC-32
 //! of the rest, a letter, and an event with what it stores, or a checkpoint. Numbers are
-//! big-endian. What follows the last whole record is an unfinished write.
+//! big-endian. The sum tells what was written to its end; what was changed, the digests in it do.
+//! Zeros behind the last whole record are room for more: a sync is cheaper where the
+//! file does not grow. Anything else there is an unfinished write.
 
 use std::io::Result;
 
@@ -13,16 +15,22 @@ use super::log_file::LogFile;
 use super::results::Stored;
 
 /// What the file begins with.
-const MAGIC: [u8; 8] = *b"CSGLLOG\x01";
+const MAGIC: [u8; 8] = *b"CSGLLOG\x02";
 /// Where the records begin.
 const START: u64 = 16;
 
-/// A log, and where it ends.
+/// The room for more is at least a page, and at most so many bytes.
+const ROOM: std::ops::RangeInclusive<u64> = PAGE..=256 * 1024;
+const PAGE: u64 = 4096;
+
+/// A log.
 #[derive(Debug)]
 pub(super) struct Log {
     file: Box<dyn LogFile>,
     /// What a failed write may have left behind is to be cut here.
     unfinished: Option<u64>,
+    /// How long the file is, as far as this process knows.
+    length: u64,
 }
 
 /// What a process knows of a log: when it is the same, nobody else wrote.
@@ -45,13 +53,24 @@ pub(super) enum Record {
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) records: Vec<Record>,
-    /// The bytes behind the last whole record.
+    /// Where the last whole one ends.
+    end: u64,
+    /// The bytes behind it that are no room.
     pub(super) unfinished: u64,
+}
+
+/// What stands behind the place where the log ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behind {
+    Nothing,
+    Something,
+    /// Not even what stood before it is there.
+    Cut,
 }
 
 impl Log {
     pub(super) fn new(file: Box<dyn LogFile>) -> Self {
-        Self { file, unfinished: None }
+        Self { file, unfinished: None, length: 0 }
     }
 
     pub(super) fn lock(&self) -> Result<()> {
@@ -62,22 +81,31 @@ impl Log {
         self.file.unlock();
     }
 
-    /// Where the log ends now; begins it when there is none.
-    pub(super) fn extent(&mut self) -> Result<Extent> {
+    /// The round that the log is in; begins it when there is none.
+    pub(super) fn round(&mut self) -> Result<u64> {
         if let Some(end) = self.unfinished {
-            self.file.cut(end)?;
+            self.cut(end)?;
             self.unfinished = None;
         }
         let mut header = [0; 16];
-        let end = self.file.length()?;
-        if end >= START {
-            self.file.read_at(&mut header, 0)?;
-        }
-        match round(&header) {
-            Some(round) => Ok(Extent { round, end }),
+        let whole = self.file.read_at(&mut header, 0)? == header.len();
+        match round(&header).filter(|_| whole) {
+            Some(round) => Ok(round),
             // A header that is not whole was never followed by anything that was acknowledged.
-            None => self.begin(1),
+            None => Ok(self.begin(1)?.round),
         }
+    }
+
+    /// Whether others wrote behind this place.
+    pub(super) fn behind(&self, end: u64) -> Result<Behind> {
+        // The last byte, and the length of what follows.
+        let mut bytes = [0; 9];
+        let count = self.file.read_at(&mut bytes, end.saturating_sub(1))?;
+        Ok(match bytes.get(..count) {
+            None | Some([]) => Behind::Cut,
+            Some([_, length @ ..]) if length.iter().all(|byte| *byte == 0) => Behind::Nothing,
+            Some(_) => Behind::Something,
+        })
     }
 
     /// Begins the log anew: what was there has moved.
@@ -88,30 +116,55 @@ impl Log {
         number.copy_from_slice(&round.to_be_bytes());
         // First the number: others must not take what follows for what they know.
         self.file.write_at(&header, 0)?;
-        self.file.cut(START)?;
+        self.cut(START)?;
         Ok(Extent { round, end: START })
     }
 
-    /// Writes records; all of them, or none.
-    pub(super) fn append(&mut self, bytes: &[u8], at: &mut Extent, sync: Sync) -> Result<()> {
-        let written = self.file.write_at(bytes, at.end).and_then(|()| match sync {
+    fn cut(&mut self, end: u64) -> Result<()> {
+        self.file.cut(end)?;
+        self.length = end;
+        Ok(())
+    }
+
+    /// Writes records; all of them, or none. Where the file must grow, it grows by more.
+    pub(super) fn append(&mut self, mut bytes: Vec<u8>, at: &mut Extent, sync: Sync) -> Result<()> {
+        let size = bytes.len();
+        let end = at.end + u64::try_from(size).unwrap_or(u64::MAX);
+        if end > self.length {
+            let room = end.clamp(*ROOM.start(), *ROOM.end());
+            let length = (end + room).next_multiple_of(PAGE);
+            bytes.resize(usize::try_from(length - at.end).unwrap_or(size), 0);
+        }
+        let mut written = self.file.write_at(&bytes, at.end);
+        if written.is_err() && bytes.len() > size {
+            // Without the room it may fit.
+            bytes.truncate(size);
+            written = self.cut(at.end).and_then(|()| self.file.write_at(&bytes, at.end));
+        }
+        let written = written.and_then(|()| match sync {
             Sync::Now => self.file.sync(),
             Sync::Never => Ok(()),
         });
         match written {
-            Ok(()) => at.end += u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            Err(_) if self.file.cut(at.end).is_ok() => {}
+            Ok(()) => {
+                let length = at.end + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+                self.length = self.length.max(length);
+                at.end = end;
+            }
+            Err(_) if self.cut(at.end).is_ok() => {}
             Err(_) => self.unfinished = Some(at.end),
         }
         written
     }
 
-    /// Reads what stands between two places; what is unfinished there is cut off.
-    pub(super) fn follow(&mut self, from: u64, extent: &mut Extent) -> Result<Read> {
-        let read = read(&*self.file, from.max(START), extent.end)?;
+    /// Reads what follows a place, which becomes the end of it; what is unfinished there is cut
+    /// off.
+    pub(super) fn follow(&mut self, at: &mut Extent) -> Result<Read> {
+        self.length = self.file.length()?;
+        let read = read(&*self.file, at.end.max(START), self.length)?;
+        at.end = read.end;
         if read.unfinished > 0 {
-            extent.end -= read.unfinished;
-            self.file.cut(extent.end)?;
+            self.cut(read.end)?;
         }
         Ok(read)
     }
@@ -126,14 +179,12 @@ pub(super) enum Sync {
 
 /// Reads a whole log, and changes nothing.
 pub(super) fn read_all(file: &dyn LogFile) -> Result<Read> {
-    let end = file.length()?;
+    let length = file.length()?;
     let mut header = [0; 16];
-    if end >= START {
-        file.read_at(&mut header, 0)?;
-    }
-    match round(&header) {
-        Some(_) => read(file, START, end),
-        None => Ok(Read { records: Vec::new(), unfinished: end }),
+    let whole = file.read_at(&mut header, 0)? == header.len();
+    match round(&header).filter(|_| whole) {
+        Some(_) => read(file, START, length),
+        None => Ok(Read { unfinished: length, ..Read::default() }),
     }
 }
 
@@ -145,19 +196,17 @@ fn round(header: &[u8; 16]) -> Option<u64> {
 
 fn read(file: &dyn LogFile, from: u64, to: u64) -> Result<Read> {
     let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)];
-    file.read_at(&mut bytes, from)?;
+    let count = file.read_at(&mut bytes, from)?;
+    bytes.truncate(count);
     let mut rest = Bytes(&bytes);
     let mut records = Vec::new();
-    loop {
-        let before = rest.0.len();
-        match rest.record() {
-            Some(record) => records.push(record),
-            None => {
-                let unfinished = u64::try_from(before).unwrap_or(u64::MAX);
-                return Ok(Read { records, unfinished });
-            }
-        }
+    while let Some(record) = rest.record() {
+        records.push(record);
     }
+    let read = bytes.len() - rest.0.len();
+    let unfinished = rest.0.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    Ok(Read { records, end: from + number(read), unfinished: number(unfinished) })
 }
 
 /// Adds an event to bytes that are to be written.
@@ -190,11 +239,11 @@ fn put(out: &mut Vec<u8>, kind: u8, content: impl FnOnce(&mut Vec<u8>)) {
     };
     let (length, sum) = header.split_at_mut(8);
     length.copy_from_slice(&u64::try_from(content.len()).unwrap_or(u64::MAX).to_be_bytes());
-    sum.copy_from_slice(Digest::of_bytes(content).as_bytes());
+    sum.copy_from_slice(&crc32fast::hash(content).to_be_bytes());
 }
 
-/// The length of a record, and its digest.
-const HEADER: usize = 8 + 32;
+/// The length of a record, and its sum.
+const HEADER: usize = 8 + 4;
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -208,9 +257,9 @@ impl<'b> Bytes<'b> {
     fn record(&mut self) -> Option<Record> {
         let mut rest = Bytes(self.0);
         let length = usize::try_from(rest.number()?).ok()?;
-        let sum = rest.digest()?;
+        let sum = rest.take(4)?;
         let content = rest.take(length)?;
-        if Digest::of_bytes(content) != sum {
+        if crc32fast::hash(content).to_be_bytes() != sum {
             return None;
         }
         let record = Bytes(content).content()?;

@@ -21,11 +21,11 @@ pub trait LogFile: Send + std::fmt::Debug {
     /// # Errors
     /// When the system does not say.
     fn length(&self) -> Result<u64>;
-    /// Fills the whole slice from this place on.
+    /// Fills the slice from this place on, as far as the file goes: with how many bytes.
     ///
     /// # Errors
-    /// When it cannot be read so far.
-    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<()>;
+    /// When it cannot be read.
+    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<usize>;
     /// Writes the whole slice from this place on.
     ///
     /// # Errors
@@ -98,8 +98,18 @@ impl LogFile for SystemLogFile {
         Ok(u64::try_from(rustix::fs::fstat(&self.0)?.st_size).unwrap_or(0))
     }
 
-    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<()> {
-        self.0.read_exact_at(bytes, place)
+    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<usize> {
+        let mut count = 0;
+        while let Some(rest) = bytes.get_mut(count..).filter(|rest| !rest.is_empty()) {
+            let at = place.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+            match self.0.read_at(rest, at) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
     }
 
     fn write_at(&self, bytes: &[u8], place: u64) -> Result<()> {

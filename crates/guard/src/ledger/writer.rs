@@ -12,7 +12,7 @@ use super::body::{self, Outline, Place, body};
 use super::event::{Draft, Event};
 use super::head::Head;
 use super::key::{self, PublicKey, SigningKey};
-use super::log::{Extent, Log, Sync, put_checkpoint, put_event};
+use super::log::{Behind, Extent, Log, Sync, put_checkpoint, put_event};
 use super::moving::insert_checkpoint;
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
@@ -69,7 +69,7 @@ impl Writer {
                 writer.connection.prepare_cached("COMMIT")?.execute([])?;
             }
             writer.sign_if_due(head, ended, &mut bytes)?;
-            writer.append(head, &bytes)?;
+            writer.append(head, bytes)?;
             // What is written is written, whether it moves now or later.
             head.is_whole = writer.move_if_due(head, ended).is_ok();
             Ok(outcomes)
@@ -166,22 +166,22 @@ impl Writer {
                 None => Head::load(&self.connection, &self.origin, nowhere)?,
             });
         };
-        let mut extent = log.extent()?;
-        let known = known.filter(|head| head.log.round == extent.round);
+        let round = log.round()?;
+        let known = known.filter(|head| head.log.round == round);
         let mut head = match known {
-            Some(head) if head.log == extent => return Ok(head),
-            Some(head) if head.log.end < extent.end => head,
-            Some(head) => {
-                // What was acknowledged is gone: nothing goes on from what is left.
-                self.head = Some(head);
-                return Err(broken("its log was cut from outside".to_owned()).into());
-            }
-            None => {
-                let begin = Extent { end: 0, ..extent };
-                Head::load(&self.connection, &self.origin, begin)?
-            }
+            Some(head) => match log.behind(head.log.end)? {
+                Behind::Nothing => return Ok(head),
+                Behind::Something => head,
+                Behind::Cut => {
+                    // What was acknowledged is gone: nothing goes on from what is left.
+                    self.head = Some(head);
+                    return Err(broken("its log was cut from outside".to_owned()).into());
+                }
+            },
+            None => Head::load(&self.connection, &self.origin, Extent { round, end: 0 })?,
         };
-        let read = log.follow(head.log.end, &mut extent)?;
+        let mut extent = head.log;
+        let read = log.follow(&mut extent)?;
         self.cut += read.unfinished;
         head.replay(&self.connection, read.records)?;
         head.log = extent;
@@ -189,7 +189,7 @@ impl Writer {
     }
 
     /// Writes records into the log, or keeps what they say in memory.
-    fn append(&mut self, head: &mut Head, bytes: &[u8]) -> Result<(), Trouble> {
+    fn append(&mut self, head: &mut Head, bytes: Vec<u8>) -> Result<(), Trouble> {
         let sync = if self.durability == Durability::Os { Sync::Never } else { Sync::Now };
         match &mut self.log {
             Some(log) if !bytes.is_empty() => Ok(log.append(bytes, &mut head.log, sync)?),

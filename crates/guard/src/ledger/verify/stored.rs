@@ -49,10 +49,11 @@ impl<'s> StoredResults<'s> {
                 if bytes.is_none_or(|bytes| Digest::of_bytes(&bytes) != digest) {
                     return Err(broken("is not what it was").into());
                 }
-                if !names(body, &digest) {
+                if needed == Some(&digest) {
+                    had = true;
+                } else if !names(body, &digest) {
                     return Err(broken("is not one that it names").into());
                 }
-                had |= needed == Some(&digest);
             }
             count += 1;
             self.advance()?;

@@ -1,8 +1,7 @@
 //! What is there is looked at before anything is added.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 
 use countersign_guard::{KeyFileError, OpenLedgerError};
 use rusqlite::Connection;
@@ -195,8 +194,9 @@ fn two_that_have_it_open_follow_each_other() {
     assert_eq!(two.calls_made("s"), Ok(600));
     // What one of them left unfinished, the other cuts off.
     let log = folder.path().join("ledger.db-log");
-    let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
-    file.write_all(&[7; 100]).unwrap();
+    let end = fs::read(&log).unwrap().iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let file = fs::OpenOptions::new().write(true).open(&log).unwrap();
+    file.write_all_at(&[7; 100], u64::try_from(end).unwrap()).unwrap();
     execute(&two, "s", &id(900), b"done");
     execute(&one, "s", &id(901), b"done");
     assert_eq!(two.events("s").unwrap().len(), 604);

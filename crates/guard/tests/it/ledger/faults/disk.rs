@@ -147,7 +147,7 @@ impl LogFile for WatchedLog {
         self.file.length()
     }
 
-    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<()> {
+    fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<usize> {
         self.file.read_at(bytes, place)
     }
 
