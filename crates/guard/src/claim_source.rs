@@ -1,6 +1,5 @@
 //! Where the content that leads to a call comes from.
 
-use countersign_model::ToolCall;
 use serde_json::Value;
 
 use crate::executor::ExecutorKind;
@@ -24,15 +23,14 @@ impl Guard {
     pub(crate) fn claim_source(
         &self,
         session: &Session,
-        call: &ToolCall,
+        arguments: Option<&Value>,
         around: &Surroundings,
     ) -> Option<String> {
         if around.requested == Requested::ByUser {
             return Some("user".to_owned());
         }
-        let arguments = call.arguments.parse().ok()?;
         let mut texts = Vec::new();
-        each_text(&arguments, &mut texts);
+        each_text(arguments?, &mut texts);
         let names = Names::of(&texts);
         let state = session.state();
         let found = match &names {

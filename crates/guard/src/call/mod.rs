@@ -42,11 +42,16 @@ impl Guard {
     ) -> Result<Answer, CallError> {
         let call = without_hidden(call);
         let held = session.hold(self.ledger());
+        let admitted = self.admit(session, call);
         if around.claim_source.is_none() {
-            around.claim_source = self.claim_source(session, &call, &around);
+            let arguments = match &admitted {
+                Ok(admitted) => Some(admitted.arguments()),
+                Err(refused) => refused.report.arguments.as_ref(),
+            };
+            around.claim_source = self.claim_source(session, arguments, &around);
         }
         let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
-        let admitted = match self.admit(session, call) {
+        let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse(session, *refused, &scene).await,
         };
