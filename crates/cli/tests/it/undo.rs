@@ -1,10 +1,5 @@
 //! `undo`: a command that succeeded, and is not wanted any more.
 
-use countersign_guard::{
-    Guard, GuardSettings, SessionStart, ShellExecutor, ShellOptions, ShellPolicy,
-    ShellPolicyHandle, StateFolder, Surroundings, TrustLevel,
-};
-use countersign_model::{Arguments, Status, ToolCall};
 use serde_json::{Value, json};
 
 use crate::{Desk, Ran};
@@ -13,44 +8,30 @@ fn spawn(desk: &Desk, words: &[&str]) -> Ran {
     desk.spawn(&[("COUNTERSIGN_STATE", "state")], words, "")
 }
 
-/// A command that a model asked for: of what the user types there is no snapshot.
-fn shell(desk: &Desk, command: &str) -> String {
-    let options =
-        ShellOptions { transactional: true, keep_snapshots: 2, ..ShellOptions::default() };
-    let policy = ShellPolicy { settings: options.resolve().unwrap(), ..ShellPolicy::default() };
-    let settings =
-        GuardSettings { shell: ShellPolicyHandle::new(policy), ..GuardSettings::default() };
-    let state = StateFolder::at(desk.path().join("state"));
-    let guard = Guard::builder()
-        .executor(ShellExecutor::new(settings.shell.clone()).keeping_snapshots(state.snapshots()))
-        .settings(settings)
-        .state(state)
-        .workspace(desk.path())
-        .build()
-        .unwrap();
-    let start = SessionStart { trust: TrustLevel::Trusted, ..SessionStart::default() };
-    let session = guard.session(start).unwrap();
-    let call = ToolCall {
-        id: String::new(),
-        tool: "shell".to_owned(),
-        arguments: Arguments::from(&json!({ "command": command })),
-        line: 0,
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let answer = runtime.block_on(guard.call(&session, call, Surroundings::default())).unwrap();
-    assert_eq!(answer.status, Status::Completed, "{}", answer.text);
-    answer.execution_id
+/// Runs a command; the id of its receipt.
+fn shell(desk: &Desk, command: &str, from: &[&str]) -> String {
+    let args = json!({ "command": command }).to_string();
+    let words = [&["run", "shell", "--json", "--yes", "--args", &args], from].concat();
+    let ran = spawn(desk, &words);
+    assert_eq!(ran.code, 0, "{ran}");
+    let whole: Value = serde_json::from_str(&ran.out).unwrap();
+    whole["execution_id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_command_is_undone_and_that_has_a_receipt() {
-    let desk = Desk::with(&[("notes.txt", "mine\n")]);
-    let state = desk.path().join("state");
-    std::fs::create_dir(&state).unwrap();
-    std::fs::set_permissions(&state, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let settings = "[tools.shell]\ntransactional = true\nkeep_snapshots = 2\n";
+    let desk = Desk::with(&[("notes.txt", "mine\n"), ("countersign.toml", settings)]);
     let notes = desk.path().join("notes.txt");
-    let id = shell(&desk, "echo theirs > notes.txt; echo x > more.txt");
+    let command = "echo theirs > notes.txt; echo x > more.txt";
+    // Of what the user types there is no snapshot.
+    let typed = spawn(&desk, &["undo", &shell(&desk, command, &[])]);
+    assert_eq!(typed.code, 2, "{typed}");
+    assert!(typed.err.contains("no snapshot"), "{typed}");
+    std::fs::write(&notes, "mine\n").unwrap();
+    std::fs::remove_file(desk.path().join("more.txt")).unwrap();
+    let id = shell(&desk, command, &["--from-agent"]);
     std::fs::write(&notes, "changed since\n").unwrap();
     let refused = spawn(&desk, &["undo", &id]);
     assert_eq!(refused.code, 2, "{refused}");
