@@ -65,6 +65,11 @@ pub(crate) async fn stop(
         patience -= 1;
         std::thread::sleep(STEP);
     };
+    let heard = turn.transcript.messages.iter().skip(turn.first);
+    for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
+        // No event tells that the user did not let a call run: the transcript alone does.
+        guard.not_made(session, &outcome.call_id).await?;
+    }
     // Without a memory nobody counts, so nobody is sent back a second time.
     let most = u64::from(around.settings.blocks_in_a_row);
     let counts = memory.as_ref().filter(|memory| memory.is_kept());

@@ -86,4 +86,27 @@ impl Guard {
             .map_err(CallError::NotAudited)?;
         Ok(repetition::after(self, session, hosted, around))
     }
+
+    /// Closes the receipt of a call that the host did not make after all, because somebody did not
+    /// let it; nothing where no receipt of it is open.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn not_made(&self, session: &Session, call_id: &str) -> Result<(), CallError> {
+        if call_id.is_empty() {
+            return Ok(());
+        }
+        let open = self.ledger().open_call(session.id(), call_id);
+        let Some(opened) = open.map_err(CallError::Unreadable)? else { return Ok(()) };
+        let recording = Recording::found(self, session, opened, self.clock().wall());
+        let ending = Ending {
+            status: Some(Status::Cancelled),
+            category: Some(ToolErrorCategory::Cancelled),
+            text: "not made: the host did not let it".to_owned(),
+            ..Ending::default()
+        };
+        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        self.audit_closed(session, &recorded.opened, &recorded.closed, Said::default())
+            .map_err(CallError::NotAudited)
+    }
 }

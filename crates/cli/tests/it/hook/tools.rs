@@ -47,6 +47,22 @@ fn what_nobody_may_run_is_denied() {
 }
 
 #[test]
+fn a_call_that_the_user_does_not_let_run_ends_with_the_turn() {
+    let mut stage = Stage::new();
+    stage.user("Remove the old build.");
+    let id = stage.begins("Bash", &json!({ "command": "rm -rf build" }));
+    let refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    stage.result(&id, refusal, true, json!("Error: rejected"));
+    stage.stops("You did not want the command to run, so the old build is still there.").passes();
+    let ran = stage.desk.run("audit query --format jsonl --state state");
+    let lines: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [line] = lines.as_slice() else { panic!("{ran}") };
+    assert_eq!((&line["tool"], &line["error_category"]), (&json!("Bash"), &json!("Cancelled")));
+    assert_eq!(line["result"]["error"]["message"], "was given up", "{line}");
+}
+
+#[test]
 fn the_operators_rules_decide() {
     let config = r#"
 [tools.policy]
