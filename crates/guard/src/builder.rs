@@ -16,6 +16,7 @@ use crate::ports::{Approver, Clock, Judge, Randomness, SystemClock, SystemRandom
 use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
+use crate::tool_event::ToolEvents;
 
 /// Puts a guard together. What is not said is closed: no tool, no approver.
 #[derive(Default)]
@@ -193,6 +194,7 @@ impl GuardBuilder {
             randomness,
             workspace: self.workspace.unwrap_or_default(),
             session_ends: self.session_ends,
+            events: ToolEvents::default(),
             settings,
             notices,
         }))

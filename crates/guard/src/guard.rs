@@ -18,6 +18,7 @@ use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
+use crate::tool_event::ToolEvents;
 
 /// The one door. Cheap to clone; every clone is the same guard.
 ///
@@ -45,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) randomness: Arc<dyn Randomness>,
     pub(crate) workspace: PathBuf,
     pub(crate) session_ends: Vec<SessionEnd>,
+    pub(crate) events: ToolEvents,
     pub(crate) settings: GuardSettings,
     pub(crate) notices: Vec<String>,
 }
@@ -171,6 +173,10 @@ impl Guard {
 
     pub(crate) fn filters(&self) -> &FilterPipeline {
         &self.parts.filters
+    }
+
+    pub(crate) fn sender(&self) -> &ToolEvents {
+        &self.parts.events
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

@@ -64,6 +64,7 @@ mod settings;
 mod shown_id;
 mod state;
 mod timeline;
+mod tool_event;
 mod track;
 mod verify;
 
@@ -143,5 +144,6 @@ pub use settings::GuardSettings;
 pub use shown_id::ShowId;
 pub use state::StateFolder;
 pub use timeline::recorded_transcript;
+pub use tool_event::ToolEvent;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError};

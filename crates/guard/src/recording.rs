@@ -7,6 +7,7 @@ use crate::executor::{Confinement, SideEffect};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;
+use crate::tool_event::ToolEvent;
 
 /// An execution whose intent stands in the ledger and whose end does not yet.
 ///
@@ -84,6 +85,11 @@ impl Recording {
         };
         recording.session.began(&recording.opened.execution_id, since);
         recording.session.note(event, Vec::new());
+        recording.guard.tell(|| ToolEvent::Opened {
+            execution_id: recording.opened.execution_id.clone(),
+            session: recording.session.id().to_owned(),
+            tool: recording.opened.tool.clone(),
+        });
         Ok(recording)
     }
 
@@ -137,7 +143,13 @@ impl Recording {
         let session = self.session.clone();
         let event = self.guard.ledger().append(session.id(), draft, stored.clone()).await?;
         session.note(event, stored);
+        self.tell_end(closed.status);
         Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
+    }
+
+    fn tell_end(&self, status: Status) {
+        let execution_id = || self.opened.execution_id.clone();
+        self.guard.tell(|| ToolEvent::Closed { execution_id: execution_id(), status });
     }
 
     fn closed_with(&self, ending: Ending, raw_digest: Digest, recorded_digest: Digest) -> Closed {
@@ -180,5 +192,6 @@ impl Drop for Recording {
         // session reads it back from the ledger.
         drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
         self.guard.audit_given_up(&self.session, &self.opened, &closed);
+        self.tell_end(closed.status);
     }
 }

@@ -10,6 +10,7 @@ use crate::guard::Guard;
 use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::session::Session;
+use crate::tool_event::ToolEvent;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]
@@ -35,7 +36,8 @@ impl Guard {
         // What is shown may be cut; what is recorded is all there is.
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let cut = output.truncated;
-        let said = Said { rolled_back: output.rolled_back, ..said };
+        let rolled_back = output.rolled_back;
+        let said = Said { rolled_back, ..said };
         let (text, truncated) = match output.full {
             Some(full) => (full.text, full.cut),
             None => (output.text, cut),
@@ -52,6 +54,10 @@ impl Guard {
             confinement: output.confinement,
         };
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        if let Some(rolled_back) = rolled_back {
+            let execution_id = || recorded.closed.execution_id.clone();
+            self.tell(|| ToolEvent::Rollback { execution_id: execution_id(), rolled_back });
+        }
         // The audit log speaks of what the executor showed.
         let audited = Closed { truncated: cut, ..recorded.closed.clone() };
         let said = Said { egress: &output.egress, ..said };

@@ -102,6 +102,7 @@ impl Guard {
             .await
             .map_err(CallError::NotRecorded)?;
         session.note(event, Vec::new());
+        self.tell(|| rejected.told(session));
         self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
             rejected;

@@ -74,7 +74,7 @@ impl ToolOutput {
 }
 
 /// What was put back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RolledBack {
     /// Files, folders and links that are again what they were.
     pub restored: u64,

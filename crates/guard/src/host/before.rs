@@ -130,6 +130,7 @@ impl Guard {
         let draft = Draft::Rejected(rejected.clone());
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;
         session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
+        self.tell(|| rejected.told(session));
         let said = Said { claim_source: scene.claim_source, ..Said::default() };
         self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         Ok(rejected)

@@ -10,6 +10,7 @@ mod corpus;
 mod delegation;
 mod desk;
 mod doors;
+mod events;
 mod faults;
 mod files;
 mod filters;

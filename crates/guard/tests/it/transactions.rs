@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use countersign_guard::{
     Answer, Guard, GuardSettings, Requested, SessionStart, ShellExecutor, ShellOptions,
-    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, TrustLevel, UndoError,
-    undo_snapshot,
+    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, ToolEvent, TrustLevel,
+    UndoError, undo_snapshot,
 };
 use countersign_model::{Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -139,9 +139,12 @@ fn a_failed_command_is_undone() {
         let bench = Bench::new(on());
         furnish(&bench);
         let before = tree(&bench.work());
+        let mut events = bench.guard.events();
         let answer = bench.run(command);
         assert_eq!(answer.exit_code, Some(code), "{command}: {}", answer.text);
         assert_eq!(answer.status, Status::RolledBack, "{command}: {}", answer.text);
+        let mut told = std::iter::from_fn(|| events.try_recv().ok());
+        assert!(told.any(|event| matches!(event, ToolEvent::Rollback { .. })), "{command}");
         assert_eq!(answer.category, Some(ToolErrorCategory::PermanentFailure));
         assert!(answer.text.contains("[undone: "), "{command}: {}", answer.text);
         let after = tree(&bench.work());
