@@ -125,7 +125,20 @@ fn settled(
         left_out += next.left_out;
         made = next.text;
     }
+    (still && !loses(text, &made)).then_some((made, confidence, left_out))
+}
+
+/// Whether a line that must stay is missing from what was made of the text.
+fn loses(text: &str, made: &str) -> bool {
+    if made == text {
+        return false;
+    }
+    let must_stay = preserved(text);
+    let mut lines = made.lines();
+    // Filters hardly ever change the order: then one walk along both finds them all.
+    if must_stay.iter().all(|line| lines.any(|made| made == *line)) {
+        return false;
+    }
     let stays: HashSet<&str> = made.lines().collect();
-    let lost = preserved(text).into_iter().any(|line| !stays.contains(line));
-    (still && !lost).then_some((made, confidence, left_out))
+    must_stay.iter().any(|line| !stays.contains(line))
 }

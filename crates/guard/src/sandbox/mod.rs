@@ -16,6 +16,7 @@ mod options;
 mod places;
 mod plan;
 mod profile;
+mod real_paths;
 mod secret_places;
 
 pub use confinement::{Abilities, Sandbox};

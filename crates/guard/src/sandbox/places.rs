@@ -1,10 +1,12 @@
 //! What a command may reach, worked out from what is there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::DirEntry;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::options::expanded;
+use super::real_paths::{RealPaths, Trees};
 use super::secret_places::{AT_HOME, OF_THE_SYSTEM};
 use super::{Gap, Profile, SandboxSettings};
 
@@ -137,42 +139,48 @@ pub(super) fn places(
     hidden: &[PathBuf],
     stays_root: bool,
 ) -> Places {
+    let mut real = RealPaths::default();
     let home = room.environment.get("HOME").map(Path::new).filter(|home| home.is_absolute());
-    let denied = denied(settings, hidden, home);
-    let write = write_roots(settings, room, home, &denied);
-    let mut places = Places::default();
-    let carving = Carving { denied: &denied, stays_root };
-    for root in read_roots(settings, room, home) {
-        let granted = |roots: &[PathBuf]| roots.iter().any(|granted| root.starts_with(granted));
-        if granted(&write) || granted(&places.read) || carving.denies(&root) {
+    let secrets = denied(settings, hidden, home, &mut real);
+    let carving = Carving::new(&secrets);
+    let mut places = Places {
+        write: write_roots(settings, room, home, &carving, &mut real),
+        ..Places::default()
+    };
+    let mut granted = Trees::default();
+    granted.add(&places.write);
+    for root in read_roots(settings, room, home, &mut real) {
+        if granted.hold(&root) || carving.denied.hold(&root) {
             continue;
         }
+        let before = places.read.len();
         carving.grant(&root, stays_root && root == Path::new("/etc"), &mut places);
+        granted.add(places.read.iter().skip(before));
     }
-    for secret in &denied {
-        let reached = |roots: &[PathBuf]| roots.iter().any(|root| secret.starts_with(root));
-        if reached(&write) || reached(&places.read) {
-            places.denied_inside.push(secret.clone());
-        }
-    }
-    places.devices = existing(DEVICES.iter().map(PathBuf::from));
-    places.write = write;
+    places.denied_inside = secrets.into_iter().filter(|secret| granted.hold(secret)).collect();
+    places.devices = existing(DEVICES.iter().map(PathBuf::from), &mut real);
     places
 }
 
 /// Everything that is there and must not be read, the outermost first.
-fn denied(settings: &SandboxSettings, hidden: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
+fn denied(
+    settings: &SandboxSettings,
+    hidden: &[PathBuf],
+    home: Option<&Path>,
+    real: &mut RealPaths,
+) -> Vec<PathBuf> {
     let at_home = home.into_iter().flat_map(|home| AT_HOME.iter().map(|path| home.join(path)));
     let configured = settings.deny_read.iter().filter_map(|path| expanded(path, home));
     let system = OF_THE_SYSTEM.iter().map(PathBuf::from);
-    existing(at_home.chain(configured).chain(system).chain(hidden.iter().cloned()))
+    existing(at_home.chain(configured).chain(system).chain(hidden.iter().cloned()), real)
 }
 
 fn write_roots(
     settings: &SandboxSettings,
     room: &Room<'_>,
     home: Option<&Path>,
-    denied: &[PathBuf],
+    carving: &Carving,
+    real: &mut RealPaths,
 ) -> Vec<PathBuf> {
     let workspace = (settings.profile != Profile::ReadOnly).then(|| {
         let configured = settings.write_paths.iter().filter_map(|path| expanded(path, home));
@@ -181,12 +189,16 @@ fn write_roots(
             .collect::<Vec<_>>()
     });
     let temporary = std::iter::once(room.temporary.to_owned());
-    let roots = existing(temporary.chain(workspace.into_iter().flatten()));
-    let inside = |root: &PathBuf| denied.iter().any(|secret| root.starts_with(secret));
-    outermost(roots.into_iter().filter(|root| !inside(root)).collect())
+    let roots = existing(temporary.chain(workspace.into_iter().flatten()), real);
+    outermost(roots.into_iter().filter(|root| !carving.denied.hold(root)).collect())
 }
 
-fn read_roots(settings: &SandboxSettings, room: &Room<'_>, home: Option<&Path>) -> Vec<PathBuf> {
+fn read_roots(
+    settings: &SandboxSettings,
+    room: &Room<'_>,
+    home: Option<&Path>,
+    real: &mut RealPaths,
+) -> Vec<PathBuf> {
     let named = |name: &&str| room.environment.get(*name).map(PathBuf::from);
     let programs = room.environment.get("PATH").map(String::as_str).unwrap_or_default();
     let above_home = |path: &PathBuf| home.is_some_and(|home| home.starts_with(path));
@@ -198,22 +210,27 @@ fn read_roots(settings: &SandboxSettings, room: &Room<'_>, home: Option<&Path>) 
     let configured = settings.read_paths.iter().filter_map(|path| expanded(path, home));
     let own = room.directories.iter().cloned().chain([room.workspace.to_owned()]);
     let system = SYSTEM.iter().map(PathBuf::from);
-    existing(system.chain(tools).chain(at_home).chain(configured).chain(own))
+    existing(system.chain(tools).chain(at_home).chain(configured).chain(own), real)
 }
 
-struct Carving<'c> {
-    denied: &'c [PathBuf],
-    stays_root: bool,
+struct Carving {
+    denied: Trees,
+    /// Folders with something denied in them, or denied themselves.
+    around: HashSet<PathBuf>,
 }
 
-impl Carving<'_> {
-    fn denies(&self, path: &Path) -> bool {
-        self.denied.iter().any(|secret| path.starts_with(secret))
+impl Carving {
+    fn new(secrets: &[PathBuf]) -> Self {
+        let mut denied = Trees::default();
+        denied.add(secrets);
+        let around = secrets.iter().flat_map(|secret| secret.ancestors()).map(Path::to_owned);
+        Self { denied, around: around.collect() }
     }
 
-    /// Grants a tree, piece by piece where something in it is denied.
+    /// Grants a tree, piece by piece where something in it is denied. `by_mode`: without what
+    /// others may not read.
     fn grant(&self, root: &Path, by_mode: bool, places: &mut Places) {
-        if !by_mode && !self.denied.iter().any(|secret| secret.starts_with(root)) {
+        if !by_mode && !self.around.contains(root) {
             places.read.push(root.to_owned());
             return;
         }
@@ -227,11 +244,10 @@ impl Carving<'_> {
                 return;
             }
             let path = entry.path();
-            let Ok(metadata) = entry.metadata() else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
             // What a link leads to is granted where it lies, or not at all.
-            let kept = metadata.is_symlink()
-                || self.denies(&path)
-                || by_mode && self.stays_root && metadata.permissions().mode() & 0o004 == 0;
+            let kept =
+                kind.is_symlink() || self.denied.hold(&path) || by_mode && !others_read(&entry);
             if !kept {
                 self.grant(&path, false, places);
             }
@@ -239,10 +255,14 @@ impl Carving<'_> {
     }
 }
 
+fn others_read(entry: &DirEntry) -> bool {
+    entry.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0)
+}
+
 /// Those that are there, in their real form, each once.
-fn existing(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
-    let real: BTreeSet<PathBuf> = paths.filter_map(|path| path.canonicalize().ok()).collect();
-    real.into_iter().collect()
+fn existing(paths: impl Iterator<Item = PathBuf>, real: &mut RealPaths) -> Vec<PathBuf> {
+    let there: BTreeSet<PathBuf> = paths.filter_map(|path| real.of(&path)).collect();
+    there.into_iter().collect()
 }
 
 /// Without those that lie in others. In order, so that what holds comes before what it holds.

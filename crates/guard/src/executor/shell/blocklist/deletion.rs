@@ -63,18 +63,57 @@ impl Place {
         {
             return true;
         }
+        let git = self.git();
+        let ends = FixedEnds::of(pattern);
+        let around = [&self.root, &self.home].into_iter().flat_map(|path| ancestors(path));
+        let mut perhaps = SYSTEM
+            .iter()
+            .copied()
+            .chain(["/home/anybody", "/users/anybody"])
+            .chain(around)
+            .chain(git.iter().map(String::as_str))
+            .filter(|path| ends.may_start(path))
+            .flat_map(|path| {
+                let inside = path.trim_end_matches('/');
+                [path.to_owned(), format!("{inside}/{ANYTHING}"), format!("{inside}/{ANY_HIDDEN}")]
+            })
+            .filter(|path| ends.may_match(path))
+            .peekable();
+        // Most patterns are about something else altogether, and need not be compiled.
+        if perhaps.peek().is_none() {
+            return false;
+        }
         let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(true).build();
         let Ok(glob) = glob.map(|glob| glob.compile_matcher()) else { return true };
-        let system = SYSTEM.iter().map(|path| (*path).to_owned());
-        let around = [&self.root, &self.home].into_iter().flat_map(|path| ancestors(path));
-        let everything = ["/home/anybody", "/users/anybody"].map(str::to_owned);
-        let protected: Vec<String> =
-            system.chain(around).chain(everything).chain(self.git()).collect();
-        protected.iter().any(|path| {
-            glob.is_match(path)
-                || glob.is_match(join(path, ANYTHING))
-                || glob.is_match(join(path, ANY_HIDDEN))
-        })
+        perhaps.any(|path| glob.is_match(path))
+    }
+}
+
+/// What every path that a pattern matches begins and ends with, but for capitals. Nothing where
+/// that would take knowing the letters of other languages.
+struct FixedEnds<'p> {
+    head: &'p str,
+    tail: &'p str,
+}
+
+impl<'p> FixedEnds<'p> {
+    fn of(pattern: &'p str) -> Self {
+        let pattern = if pattern.is_ascii() { pattern } else { "" };
+        let head = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+        let tail = pattern.rsplit(['*', '?', ']', '}', '\\']).next().unwrap_or_default();
+        Self { head, tail }
+    }
+
+    /// Whether the path, or something in it, may begin like that.
+    fn may_start(&self, path: &str) -> bool {
+        let mut pairs = path.bytes().zip(self.head.bytes());
+        !path.is_ascii() || pairs.all(|(one, other)| one.eq_ignore_ascii_case(&other))
+    }
+
+    fn may_match(&self, path: &str) -> bool {
+        let begins = path.len() >= self.head.len() && self.may_start(path);
+        let end = path.len().checked_sub(self.tail.len()).and_then(|end| path.get(end..));
+        !path.is_ascii() || begins && end.is_some_and(|end| end.eq_ignore_ascii_case(self.tail))
     }
 }
 
@@ -296,8 +335,8 @@ fn alternatives(word: &Word) -> Option<Vec<Word>> {
     Some(words.map(|text| Word { kind: kind(&text), text }).collect())
 }
 
-fn ancestors(path: &str) -> impl Iterator<Item = String> + '_ {
-    Path::new(path).ancestors().map(|path| path.to_string_lossy().into_owned())
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    Path::new(path).ancestors().filter_map(Path::to_str)
 }
 
 fn join(from: &str, to: &str) -> String {
