@@ -30,7 +30,7 @@ pub struct GuardBuilder {
     randomness: Option<Arc<dyn Randomness>>,
     workspace: Option<PathBuf>,
     session_ends: Vec<SessionEnd>,
-    settings: GuardSettings,
+    settings: Option<GuardSettings>,
 }
 
 /// A guard could not be put together.
@@ -133,7 +133,7 @@ impl GuardBuilder {
     /// Everything that can be configured.
     #[must_use]
     pub fn settings(mut self, settings: GuardSettings) -> Self {
-        self.settings = settings;
+        self.settings = Some(settings);
         self
     }
 
@@ -144,7 +144,7 @@ impl GuardBuilder {
     pub fn build(self) -> Result<Guard, BuildGuardError> {
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let randomness = self.randomness.unwrap_or_else(|| Arc::new(SystemRandomness));
-        let settings = self.settings;
+        let settings = self.settings.unwrap_or_default();
         // A guard whose host runs every tool has nobody to ask what wants a confirmation.
         let hosted = self.executors.is_empty();
         let (ledger, audit, notices) = match &self.state {

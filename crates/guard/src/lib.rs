@@ -45,6 +45,7 @@ mod export;
 mod extract_paths;
 mod filter;
 mod gate;
+mod globs;
 mod guard;
 mod heard;
 mod hidden;

@@ -6,6 +6,7 @@ mod fixation;
 
 use std::time::Duration;
 
+use countersign_rules::Settings as RuleSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,7 @@ use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};
 use crate::sandbox::{SandboxOptions, SandboxOptionsError};
 use crate::settings::GuardSettings;
+use crate::shown_id::ShowId;
 
 pub use admission::AdmissionOptions;
 pub use fixation::{FixationOptions, FixationOptionsError};
@@ -213,7 +215,8 @@ impl GuardOptions {
             ledger: ledger.resolve()?,
             audit: audit.resolve(),
             longest_call: command.max(GuardSettings::LONGEST_CALL),
-            ..GuardSettings::default()
+            show_id: ShowId::default(),
+            rules: RuleSettings::default(),
         })
     }
 }

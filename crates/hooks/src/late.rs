@@ -1,7 +1,7 @@
 //! What the transcript's file lacks still when an agent stops: its last message, which the event
 //! has, and the end of its latest calls, which the ledger has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_guard::{Closed, Draft, Ledger, Opened};
 use countersign_model::{
@@ -68,12 +68,6 @@ pub(crate) fn add_receipts(
     let ids = |message: &Message| -> Vec<String> {
         message.calls.iter().map(|call| call.id.clone()).collect()
     };
-    let called: BTreeSet<String> = transcript.messages.iter().flat_map(ids).collect();
-    let answered: BTreeSet<String> = transcript
-        .messages
-        .iter()
-        .flat_map(|message| message.outcomes.iter().map(|outcome| outcome.call_id.clone()))
-        .collect();
     let (mut opened, mut ended): (Vec<Opened>, Vec<Closed>) = (Vec::new(), Vec::new());
     let mut recorded = BTreeSet::new();
     for event in events {
@@ -87,6 +81,7 @@ pub(crate) fn add_receipts(
         }
     }
     recorded.extend(opened.iter().map(|open| open.call_id.clone()));
+    let stands = standing(transcript, &opened);
     let calls: Vec<String> =
         turn.iter().filter(|m| m.agent.as_deref() == agent).flat_map(ids).collect();
     let without = calls.iter().filter(|id| !recorded.contains(*id)).count();
@@ -99,7 +94,8 @@ pub(crate) fn add_receipts(
         let Some(closed) = ended.iter().find(|end| end.execution_id == open.execution_id) else {
             continue;
         };
-        if open.call_id.is_empty() || answered.contains(&open.call_id) {
+        let stands = stands.get(&open.call_id).copied().unwrap_or_default();
+        if open.call_id.is_empty() || stands.answered {
             continue;
         }
         let message = |role| Message {
@@ -107,7 +103,7 @@ pub(crate) fn add_receipts(
             time: Some(open.started_at),
             ..Message::text(role, "")
         };
-        if !called.contains(&open.call_id) {
+        if !stands.called {
             let call = ToolCall {
                 id: open.call_id.clone(),
                 tool: open.tool.clone(),
@@ -132,6 +128,35 @@ pub(crate) fn add_receipts(
         place += 1;
     }
     coverage
+}
+
+/// What the transcript has of a call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stands {
+    called: bool,
+    answered: bool,
+}
+
+/// What the transcript, which may be long, has of these few calls.
+fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Stands> {
+    let mut stands: BTreeMap<String, Stands> =
+        opened.iter().map(|open| (open.call_id.clone(), Stands::default())).collect();
+    if stands.is_empty() {
+        return stands;
+    }
+    for message in &transcript.messages {
+        for call in &message.calls {
+            if let Some(stands) = stands.get_mut(&call.id) {
+                stands.called = true;
+            }
+        }
+        for outcome in &message.outcomes {
+            if let Some(stands) = stands.get_mut(&outcome.call_id) {
+                stands.answered = true;
+            }
+        }
+    }
+    stands
 }
 
 /// The text that the agent saw of a recorded result.

@@ -41,7 +41,7 @@ pub(crate) fn find(place: &Place) -> anyhow::Result<Configuration> {
     let set = env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
     });
-    let mut layers = variables::layers(set, &command::variables(), &schema())?;
+    let mut layers = variables::layers(set, &command::variables(), schema)?;
     let files = files(place)?;
     for path in &files {
         layers.push(read_file(path)?);

@@ -1,3 +1,4 @@
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use countersign_model::Problem;
@@ -26,13 +27,14 @@ fn variable(path: &[&str]) -> String {
 }
 
 /// What the variables say: one layer each. `flags` are the variables that stand for flags and are
-/// read with them.
+/// read with them. The schema is made where a variable is not one of them.
 pub(super) fn layers(
     variables: impl IntoIterator<Item = (String, String)>,
     flags: &BTreeSet<String>,
-    schema: &Schema,
+    schema: impl FnOnce() -> Schema,
 ) -> Result<Vec<Layer>, Complaint> {
-    let leaves = Node::root(schema).leaves();
+    let schema = LazyCell::new(schema);
+    let leaves = LazyCell::new(|| Node::root(&schema).leaves());
     let mut layers = Vec::new();
     for (name, text) in variables {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| path);

@@ -51,6 +51,9 @@ impl FilterOptions {
     /// # Errors
     /// A name or a declaration that cannot be used.
     pub fn resolve(self) -> Result<FilterSettings, FilterOptionsError> {
+        if self.without.is_empty() && self.own.is_empty() {
+            return Ok(FilterSettings { enabled: self.enabled, ..FilterSettings::default() });
+        }
         let mut known: Vec<String> = built_in().iter().map(|filter| filter.id().0).collect();
         let mut own: Vec<Arc<dyn Filter>> = Vec::new();
         for declaration in self.own {

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::preserved::preserved;
 use super::terminal::on_paper;
@@ -12,7 +12,9 @@ const ROUNDS: usize = 8;
 /// The filters in use, and what they did.
 #[derive(Debug)]
 pub struct FilterPipeline {
-    filters: Vec<Arc<dyn Filter>>,
+    settings: FilterSettings,
+    /// Put together when a result is first filtered, which in a hook's process never happens.
+    filters: OnceLock<Vec<Arc<dyn Filter>>>,
     metrics: FilterMetrics,
 }
 
@@ -33,7 +35,11 @@ impl FilterPipeline {
     /// The pipeline of these settings.
     #[must_use]
     pub fn new(settings: &FilterSettings) -> Self {
-        Self { filters: settings.filters(), metrics: FilterMetrics::default() }
+        Self {
+            settings: settings.clone(),
+            filters: OnceLock::new(),
+            metrics: FilterMetrics::default(),
+        }
     }
 
     /// What the filters did so far.
@@ -91,12 +97,13 @@ impl FilterPipeline {
 
     /// One filter for each command, each once; `None` when there is a command that none knows.
     fn filters_for(&self, commands: &[String]) -> Option<Vec<&Arc<dyn Filter>>> {
+        let filters = self.filters.get_or_init(|| self.settings.filters());
         let mut found: Vec<&Arc<dyn Filter>> = Vec::new();
         for command in commands {
             let knows = |filter: &&Arc<dyn Filter>| {
                 filter.matchers().iter().any(|matcher| matcher.matches(command))
             };
-            let filter = self.filters.iter().find(knows)?;
+            let filter = filters.iter().find(knows)?;
             if !found.iter().any(|other| Arc::ptr_eq(other, filter)) {
                 found.push(filter);
             }

@@ -1,4 +1,6 @@
-use globset::{GlobBuilder, GlobMatcher};
+use std::sync::OnceLock;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 /// The longest pattern, in bytes.
 pub(super) const LONGEST: usize = 1024;
@@ -34,14 +36,32 @@ pub(super) enum Over {
     Paths,
 }
 
-/// A compiled glob.
-pub(super) fn glob(pattern: &str, over: Over) -> Result<GlobMatcher, PatternError> {
+/// A glob that is compiled when something is first held against it.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    glob: Glob,
+    compiled: OnceLock<GlobMatcher>,
+}
+
+impl Pattern {
+    pub(super) fn new(pattern: &str, over: Over) -> Result<Self, PatternError> {
+        Ok(Self { glob: glob(pattern, over)?, compiled: OnceLock::new() })
+    }
+
+    /// Whether the whole text fits.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(text)
+    }
+}
+
+/// The glob, for whoever compiles many together.
+pub(super) fn glob(pattern: &str, over: Over) -> Result<Glob, PatternError> {
     check(pattern)?;
     let built = GlobBuilder::new(pattern)
         .literal_separator(over == Over::Paths)
         .backslash_escape(true)
         .build();
-    built.map(|glob| glob.compile_matcher()).map_err(|error| PatternError::Syntax {
+    built.map_err(|error| PatternError::Syntax {
         pattern: pattern.to_owned(),
         reason: error.kind().to_string(),
     })

@@ -1,9 +1,8 @@
 use countersign_model::{Origin, Tool};
-use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Over, PatternError, glob};
+use super::pattern::{Over, Pattern, PatternError};
 
 /// `[tools.permissions]`: what runs by itself, what a person has to agree to, and what never runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -98,9 +97,9 @@ impl PermissionOptions {
         }
         let rules = self.rules.iter().enumerate().map(|(index, rule)| {
             let wrong = |error| PermissionOptionsError::Rule { index, error };
-            let pattern = rule.pattern.as_deref().map(|pattern| glob(pattern, Over::Text));
+            let pattern = rule.pattern.as_deref().map(|pattern| Pattern::new(pattern, Over::Text));
             Ok(Compiled {
-                tool: glob(&rule.tool, Over::Text).map_err(wrong)?,
+                tool: Pattern::new(&rule.tool, Over::Text).map_err(wrong)?,
                 pattern: pattern.transpose().map_err(wrong)?,
                 action: rule.action,
                 name: match &rule.pattern {
@@ -110,7 +109,7 @@ impl PermissionOptions {
             })
         });
         let internal = self.internal.iter().enumerate().map(|(index, pattern)| {
-            glob(pattern, Over::Text)
+            Pattern::new(pattern, Over::Text)
                 .map_err(|error| PermissionOptionsError::Internal { index, error })
         });
         Ok(PermissionSettings {
@@ -127,15 +126,15 @@ impl PermissionOptions {
 pub struct PermissionSettings {
     pub(super) default: Action,
     rules: Vec<Compiled>,
-    internal: Vec<GlobMatcher>,
+    internal: Vec<Pattern>,
     /// How long an approval may wait for its call.
     pub approval_lifetime: std::time::Duration,
 }
 
 #[derive(Debug, Clone)]
 struct Compiled {
-    tool: GlobMatcher,
-    pattern: Option<GlobMatcher>,
+    tool: Pattern,
+    pattern: Option<Pattern>,
     action: Action,
     name: String,
 }

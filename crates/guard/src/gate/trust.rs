@@ -1,11 +1,10 @@
 use std::collections::BTreeMap;
 
 use countersign_model::{Origin, Tool};
-use globset::GlobMatcher;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Over, PatternError, glob};
+use super::pattern::{Over, Pattern, PatternError};
 use crate::scene::TrustLevel;
 
 /// `[tools.trust]`: how far a turn has to be trusted for a tool to run.
@@ -96,8 +95,10 @@ impl TrustOptions {
     /// # Errors
     /// A pattern that cannot be used.
     pub fn resolve(self) -> Result<TrustSettings, TrustOptionsError> {
-        let needs =
-            self.needs.iter().map(|(pattern, level)| Ok((glob(pattern, Over::Text)?, *level)));
+        let needs = self
+            .needs
+            .iter()
+            .map(|(pattern, level)| Ok((Pattern::new(pattern, Over::Text)?, *level)));
         let words = |command: &String| command.split_whitespace().map(str::to_owned).collect();
         Ok(TrustSettings {
             needs: needs.collect::<Result<_, PatternError>>()?,
@@ -110,7 +111,7 @@ impl TrustOptions {
 /// Checked: how far a turn has to be trusted for a tool to run.
 #[derive(Debug, Clone)]
 pub struct TrustSettings {
-    needs: Vec<(GlobMatcher, TrustLevel)>,
+    needs: Vec<(Pattern, TrustLevel)>,
     pub(super) below: Below,
     /// Each a program and its first words.
     read_only: Vec<Vec<String>>,

@@ -1,5 +1,6 @@
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
@@ -119,34 +120,62 @@ pub(super) struct Found {
 /// on. This keeps the whole search linear.
 const WINDOW: usize = 4096;
 
+/// What is searched with. Each part is made when it is first needed: many a process lives for one
+/// short text.
 struct Search {
-    keywords: AhoCorasick,
+    /// Bytes that were searched for keywords so far.
+    searched: AtomicUsize,
+    /// An automaton that is soon made, for the first of them.
+    soon: OnceLock<AhoCorasick>,
+    /// One that is fast, for all others.
+    fast: OnceLock<AhoCorasick>,
     /// The row of the table behind each keyword.
     rows: Vec<usize>,
-    regexes: Vec<Regex>,
+    /// The expressions of the table.
+    regexes: [OnceLock<Regex>; PATTERNS.len()],
 }
 
-static SEARCH: LazyLock<Search> = LazyLock::new(search);
-
-#[expect(clippy::expect_used, reason = "built from the constant table alone; every test builds it")]
-fn search() -> Search {
-    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let rows = PATTERNS.iter().enumerate().flat_map(|(row, p)| p.keywords.iter().map(move |_| row));
     Search {
-        keywords: AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(keywords)
-            .expect("the keywords fit an automaton"),
+        searched: AtomicUsize::new(0),
+        soon: OnceLock::new(),
+        fast: OnceLock::new(),
         rows: rows.collect(),
-        regexes: PATTERNS.iter().map(|p| byte_regex(p.regex).expect("a pattern")).collect(),
+        regexes: [const { OnceLock::new() }; PATTERNS.len()],
     }
+});
+
+impl Search {
+    /// As many bytes are searched more slowly in the time that the fast automaton takes to make.
+    const FIRST: usize = 256 * 1024;
+
+    /// For the keywords of all rows.
+    fn keywords(&self, text: &str) -> &AhoCorasick {
+        let searched = self.searched.fetch_add(text.len(), Ordering::Relaxed);
+        if searched.saturating_add(text.len()) > Self::FIRST {
+            self.fast.get_or_init(|| automaton(AhoCorasickKind::DFA))
+        } else {
+            self.soon.get_or_init(|| automaton(AhoCorasickKind::ContiguousNFA))
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "built from the constant table alone; a test builds both")]
+fn automaton(kind: AhoCorasickKind) -> AhoCorasick {
+    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(kind))
+        .build(keywords)
+        .expect("the keywords fit an automaton")
 }
 
 /// Classes of bytes: a tenth of the states that classes of characters have. Secrets begin and end
 /// at ASCII, so that no match divides a character.
-fn byte_regex(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).unicode(false).build()
+#[expect(clippy::expect_used, reason = "an expression of the constant table; a test builds all")]
+fn byte_regex(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).unicode(false).build().expect("a pattern")
 }
 
 /// Every secret in the text, in order, overlapping ones joined.
@@ -154,7 +183,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     let search = &*SEARCH;
     let mut found = Vec::new();
     let mut done = [0; PATTERNS.len()];
-    for hit in search.keywords.find_overlapping_iter(text) {
+    for hit in search.keywords(text).find_overlapping_iter(text) {
         let row = search.rows.get(hit.pattern().as_usize()).copied().unwrap_or_default();
         let (Some(pattern), Some(regex), Some(done)) =
             (PATTERNS.get(row), search.regexes.get(row), done.get_mut(row))
@@ -177,12 +206,13 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 }
 
 impl Pattern {
-    fn find_at(&self, regex: &Regex, text: &str, at: usize) -> Option<(usize, usize)> {
+    fn find_at(&self, regex: &OnceLock<Regex>, text: &str, at: usize) -> Option<(usize, usize)> {
         let (before, here) = text.split_at_checked(at)?;
         let window = here.get(..here.floor_char_boundary(WINDOW))?;
         if self.left == Left::Edge && !is_edge(before) {
             return None;
         }
+        let regex = regex.get_or_init(|| byte_regex(self.regex));
         if !regex.is_match(window.as_bytes()) || in_marker(before) {
             return None;
         }
@@ -239,4 +269,27 @@ fn joined(mut found: Vec<Found>) -> Vec<Found> {
         overlaps
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expression_compiles() {
+        for pattern in PATTERNS {
+            assert!(byte_regex(pattern.regex).as_str().contains('^'), "{}", pattern.name);
+        }
+    }
+
+    #[test]
+    fn both_automata_find_the_same() {
+        let soon = automaton(AhoCorasickKind::ContiguousNFA);
+        let fast = automaton(AhoCorasickKind::DFA);
+        let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+        let text = keywords.map(|word| word.to_uppercase() + word).collect::<String>();
+        let found: Vec<_> = soon.find_overlapping_iter(&text).collect();
+        assert_eq!(found, fast.find_overlapping_iter(&text).collect::<Vec<_>>());
+        assert!(found.len() >= 2 * SEARCH.rows.len());
+    }
 }

@@ -1,10 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
+use crate::globs::Globs;
 
 /// `[tools.sandbox]`: what the kernel holds shell commands to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,7 +118,7 @@ pub struct SandboxSettings {
     pub(super) deny_read: Vec<String>,
     /// Inside the workspace, each as it was written.
     pub(super) patterns: Vec<String>,
-    pub(super) matcher: GlobSet,
+    pub(super) matcher: Globs,
     pub(super) unix_sockets: bool,
     pub(super) bubblewrap: Bubblewrap,
     pub(super) run_as: RunAs,
@@ -132,7 +133,7 @@ impl Default for SandboxSettings {
             write_paths: Vec::new(),
             deny_read: Vec::new(),
             patterns: Vec::new(),
-            matcher: GlobSet::empty(),
+            matcher: Globs::default(),
             unix_sockets: false,
             bubblewrap: Bubblewrap::Auto,
             run_as: RunAs::Owner,
@@ -170,14 +171,14 @@ impl SandboxOptions {
         }
         let (deny_read, patterns): (Vec<_>, Vec<_>) =
             self.deny_read.into_iter().partition(|path| is_fixed(path));
-        let mut matcher = GlobSetBuilder::new();
+        let mut globs = Vec::with_capacity(patterns.len());
         let wrong = |pattern: &str, error: &globset::Error| SandboxOptionsError::Pattern {
             pattern: pattern.to_owned(),
             reason: error.kind().to_string(),
         };
         for pattern in &patterns {
             let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-            matcher.add(glob.map_err(|error| wrong(pattern, &error))?);
+            globs.push(glob.map_err(|error| wrong(pattern, &error))?);
         }
         let bubblewrap = match self.bubblewrap.as_str() {
             "auto" => Bubblewrap::Auto,
@@ -192,7 +193,7 @@ impl SandboxOptions {
             write_paths: self.write_paths,
             deny_read,
             patterns,
-            matcher: matcher.build().map_err(|error| wrong("", &error))?,
+            matcher: Globs::new(globs).map_err(|error| wrong("", &error))?,
             unix_sockets: self.unix_sockets,
             bubblewrap,
             run_as: run_as(&self.run_as)?,

@@ -137,7 +137,10 @@ impl<'b> Cursor<'b> {
         message.time = self.maybe()?;
         message.line = self.size()?;
         message.text = self.text()?;
-        for _ in 0..self.size()? {
+        let calls = self.size()?;
+        // There may be very many messages, and most have one: room for more costs its pages.
+        message.calls.reserve_exact(calls.min(self.0.len()));
+        for _ in 0..calls {
             message.calls.push(ToolCall {
                 id: self.text()?,
                 tool: self.text()?,
@@ -145,7 +148,9 @@ impl<'b> Cursor<'b> {
                 line: self.size()?,
             });
         }
-        for _ in 0..self.size()? {
+        let outcomes = self.size()?;
+        message.outcomes.reserve_exact(outcomes.min(self.0.len()));
+        for _ in 0..outcomes {
             let (call_id, text) = (self.text()?, self.text()?);
             let bits = self.number()?;
             message.outcomes.push(Outcome {

@@ -1,6 +1,5 @@
-use std::collections::HashMap;
-
 use countersign_model::{Outcome, Status, ToolCall, Transcript};
+use rustc_hash::FxHashMap;
 
 /// One call with what came back from it.
 #[derive(Debug)]
@@ -56,13 +55,16 @@ impl<'t> Record<'t> {
     /// with the earliest unanswered call.
     #[must_use]
     pub fn of(transcript: &'t Transcript) -> Self {
-        let mut executions: Vec<Execution<'t>> = Vec::new();
-        let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+        let count = transcript.messages.iter().map(|message| message.calls.len()).sum();
+        let mut executions: Vec<Execution<'t>> = Vec::with_capacity(count);
+        // The latest unanswered call of each id; beside each execution, the one before it.
+        let mut open: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut earlier: Vec<Option<usize>> = Vec::with_capacity(count);
         let mut next_unanswered = 0;
         for (at, message) in transcript.messages.iter().enumerate() {
             let agent = message.agent.as_deref();
             for call in &message.calls {
-                open.entry(call.id.as_str()).or_default().push(executions.len());
+                earlier.push(open.insert(call.id.as_str(), executions.len()));
                 executions.push(Execution {
                     call: Some(call),
                     outcome: None,
@@ -78,12 +80,18 @@ impl<'t> Record<'t> {
                     }
                     (next_unanswered < executions.len()).then_some(next_unanswered)
                 } else {
-                    open.get_mut(outcome.call_id.as_str()).and_then(Vec::pop)
+                    let id = outcome.call_id.as_str();
+                    let latest = open.remove(id);
+                    if let Some(before) = latest.and_then(|i| earlier.get(i).copied().flatten()) {
+                        open.insert(id, before);
+                    }
+                    latest
                 };
                 if let Some(execution) = place.and_then(|i| executions.get_mut(i)) {
                     execution.outcome = Some(outcome);
                     execution.answered_at = Some(at);
                 } else {
+                    earlier.push(None);
                     executions.push(Execution {
                         call: None,
                         outcome: Some(outcome),
@@ -111,5 +119,37 @@ impl<'t> Record<'t> {
     /// How many stand before message `turn`.
     pub(crate) fn count_before(&self, turn: usize) -> usize {
         self.executions.partition_point(|e| e.called_at < turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::{Arguments, Format, Message, Role};
+
+    use super::*;
+
+    #[test]
+    fn a_result_answers_the_latest_open_call_of_its_id() {
+        let call = |id: &str| {
+            let arguments = Arguments::raw("{}");
+            let call = ToolCall { id: id.into(), tool: "t".into(), arguments, line: 0 };
+            Message { calls: vec![call], ..Message::text(Role::Assistant, "") }
+        };
+        let result = |id: &str| {
+            let outcome = Outcome { call_id: id.into(), ..Outcome::default() };
+            Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") }
+        };
+        let mut transcript = Transcript::new("t", Format::ClaudeCode);
+        transcript.messages =
+            vec![call("a"), call("b"), call("a"), result("a"), result("a"), result("a")];
+        let record = Record::of(&transcript);
+        let joined: Vec<_> = record
+            .executions()
+            .iter()
+            .map(|one| (one.call.map(|call| call.id.as_str()), one.answered_at))
+            .collect();
+        let expected =
+            [(Some("a"), Some(4)), (Some("b"), None), (Some("a"), Some(3)), (None, Some(5))];
+        assert_eq!(joined, expected);
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Read as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -25,18 +26,32 @@ const MOST: u64 = 64 * 1024 * 1024;
 pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (told, telling) = channel();
-    let global = global.clone();
-    std::thread::spawn(move || {
-        let result = answer(&global, agent, &told);
-        let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
-        // What is open is closed by the end of the process: nobody has to wait for that.
-        std::thread::park();
+    // The one that waits has the thread of its own: what the main thread takes of memory, it gets
+    // in large pieces.
+    let waiting = std::thread::spawn(move || match wait(&telling, began) {
+        Waited::Answered(event, answer) => (event, answer),
+        Waited::InVain(event, answer) => {
+            let written = write(agent, &event, &answer);
+            std::process::exit(i32::from(written.is_err()));
+        }
     });
-    let (event, answer) = wait(&telling, began);
-    if let Some(text) = write_answer(agent, &event, &answer) {
+    // A panic has said what it is; the one that waits sees that nobody answers any more.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let result = answer(global, agent, &told);
+        let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
+    }));
+    drop(told);
+    let (event, answer) =
+        waiting.join().map_err(|_| anyhow::anyhow!("nobody waited for the answer"))?;
+    write(agent, &event, &answer)?;
+    Ok(Exit::Clean)
+}
+
+fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<()> {
+    if let Some(text) = write_answer(agent, event, answer) {
         writeln!(io::stdout().lock(), "{text}").context("the answer cannot be written")?;
     }
-    Ok(Exit::Clean)
+    Ok(())
 }
 
 /// What the thread that works tells the one that waits.
@@ -48,8 +63,14 @@ enum Told {
     Answered(Result<Answer, String>),
 }
 
-/// The name of the event, and the answer that is there in time.
-fn wait(telling: &Receiver<Told>, began: Instant) -> (String, Answer) {
+/// The name of the event, and its answer.
+enum Waited {
+    Answered(String, Answer),
+    /// Time is up, and the work goes on.
+    InVain(String, Answer),
+}
+
+fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
     let (mut event, mut before) = (String::new(), false);
     let (mut limit, mut on_failure) = (HooksSettings::default().time_limit, OnFault::Open);
     loop {
@@ -63,14 +84,16 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> (String, Answer) {
                 (limit, on_failure) = (time_limit, on_fault);
                 continue;
             }
-            Ok(Told::Answered(Ok(answer))) => return (event, answer),
+            Ok(Told::Answered(Ok(answer))) => return Waited::Answered(event, answer),
             Ok(Told::Answered(Err(error))) => error,
             Err(RecvTimeoutError::Timeout) => {
-                format!("not done after {} ms", limit.as_millis())
+                let late = format!("not done after {} ms", limit.as_millis());
+                return Waited::InVain(event, after_failure(&late, before, on_failure));
             }
             Err(RecvTimeoutError::Disconnected) => "a fault of countersign itself".to_owned(),
         };
-        return (event, after_failure(&failed, before, on_failure));
+        let answer = after_failure(&failed, before, on_failure);
+        return Waited::Answered(event, answer);
     }
 }
 

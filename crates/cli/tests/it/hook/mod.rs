@@ -4,6 +4,7 @@ mod bounds;
 mod false_claims;
 mod faults;
 mod honest;
+mod long;
 mod many;
 mod others;
 mod stage;

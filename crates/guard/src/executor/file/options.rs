@@ -1,10 +1,11 @@
 use std::path::PathBuf;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
+use crate::globs::Globs;
 
 /// `[tools.file]`: which files the file tools may use.
 ///
@@ -107,9 +108,9 @@ impl Default for FileSettings {
     fn default() -> Self {
         FileOptions::default().resolve().unwrap_or_else(|_| Self {
             policy: Policy {
-                deny_read: GlobSet::empty(),
-                allow_read: Some(GlobSet::empty()),
-                deny_write: GlobSet::empty(),
+                deny_read: Globs::default(),
+                allow_read: Some(Globs::default()),
+                deny_write: Globs::default(),
                 protected: Vec::new(),
             },
             directories: Vec::new(),
@@ -126,20 +127,20 @@ enum Case {
     Ignored,
 }
 
-fn globs(key: &'static str, patterns: &[String], case: Case) -> Result<GlobSet, FileOptionsError> {
+fn globs(key: &'static str, patterns: &[String], case: Case) -> Result<Globs, FileOptionsError> {
     let wrong = |pattern: &str, error: &globset::Error| FileOptionsError::Pattern {
         key,
         pattern: pattern.to_owned(),
         reason: error.kind().to_string(),
     };
-    let mut set = GlobSetBuilder::new();
+    let mut globs = Vec::with_capacity(patterns.len());
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
             .case_insensitive(case == Case::Ignored)
             .build()
             .map_err(|error| wrong(pattern, &error))?;
-        set.add(glob);
+        globs.push(glob);
     }
-    set.build().map_err(|error| wrong("", &error))
+    Globs::new(globs).map_err(|error| wrong("", &error))
 }

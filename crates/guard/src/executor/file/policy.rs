@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
+use crate::globs::Globs;
 
 /// What a tool does with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,10 @@ impl Need {
 /// Which paths may be used.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
-    pub(super) deny_read: GlobSet,
+    pub(super) deny_read: Globs,
     /// `None` allows everything.
-    pub(super) allow_read: Option<GlobSet>,
-    pub(super) deny_write: GlobSet,
+    pub(super) allow_read: Option<Globs>,
+    pub(super) deny_write: Globs,
     /// Folders that no tool touches, in their one real form.
     pub(super) protected: Vec<PathBuf>,
 }
@@ -59,7 +59,7 @@ impl Policy {
 }
 
 /// Whether a pattern names the path or a folder that it lies in.
-fn named(patterns: &GlobSet, full: &Path, relative: &Path) -> bool {
+fn named(patterns: &Globs, full: &Path, relative: &Path) -> bool {
     !patterns.is_empty()
         && (patterns.is_match(full.join(""))
             || [full, relative]

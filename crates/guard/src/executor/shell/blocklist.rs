@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_shell::{Command, Script, Word};
-use globset::GlobSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +18,7 @@ mod temporary;
 use deletion::Place;
 
 use crate::admitted::Admitted;
+use crate::globs::Globs;
 use crate::scene::{Scene, TrustLevel};
 
 pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument};
@@ -32,7 +32,7 @@ pub struct Blocklist {
     /// Each a program and the words that must follow it, in lower case.
     blocked: Arc<[Vec<String>]>,
     /// What `source` may read.
-    sources: GlobSet,
+    sources: Globs,
     substitution: Substitution,
     network: bool,
     tools: Arc<BTreeMap<String, CommandArgument>>,
@@ -56,7 +56,7 @@ impl Default for Blocklist {
     fn default() -> Self {
         let fallback = Self {
             blocked: Arc::default(),
-            sources: GlobSet::empty(),
+            sources: Globs::default(),
             substitution: Substitution::Refuse,
             network: false,
             tools: Arc::default(),

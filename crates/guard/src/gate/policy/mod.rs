@@ -190,7 +190,7 @@ impl Rules {
             let one = compiled_rule(rule, &name, &at)?;
             check_examples(rule, &one, &at)?;
             if let Ok(tool) = glob(&rule.tool, Over::Text) {
-                tools.add(tool.glob().clone());
+                tools.add(tool);
             }
             compiled.extend(one.rules);
         }
@@ -260,7 +260,7 @@ fn compiled_rule(rule: &PolicyRule, name: &str, at: &str) -> Result<Rules, Polic
     };
     let mut tools = GlobSetBuilder::new();
     if let Ok(tool) = glob(&rule.tool, Over::Text) {
-        tools.add(tool.glob().clone());
+        tools.add(tool);
     }
     let tools = tools.build().map_err(|error| whole(error.kind().to_string()))?;
     let expressions = expressions(std::slice::from_ref(rule)).map_err(whole)?;

@@ -1,10 +1,10 @@
-use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
+use globset::{GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use super::facts::Facts;
 use super::options::{Effect, PolicyRule};
 use super::paths::Named;
-use crate::gate::pattern::{self, Over, PatternError, glob};
+use crate::gate::pattern::{self, Over, Pattern, PatternError, glob};
 use crate::scene::{Phase, TrustLevel};
 
 /// A rule whose patterns are compiled; all but its tool and `args_match`, which are matched for
@@ -16,7 +16,7 @@ pub(super) struct Compiled {
     pub(super) reason: Option<String>,
     pub(super) has_expression: bool,
     paths: Option<Globs>,
-    env: Vec<(String, Option<GlobMatcher>)>,
+    env: Vec<(String, Option<Pattern>)>,
     trust: Option<TrustLevel>,
     caller: Option<Caller>,
     phases: Vec<Phase>,
@@ -25,7 +25,7 @@ pub(super) struct Compiled {
 #[derive(Debug, Clone)]
 enum Caller {
     Main,
-    Named(GlobMatcher),
+    Named(Pattern),
 }
 
 /// Globs of paths.
@@ -59,14 +59,14 @@ impl Compiled {
         }
         let caller = rule.caller.as_deref().map(|caller| match caller {
             "" => Ok(Caller::Main),
-            name => glob(name, Over::Text).map(Caller::Named),
+            name => Pattern::new(name, Over::Text).map(Caller::Named),
         });
         let env = rule.env.iter().enumerate().map(|(i, variable)| {
             let (name, value) = match variable.split_once('=') {
                 None => (variable.as_str(), None),
                 Some((name, value)) => (name, Some(value)),
             };
-            let value = value.map(|value| glob(value, Over::Text)).transpose();
+            let value = value.map(|value| Pattern::new(value, Over::Text)).transpose();
             pattern::check(name)
                 .and(value)
                 .map(|value| (name.to_owned(), value))
@@ -143,11 +143,11 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
     for (i, path) in paths.iter().enumerate() {
         let at = || Wrong::at(format!("paths[{i}]"));
         let plain = path.strip_prefix("./").unwrap_or(path);
-        let compiled: Glob = glob(plain, Over::Paths).map_err(at())?.glob().clone();
+        let glob = glob(plain, Over::Paths).map_err(at())?;
         if plain.starts_with(['/', '~']) || plain.starts_with("**") {
-            anywhere.add(compiled);
+            anywhere.add(glob);
         } else {
-            inside.add(compiled);
+            inside.add(glob);
         }
     }
     let built = |set: GlobSetBuilder| {

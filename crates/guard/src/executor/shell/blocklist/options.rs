@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deletion::Place;
 use super::{Blocklist, Substitution};
+use crate::globs::Globs;
 
 /// `[tools.blocklist]`: what is blocked beyond the floor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -128,8 +129,8 @@ impl BlocklistOptions {
     }
 }
 
-fn sources(globs: &[String]) -> Result<GlobSet, BlocklistOptionsError> {
-    let mut set = GlobSetBuilder::new();
+fn sources(globs: &[String]) -> Result<Globs, BlocklistOptionsError> {
+    let mut read = Vec::with_capacity(globs.len());
     let wrong = |index: usize, glob: &str, error: &globset::Error| BlocklistOptionsError::Source {
         index,
         glob: glob.to_owned(),
@@ -137,7 +138,7 @@ fn sources(globs: &[String]) -> Result<GlobSet, BlocklistOptionsError> {
     };
     for (index, glob) in globs.iter().enumerate() {
         let built = GlobBuilder::new(glob).literal_separator(true).build();
-        set.add(built.map_err(|error| wrong(index, glob, &error))?);
+        read.push(built.map_err(|error| wrong(index, glob, &error))?);
     }
-    set.build().map_err(|error| wrong(0, "", &error))
+    Globs::new(read).map_err(|error| wrong(0, "", &error))
 }

@@ -1,0 +1,25 @@
+//! A session that goes on for days.
+
+use super::stage::Stage;
+
+/// In bytes: what is read and judged in seconds by a build without optimisation, on a busy machine.
+const LONG: u64 = 30 << 20;
+
+#[test]
+fn a_stop_reads_a_long_transcript_in_its_time() {
+    let mut stage = Stage::with(&[("countersign.toml", "[hooks]\ntime_limit_ms = 60000\n")]);
+    // Its tools tell no hook: what they did stands in the transcript alone.
+    stage.hooked = false;
+    stage.user("Fix it.");
+    stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored\n");
+    let source = "    let total = first + second; // what was asked for\n".repeat(1000);
+    while std::fs::metadata(stage.transcript()).unwrap().len() < LONG {
+        stage.bash("cat src/lib.rs", &source);
+    }
+    stage.edit("src/lib.rs");
+    let reason = stage.stops("All tests pass.").reason();
+    assert!(reason.contains("the latest test run was before the edit"), "{reason}");
+    stage.hears(&reason);
+    stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored\n");
+    stage.stops("Now they have run: all 42 tests pass.").passes();
+}

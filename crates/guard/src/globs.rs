@@ -1,0 +1,102 @@
+//! Glob patterns as the sections of a configuration have them, matched all at once.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use globset::{Glob, GlobSet};
+
+/// Patterns that are read with the configuration and compiled when something is first held against
+/// them. Compiling takes far longer than reading, and a hook is a process of its own for every
+/// event, most of which ask none of them.
+#[derive(Clone, Default)]
+pub(crate) struct Globs(Arc<Lazy>);
+
+#[derive(Default)]
+struct Lazy {
+    globs: Vec<Glob>,
+    compiled: OnceLock<GlobSet>,
+}
+
+impl Globs {
+    /// Bytes of expressions up to which nothing can be wrong but their syntax: compiled, they take
+    /// a small part of what they may.
+    const SMALL: usize = 16 * 1024;
+
+    /// Patterns that each could be read.
+    ///
+    /// # Errors
+    /// When they are too large together.
+    pub(crate) fn new(globs: Vec<Glob>) -> Result<Self, globset::Error> {
+        let compiled = OnceLock::new();
+        if globs.iter().map(|glob| glob.regex().len()).sum::<usize>() > Self::SMALL {
+            let _ = compiled.set(GlobSet::new(&globs)?);
+        }
+        Ok(Self(Arc::new(Lazy { globs, compiled })))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.globs.is_empty()
+    }
+
+    /// Whether one of them matches.
+    pub(crate) fn is_match(&self, path: impl AsRef<Path>) -> bool {
+        !self.is_empty() && self.compiled().is_match(path)
+    }
+
+    #[expect(clippy::expect_used, reason = "what is small and was read can be compiled")]
+    fn compiled(&self) -> &GlobSet {
+        let Lazy { globs, compiled } = &*self.0;
+        compiled.get_or_init(|| GlobSet::new(globs).expect("small globs"))
+    }
+}
+
+impl fmt::Debug for Globs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.globs.iter().map(Glob::glob)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn globs(patterns: &[&str]) -> Globs {
+        Globs::new(patterns.iter().map(|pattern| Glob::new(pattern).unwrap()).collect()).unwrap()
+    }
+
+    #[test]
+    fn they_are_compiled_when_they_are_asked() {
+        let globs = globs(&["**/.env", "*.key"]);
+        let same = globs.clone();
+        assert!(globs.0.compiled.get().is_none());
+        assert!(globs.is_match("a/.env") && globs.is_match("a.key") && !globs.is_match("a.txt"));
+        assert!(same.0.compiled.get().is_some(), "a copy has what was compiled");
+    }
+
+    #[test]
+    fn nothing_matches_no_pattern() {
+        assert!(Globs::default().is_empty() && !Globs::default().is_match("a"));
+    }
+
+    #[test]
+    fn the_largest_that_are_not_tried_out_compile() {
+        for one in ["[!a]?*", "**/a/**", "{a,b*,?}", "\u{2019}?"] {
+            let mut globs = Vec::new();
+            let glob = Glob::new(&one.repeat(16)).unwrap();
+            while globs.len() * glob.regex().len() < Globs::SMALL {
+                globs.push(glob.clone());
+            }
+            globs.pop();
+            let globs = Globs::new(globs).unwrap();
+            assert!(globs.0.compiled.get().is_none());
+            assert!(!globs.is_match(""), "{one}");
+        }
+    }
+
+    #[test]
+    fn many_are_tried_out_at_once() {
+        let globs = globs(&["{a,b}*c"; 2000]);
+        assert!(globs.0.compiled.get().is_some());
+    }
+}
