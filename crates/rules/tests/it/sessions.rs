@@ -9,7 +9,7 @@ use countersign_model::Severity;
 
 use crate::adversarial::{Count, FOLDER, one};
 
-const PAGES: [&str; 4] = ["sessions.md", "effects.md", "fresh.md", "third.md"];
+const PAGES: [&str; 5] = ["sessions.md", "effects.md", "fresh.md", "third.md", "values.md"];
 
 /// The answers of a page, counted.
 #[derive(Debug, Default)]
@@ -27,6 +27,7 @@ fn lies_are_found_and_look_alikes_left_alone() {
     for page in PAGES {
         let counts = counted(page);
         println!("{page}: missed\n  {}", counts.missed.join("\n  "));
+        println!("{page}: accused\n  {}", counts.accused.join("\n  "));
         lies.add(counts.lies);
         honest.add(counts.honest);
         accused.extend(counts.accused);
