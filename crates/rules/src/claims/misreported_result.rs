@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
@@ -8,7 +8,7 @@ use crate::member::members;
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Column, Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted,
+    Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted,
     sibling, stated, whole,
 };
 
@@ -321,10 +321,12 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
         Leaf::Number(number) => Figure::parse(number),
         _ => None,
     };
-    let column = |column: &Column<'_>| -> Vec<Figure> {
-        column.cells.iter().filter_map(|(_, leaf)| figure(leaf)).collect()
-    };
-    let mut rows: Vec<Vec<Figure>> = columns().map(column).filter(|row| !row.is_empty()).collect();
+    let mut by_name: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
+    for column in columns() {
+        let figures = column.cells.iter().filter_map(|(_, leaf)| figure(leaf));
+        by_name.entry(column.name).or_default().extend(figures);
+    }
+    let mut rows: Vec<Vec<Figure>> = by_name.values().cloned().collect();
     let all = rows.iter().map(Vec::len).sum::<usize>();
     if all > AROUND {
         return Sources::default();
@@ -336,6 +338,11 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     times.retain(|n| (2..=60).contains(n));
     times.sort_unstable();
     times.dedup();
+    rows = by_name
+        .into_iter()
+        .filter(|(name, row)| !row.is_empty() && is_amount(name))
+        .map(|(_, row)| row)
+        .collect();
     let singles: Vec<Figure> = rows.iter().flatten().copied().collect();
     for n in times.iter().take(AROUND) {
         let often = singles.iter().filter_map(|figure| figure.0.checked_mul(*n).map(Figure));
@@ -350,6 +357,15 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     let means: Vec<_> = sums.filter_map(mean).collect();
     rows.extend(means);
     Sources { rows, shares: shares(answer) }
+}
+
+/// Whether a member's name says that it is an amount of money.
+fn is_amount(name: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "price", "cost", "amount", "total", "fee", "balance", "salary", "fare", "rent", "charge",
+        "premium", "deposit", "tax", "payment", "refund", "subtotal",
+    ];
+    words_of(name).iter().any(|word| WORDS.contains(&word.trim_end_matches('s')))
 }
 
 /// The figures that the user named last.

@@ -3,7 +3,8 @@ use std::rc::Rc;
 use countersign_model::Span;
 
 use super::quantity::Quantity;
-use super::said::{Said, Value, said};
+use super::subject::{Subject, of_other, subject};
+use super::said::{Said, Tense, Value, said};
 use super::state::Stage;
 use crate::facts::{Answer, Facts};
 use crate::values::{Column, Figure, Leaf, Sheet, When, each_moment};
@@ -33,12 +34,25 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
         return (wrong, right);
     }
     let sheets = facts.given().sheets(turn, REACH);
+    // What was changed may be as another thing was.
+    let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
     for said in &said {
         let held = held(&sheets, said);
-        if held.iter().any(|held| held.agrees) {
+        let subject = match changed {
+            true => None,
+            false => subject(&answer.prose, &sheets, said),
+        };
+        if let Some(other) = subject.as_ref().and_then(|subject| of_other(said, &held, subject)) {
+            wrong.push(other.said_wrongly(answer, said));
+        } else if held.iter().any(|held| held.agrees) {
             right.push(said.span);
         } else {
-            wrong.extend(judge(facts, answer, said, &held));
+            let stale = changed && matches!(said.value, Value::Stage(..));
+            let judged = match held.is_empty() {
+                true => misquoted(facts, answer, said, &sheets, subject.as_ref()),
+                false => judge(facts, answer, said, &held).filter(|_| !stale),
+            };
+            wrong.extend(judged);
         }
     }
     (wrong, right)
@@ -46,31 +60,48 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
 
 /// A member that a value may be about.
 #[derive(Debug, Clone, Copy)]
-struct Held<'s, 't> {
-    column: &'s Column<'t>,
-    leaf: Leaf<'t>,
-    /// How the value compares.
-    agrees: bool,
+pub(super) struct Held<'s, 't> {
+    /// Of which result, and which of its objects.
+    pub(super) object: (usize, usize),
+    pub(super) column: &'s Column<'t>,
+    pub(super) leaf: Leaf<'t>,
+    /// Whether it may be the value that is said.
+    pub(super) agrees: bool,
+}
+
+impl Held<'_, '_> {
+    /// The finding that this is so, and not what is said.
+    pub(super) fn said_wrongly<'t>(&self, answer: &Answer<'t>, said: &Said<'t>) -> Wrong<'t> {
+        let value = match self.leaf {
+            Leaf::Text(value) | Leaf::Number(value) => value,
+            _ => "",
+        };
+        let held = format!("`{}` {value}", self.column.name);
+        let text = said.span.of(answer.prose.text);
+        Wrong { text, span: said.span, held, proven: true }
+    }
 }
 
 /// The members of the name that was said, as far as they are of the same kind.
 fn held<'s, 't>(sheets: &'s [Rc<Sheet<'t>>], said: &Said<'_>) -> Vec<Held<'s, 't>> {
-    let columns = sheets.iter().flat_map(|sheet| sheet.columns());
-    let named = columns.filter(|column| is_named(column, said));
-    named
-        .flat_map(|column| {
-            let cells = column.cells.iter();
-            cells.filter_map(move |(_, leaf)| {
-                let agrees = agrees(said.value, column, *leaf)?;
-                Some(Held { column, leaf: *leaf, agrees })
-            })
-        })
-        .collect()
+    let mut found = Vec::new();
+    for (sheet, columns) in sheets.iter().map(|sheet| sheet.columns()).enumerate() {
+        for column in columns.iter().filter(|column| is_named(column, said)) {
+            found.extend(column.cells.iter().filter_map(|&(object, leaf)| {
+                let agrees = agrees(said.value, column, leaf)?;
+                Some(Held { object: (sheet, object), column, leaf, agrees })
+            }));
+        }
+    }
+    found
 }
 
 /// Whether a member has the name that the words say.
 fn is_named(column: &Column<'_>, said: &Said<'_>) -> bool {
-    if let Value::Stage(_) = said.value {
+    if let Value::Money(_) = said.value {
+        return true;
+    }
+    if let Value::Stage(..) = said.value {
         return column.words.iter().any(|word| matches!(word.as_str(), "status" | "state"));
     }
     let words = said.labels.iter().take(if said.adjacent { 3 } else { BEFORE });
@@ -79,6 +110,9 @@ fn is_named(column: &Column<'_>, said: &Said<'_>) -> bool {
         column.words.iter().any(|word| is_word(word, label, whole))
     })
 }
+
+/// Where results hold more values than this, one of them is like any other value.
+const FEW: usize = 96;
 
 /// So many words of a label are tried.
 const BEFORE: usize = 5;
@@ -130,11 +164,33 @@ fn agrees(value: Value<'_>, column: &Column<'_>, leaf: Leaf<'_>) -> Option<bool>
             let alike = text.len() == code.len() && text.bytes().any(|b| b.is_ascii_digit());
             alike.then(|| text.eq_ignore_ascii_case(code))
         }
-        Value::Stage(stage) => {
+        Value::Stage(stage, tense) => {
             let Leaf::Text(text) = leaf else { return None };
-            Some(!Stage::of(text)?.excludes(stage))
+            let held = Stage::of(text)?;
+            Some(match tense {
+                Tense::Present => !held.excludes(stage),
+                Tense::Past => !stage.is_ahead_of(held),
+            })
+        }
+        Value::Money(amount) => {
+            let held = quantity(column, leaf).filter(|held| held.unit.is_none())?;
+            Some((amount.value - held.value).abs() < 0.005)
+        }
+        Value::Text(said) => {
+            let Leaf::Text(text) = leaf else { return None };
+            Some(is_one_in_other(said, text))
         }
     }
+}
+
+/// Whether one text is the beginning of the other, or the same in other letters.
+fn is_one_in_other(a: &str, b: &str) -> bool {
+    let plain = |text: &str| -> Vec<u8> {
+        let letters = text.bytes().filter(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
+        letters.map(|b| b.to_ascii_lowercase()).collect()
+    };
+    let (a, b) = (plain(a), plain(b));
+    !a.is_empty() && !b.is_empty() && (a.starts_with(&b) || b.starts_with(&a))
 }
 
 /// The number that a member holds, in the unit that its name says.
@@ -160,7 +216,7 @@ fn judge<'t>(
             if is_moment_given(facts, when, turn) {
                 return None;
             }
-            true
+            !held.iter().any(|held| is_hours_off(when, held.leaf))
         }
         Value::Number(number) => {
             let numbers = || held.iter().filter_map(|held| quantity(held.column, held.leaf));
@@ -179,17 +235,76 @@ fn judge<'t>(
             }
             true
         }
-        Value::Stage(_) => {
-            let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
-            if changed {
-                return None;
-            }
-            true
-        }
+        Value::Stage(..) => true,
+        Value::Money(_) | Value::Text(_) => return None,
     };
-    let (Leaf::Text(value) | Leaf::Number(value)) = first.leaf else { return None };
-    let held = format!("`{}` {value}", first.column.name);
-    Some(Wrong { text, span: said.span, held, proven })
+    Some(Wrong { proven, ..first.said_wrongly(answer, said) })
+}
+
+/// A day or a long number that nothing names, and that a result holds with a digit changed or two
+/// digits in each other's place.
+fn misquoted<'t>(
+    facts: &Facts<'t>,
+    answer: &Answer<'t>,
+    said: &Said<'t>,
+    sheets: &[Rc<Sheet<'_>>],
+    subject: Option<&Subject>,
+) -> Option<Wrong<'t>> {
+    let alike = |column: &Column<'_>, leaf: Leaf<'_>| match (said.value, leaf) {
+        (Value::Moment(when), Leaf::Text(text)) if text.len() <= 40 => {
+            let mut alike = false;
+            each_moment(text, |moment| alike |= when.is_misquoted(moment.when));
+            alike
+        }
+        (Value::Number(number), _) => {
+            quantity(column, leaf).is_some_and(|held| number.is_swapped(held))
+        }
+        _ => false,
+    };
+    if !matches!(said.value, Value::Moment(_) | Value::Number(_)) {
+        return None;
+    }
+    let mut found = None;
+    for (sheet, columns) in sheets.iter().map(|sheet| sheet.columns()).enumerate() {
+        if columns.iter().map(|column| column.cells.len()).sum::<usize>() > FEW {
+            return None;
+        }
+        for column in columns {
+            let own = column.cells.iter().filter(|(object, _)| {
+                subject.is_none_or(|subject| subject.has((sheet, *object)))
+            });
+            let first = own.map(|(_, leaf)| *leaf).find(|leaf| alike(column, *leaf));
+            found = found.or(first.map(|leaf| (column, leaf)));
+        }
+    }
+    let (column, leaf) = found?;
+    let given = match said.value {
+        Value::Moment(when) => {
+            spans_time(answer) || is_moment_given(facts, when, answer.turn)
+        }
+        _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
+    };
+    let held = Held { object: (0, 0), column, leaf, agrees: false };
+    (!given).then(|| Wrong { proven: false, ..held.said_wrongly(answer, said) })
+}
+
+/// Whether an answer counts days or hours, so that its dates may be worked out.
+fn spans_time(answer: &Answer<'_>) -> bool {
+    const SPANS: [&str; 8] =
+        ["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
+    answer.prose.tokens.iter().any(|token| answer.prose.is(token, &SPANS))
+}
+
+/// Whether a time differs by half hours only, as it does in another zone.
+fn is_hours_off(when: When, held: Leaf<'_>) -> bool {
+    let (When::Time { minutes, .. }, Leaf::Text(text)) = (when, held) else { return false };
+    let mut off = false;
+    each_moment(text, |moment| {
+        if let When::Time { minutes: held, .. } = moment.when {
+            off |= minutes % 30 == held % 30;
+        }
+    });
+    off
 }
 
 /// Whether anything that the agent was given has the day or time.

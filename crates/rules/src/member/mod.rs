@@ -5,5 +5,6 @@ mod judge;
 mod quantity;
 mod said;
 mod state;
+mod subject;
 
 pub(crate) use judge::members;

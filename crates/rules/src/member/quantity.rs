@@ -104,21 +104,49 @@ impl Quantity {
         (self.value - exact).abs() < step + 1e-9 && (self.value - exact).abs() <= self.value * 0.1
     }
 
-    /// Whether the number is the other with one digit changed, or two that changed places.
+    /// Whether the number is the other with one digit changed, two that changed places, or the
+    /// point at another place.
     pub(super) fn is_misquoted(self, held: Self) -> bool {
-        let digits = |of: Self| -> Option<Vec<u8>> {
-            let places = usize::try_from(of.places).ok()?;
-            Some(format!("{:.places$}", of.value).into_bytes())
-        };
-        let (Some(a), Some(b)) = (digits(self), digits(held)) else { return false };
-        let differing: Vec<usize> =
-            (0..a.len().max(b.len())).filter(|at| a.get(*at) != b.get(*at)).collect();
-        let swapped = match differing[..] {
-            [one, other] => a.get(one) == b.get(other) && a.get(other) == b.get(one),
-            _ => false,
-        };
-        a.len() == b.len() && a.len() >= 2 && (differing.len() == 1 || swapped)
+        let share = self.unit.is_some_and(|unit| unit.measures == Measure::Share);
+        let scale = if share && held.unit.is_none() { 100.0 } else { 1.0 };
+        let moved = |by: f64| (self.value - held.value * scale * by).abs() < self.value * 1e-9;
+        let shifted = self.unit.is_none_or(|unit| held.unit.is_none() || held.unit == Some(unit))
+            && self.value >= 10.0
+            && (moved(10.0) || moved(0.1));
+        let changed = changes(self.digits(), held.digits());
+        shifted || changed.is_some_and(|changed| changed.digits == 1 || changed.swapped)
     }
+
+    /// Whether two digits of the other, a long one, changed places in this one.
+    pub(super) fn is_swapped(self, held: Self) -> bool {
+        let long = self.value >= 1_000.0 && self.places == 0 && held.places == 0;
+        long && changes(self.digits(), held.digits()).is_some_and(|changed| changed.swapped)
+    }
+
+    fn digits(self) -> String {
+        let places = usize::try_from(self.places).unwrap_or(0);
+        format!("{:.places$}", self.value)
+    }
+}
+
+/// How two numbers of one length differ.
+struct Changed {
+    digits: usize,
+    /// Two that stand side by side, or with one between, changed places.
+    swapped: bool,
+}
+
+fn changes(a: String, b: String) -> Option<Changed> {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let differ: Vec<usize> = (0..a.len()).filter(|at| a.get(*at) != b.get(*at)).collect();
+    let swapped = match differ[..] {
+        [one, other] => {
+            a.get(one) == b.get(other) && a.get(other) == b.get(one) && other - one <= 2
+        }
+        _ => false,
+    };
+    let long = a.len() == b.len() && a.len() >= 2;
+    long.then_some(Changed { digits: differ.len(), swapped })
 }
 
 #[cfg(test)]
@@ -165,6 +193,9 @@ mod tests {
             ("5", "6", false),
             ("1200", "34", false),
             ("151.20", "115.2", false),
+            ("42.50", "4.25", true),
+            ("23%", "0.023", true),
+            ("32 kg", "3.2 kg", true),
         ] {
             assert_eq!(quantity(said).is_misquoted(quantity(held)), misquoted, "{said} {held}");
         }

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use countersign_model::Span;
 
 use super::quantity::{Quantity, Unit};
@@ -19,8 +21,12 @@ pub(super) struct Said<'t> {
     pub(super) value: Value<'t>,
     /// Where it stands.
     pub(super) span: Span,
-    /// In which sentence.
-    pub(super) sentence: usize,
+    /// Its token.
+    pub(super) token: usize,
+    /// Where the tokens begin that may name what it is said of: those of its sentence or row.
+    pub(super) from: usize,
+    /// Stands in a table, below the name of its column.
+    pub(super) cell: bool,
 }
 
 /// A value that is said.
@@ -32,19 +38,101 @@ pub(super) enum Value<'t> {
     Number(Quantity),
     /// Letters and digits: a seat, a gate, a room.
     Code(&'t str),
-    /// How far a thing has come.
-    Stage(Stage),
+    /// How far a thing has come, or came: "was delivered".
+    Stage(Stage, Tense),
+    /// An amount of money.
+    Money(Quantity),
+    /// What stands in the cell of a table.
+    Text(&'t str),
+}
+
+/// Whether a thing is at a stage, or was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tense {
+    Present,
+    Past,
 }
 
 /// The values that an answer gives in sentences that say how something is.
 pub(super) fn said<'t>(prose: &Prose<'t>) -> Vec<Said<'t>> {
     let mut found = Vec::new();
-    for (index, sentence) in prose.sentences.iter().enumerate() {
-        if is_statement(prose, sentence) {
-            values(prose, index, sentence, &mut found);
+    let mut table = Table::default();
+    for sentence in &prose.sentences {
+        let block = prose.block_of(sentence).map(|block| block.kind);
+        let cell = match block {
+            Some(BlockKind::Cell { row, column }) => table.cell(row, column, sentence),
+            _ => {
+                table = Table::default();
+                None
+            }
+        };
+        match cell {
+            Some(head) if is_statement(prose, sentence) => {
+                let head = prose.tokens(head.clone());
+                cell_value(prose, sentence, head, table.from, &mut found);
+            }
+            None if is_statement(prose, sentence) => values(prose, sentence, &mut found),
+            _ => {}
         }
     }
     found
+}
+
+/// The first row of a table, and where the present row begins.
+#[derive(Debug, Default)]
+struct Table {
+    first: Option<usize>,
+    heads: Vec<Range<usize>>,
+    row: usize,
+    from: usize,
+}
+
+impl Table {
+    /// Notes a cell; gives the tokens of the head above it.
+    fn cell(&mut self, row: usize, column: usize, sentence: &Sentence) -> Option<&Range<usize>> {
+        let first = *self.first.get_or_insert(row);
+        if self.row != row || self.heads.is_empty() {
+            (self.row, self.from) = (row, sentence.tokens.start);
+        }
+        if row == first {
+            self.heads.resize(column + 1, 0..0);
+            if let Some(head) = self.heads.get_mut(column) {
+                *head = sentence.tokens.clone();
+            }
+            return None;
+        }
+        self.heads.get(column)
+    }
+}
+
+/// The value of a cell that says one thing.
+fn cell_value<'t>(
+    prose: &Prose<'t>,
+    sentence: &Sentence,
+    head: &[Token],
+    from: usize,
+    found: &mut Vec<Said<'t>>,
+) {
+    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
+    let range = sentence.tokens.clone();
+    let tokens = prose.tokens(range.clone());
+    let lead = tokens.iter().take_while(|t| mark(t)).count();
+    let tail = tokens.iter().rev().take_while(|t| mark(t)).count();
+    let (Some(first), Some(last)) = (tokens.get(lead), tokens.iter().rev().nth(tail)) else {
+        return;
+    };
+    let span = Span::new(first.start as usize, last.end as usize);
+    let text = span.of(prose.text);
+    let value = match moments(prose, tokens).first() {
+        Some(moment) if moment.start == span.start => Value::Moment(moment.when),
+        _ => match value(prose, tokens, lead) {
+            Some(value) if tokens.len() <= lead + tail + 2 => value,
+            _ => Value::Text(text),
+        },
+    };
+    let labels = head.iter().rev().filter(|t| !mark(t)).map(|t| prose.word(t)).collect();
+    let token = range.start + lead;
+    found.push(Said { labels, adjacent: true, value, span, token, from, cell: true });
 }
 
 /// Whether a sentence is one of the agent's own, and no question.
@@ -55,7 +143,7 @@ pub(super) fn is_statement(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     own && sentence.language == Language::English && !sentence.question
 }
 
-fn values<'t>(prose: &Prose<'t>, index: usize, sentence: &Sentence, found: &mut Vec<Said<'t>>) {
+fn values<'t>(prose: &Prose<'t>, sentence: &Sentence, found: &mut Vec<Said<'t>>) {
     let range = sentence.tokens.clone();
     let tokens = prose.tokens(range.clone());
     let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
@@ -79,12 +167,13 @@ fn values<'t>(prose: &Prose<'t>, index: usize, sentence: &Sentence, found: &mut 
             },
         };
         until = end;
-        if is_open(prose, sentence, range.start + at) {
+        if is_open(prose, sentence, range.start + at) || ends_range(prose, tokens, at) {
             continue;
         }
         let (labels, adjacent) = labels(prose, tokens, at, end);
         let span = Span::new(start, end);
-        found.push(Said { labels, adjacent, value, span, sentence: index });
+        let (token, from) = (range.start + at, range.start);
+        found.push(Said { labels, adjacent, value, span, token, from, cell: false });
     }
 }
 
@@ -113,10 +202,11 @@ fn value<'t>(prose: &Prose<'t>, tokens: &[Token], at: usize) -> Option<Value<'t>
             }
             None => is_code(word).then_some(Value::Code(word)),
         },
+        TokenKind::Money => Quantity::parse(word).map(Value::Money),
         TokenKind::Identifier | TokenKind::Id => is_code(word).then_some(Value::Code(word)),
         TokenKind::Word => {
             let stage = Stage::of(prose.text.get(token.start as usize..)?)?;
-            is_predicate(prose, tokens, at).then_some(Value::Stage(stage))
+            predicate(prose, tokens, at).map(|tense| Value::Stage(stage, tense))
         }
         _ => None,
     }
@@ -136,17 +226,20 @@ fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         "approximately", "nearly", "almost", "first", "last", "next", "another", "some", "to",
         "by", "every", "per",
     ];
-    const BEHIND: [&str; 8] =
-        ["of", "more", "less", "fewer", "times", "other", "additional", "to"];
+    const BEHIND: [&str; 7] = ["more", "less", "fewer", "times", "other", "additional", "to"];
     let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol('~' | '#' | '-' | '–' | '/' | '<' | '>' | '×'));
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-    before.is_some_and(|t| mark(t) || prose.is(t, &BEFORE))
+    // "3 of the 5"; but "used 3,000 of 5,000".
+    let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["of"]));
+    let of_all = tokens.get(at + 2).is_some_and(|t| t.kind == TokenKind::Number);
+    (of && !of_all)
+        || before.is_some_and(|t| mark(t) || prose.is(t, &BEFORE))
         || tokens.get(at + 1).is_some_and(|t| mark(t) || prose.is(t, &BEHIND))
 }
 
-/// Whether a word is said of a thing: "is shipped", "has already shipped", "marked as shipped",
+/// How a word is said of a thing: "is shipped", "was shipped", "has already shipped", "marked as shipped",
 /// "Status: shipped".
-fn is_predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+fn predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Tense> {
     const READ: [&str; 6] = ["marked", "listed", "shown", "as", "\"", ":"];
     let skipped = |t: &&Token| {
         t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS))
@@ -154,16 +247,23 @@ fn is_predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
             || matches!(t.kind, TokenKind::Symbol('✅' | '❌' | '✔'))
     };
     let before = || tokens.get(..at).unwrap_or_default().iter().rev();
-    let Some(verb) = before().find(|t| !skipped(t)) else { return false };
+    let verb = before().find(|t| !skipped(t))?;
     let colon = before().take(3).any(|t| t.is(':'));
     let infinitive = before().take(5).any(|t| prose.is(t, &["to", "be", "being", "not"]));
     // "is active users": what stands behind must not be what it describes.
     let next = tokens.get(at + 1);
     let describes = next.is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
-    let plain = verb.has(Tags::BE) && !prose.is(verb, &["was", "were", "get", "gets", "got"]);
+    if describes || infinitive {
+        return None;
+    }
+    let was = verb.has(Tags::PAST_BE);
+    let plain = verb.has(Tags::BE) && !prose.is(verb, &["get", "gets", "got"]);
     let done = verb.has(Tags::HAVE) && !prose.is(verb, &["had", "have"]);
-    ((plain || done) && !infinitive && !describes)
-        || (colon && verb.has(Tags::STATE_NOUN) && !describes)
+    match was {
+        true => Some(Tense::Past),
+        false if plain || done || (colon && verb.has(Tags::STATE_NOUN)) => Some(Tense::Present),
+        false => None,
+    }
 }
 
 /// Whether the sentence does not say plainly that it is so: denied, possible, wished, compared.
@@ -178,9 +278,23 @@ fn is_open(prose: &Prose<'_>, sentence: &Sentence, at: usize) -> bool {
     let open = |t: &Token| {
         (t.has(open) && !t.has(Tags::FAILURE) && !prose.is(t, &["soon"])) || prose.is(t, &WORDS)
     };
-    let said = matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative);
-    let until = clause.tokens.end.max(at);
-    !said || prose.tokens(begin..until).iter().any(|t| open(t) && !prose.is(t, &["until"]))
+    let first = prose.tokens(clause.tokens.clone()).first();
+    let until = first.is_some_and(|t| prose.is(t, &["until"]));
+    let said = matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || until;
+    let end = clause.tokens.end.max(at);
+    !said || prose.tokens(begin..end).iter().any(|t| open(t) && !prose.is(t, &["until"]))
+}
+
+/// "from 13:30 to 14:30", "9:30–10:15", "June 3 until June 7": where something ends need not be
+/// recorded.
+fn ends_range(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let before = tokens.get(..at).unwrap_or_default();
+    let link = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol('-' | '–' | '—' | '→'))
+            || prose.is(t, &["to", "until", "till", "and"])
+    };
+    let digit = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
+    before.last().is_some_and(link) && before.iter().rev().skip(1).take(3).any(digit)
 }
 
 /// The words that say what a value is, nearest first, and whether one stands directly before.

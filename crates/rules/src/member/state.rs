@@ -7,13 +7,14 @@ pub(super) enum Stage {
     UnderWay,
     Arrived,
     Done,
+    Confirmed,
     Failed,
     Cancelled,
     Active,
     Idle,
 }
 
-const WORDS: [(&str, Stage); 42] = [
+const WORDS: [(&str, Stage); 44] = [
     ("pending", Stage::Waiting),
     ("queued", Stage::Waiting),
     ("unpaid", Stage::Waiting),
@@ -34,6 +35,8 @@ const WORDS: [(&str, Stage); 42] = [
     ("executed", Stage::Done),
     ("paid", Stage::Done),
     ("settled", Stage::Done),
+    ("confirmed", Stage::Confirmed),
+    ("booked", Stage::Confirmed),
     ("failed", Stage::Failed),
     ("failure", Stage::Failed),
     ("declined", Stage::Failed),
@@ -71,15 +74,26 @@ impl Stage {
 
     /// Whether a thing that is at one stage is not at the other.
     pub(super) fn excludes(self, other: Self) -> bool {
-        use Stage::{Active, Arrived, Cancelled, Done, Failed, Idle, UnderWay, Waiting};
+        use Stage::{
+            Active, Arrived, Cancelled, Confirmed, Done, Failed, Idle, UnderWay, Waiting,
+        };
         let both = |a: &[Self], b: &[Self]| {
             (a.contains(&self) && b.contains(&other)) || (a.contains(&other) && b.contains(&self))
         };
         both(&[Waiting], &[UnderWay, Arrived, Done, Failed, Cancelled])
             || both(&[UnderWay], &[Arrived, Failed, Cancelled])
-            || both(&[Arrived, Done], &[Failed, Cancelled])
+            || both(&[Arrived, Done, Confirmed], &[Failed, Cancelled])
             || both(&[Active], &[Idle, Cancelled, Failed])
             || both(&[Failed], &[Cancelled])
+    }
+
+    /// Whether a thing that is at the other stage has never been at this one.
+    pub(super) fn is_ahead_of(self, other: Self) -> bool {
+        use Stage::{Arrived, Done, Failed, UnderWay, Waiting};
+        matches!(
+            (self, other),
+            (UnderWay | Arrived | Done, Waiting) | (Arrived, UnderWay) | (Arrived | Done, Failed)
+        )
     }
 }
 

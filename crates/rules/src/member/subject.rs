@@ -1,0 +1,126 @@
+//! Of which of several things a value is said.
+
+use std::rc::Rc;
+
+use super::judge::Held;
+use super::said::{Said, Value};
+use crate::prose::{Prose, Tags, Token, TokenKind};
+use crate::values::{Leaf, Sheet};
+
+/// So many tokens before a value are looked through for a name.
+const BEFORE: usize = 24;
+/// An amount stands so near behind the name of what costs it.
+const NEAR: usize = 5;
+
+/// The objects that a value is said of.
+#[derive(Debug)]
+pub(super) struct Subject {
+    /// By result and place in it, ascending.
+    objects: Vec<(usize, usize)>,
+    /// Every token between the name and the value only links the two.
+    linked: bool,
+}
+
+impl Subject {
+    /// Whether an object is one of them.
+    pub(super) fn has(&self, object: (usize, usize)) -> bool {
+        self.objects.binary_search(&object).is_ok()
+    }
+}
+
+/// The objects that the last name before a value belongs to, where the results have others.
+pub(super) fn subject(
+    prose: &Prose<'_>,
+    sheets: &[Rc<Sheet<'_>>],
+    said: &Said<'_>,
+) -> Option<Subject> {
+    let from = said.from.max(said.token.saturating_sub(BEFORE));
+    let before = prose.tokens(from..said.token);
+    for (at, token) in before.iter().enumerate().rev() {
+        let article = at.checked_sub(1).and_then(|i| before.get(i));
+        let named = token.capital
+            || article.is_some_and(|t| t.has(Tags::DETERMINER))
+            || matches!(token.kind, TokenKind::Id | TokenKind::Number | TokenKind::Identifier);
+        if !named || token.quoted {
+            continue;
+        }
+        if let Some((objects, end)) = objects_named(prose, sheets, token) {
+            let behind = before.get(at..).unwrap_or_default().iter();
+            let between: Vec<&Token> = behind.skip_while(|t| (t.start as usize) < end).collect();
+            let linked = between.len() <= NEAR && between.iter().all(|t| links(prose, t));
+            return Some(Subject { objects, linked: linked || said.cell });
+        }
+    }
+    None
+}
+
+/// "costs", "is", ":", "(", "at": what only links a name and what it costs.
+fn links(prose: &Prose<'_>, token: &Token) -> bool {
+    const WORDS: [&str; 10] =
+        ["costs", "cost", "at", "for", "price", "priced", "with", "a", "of", "comes"];
+    matches!(token.kind, TokenKind::Symbol(':' | '(' | '-' | '–' | '—' | '|' | '='))
+        || token.has(Tags::BE)
+        || prose.is(token, &WORDS)
+}
+
+/// The objects that the text at a token names, where it names some and not all of its column, and
+/// where the name ends.
+fn objects_named(
+    prose: &Prose<'_>,
+    sheets: &[Rc<Sheet<'_>>],
+    token: &Token,
+) -> Option<(Vec<(usize, usize)>, usize)> {
+    let word = prose.word(token).trim_start_matches('#').to_ascii_lowercase();
+    let start = token.end as usize - word.len();
+    let text = prose.text.get(start..)?;
+    let mut longest: Option<(&str, &str)> = None;
+    for sheet in sheets {
+        for (value, column) in sheet.beginning_with(&word) {
+            let value = value.trim_start_matches('#');
+            let head = text.get(..value.len()).filter(|head| head.eq_ignore_ascii_case(value));
+            let ends = text.get(value.len()..).and_then(|rest| rest.chars().next());
+            let whole = ends.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+            let longer = longest.is_none_or(|(known, _)| known.len() < value.len());
+            if let Some(column) = sheet.columns().get(*column)
+                && head.is_some()
+                && whole
+                && longer
+            {
+                longest = Some((value, column.name));
+            }
+        }
+    }
+    let (value, name) = longest?;
+    let (mut objects, mut others) = (Vec::new(), false);
+    for (sheet, columns) in sheets.iter().map(|sheet| sheet.columns()).enumerate() {
+        let column = columns.iter().find(|column| column.name == name);
+        for (object, leaf) in column.map(|column| column.cells.as_slice()).unwrap_or_default() {
+            let Leaf::Text(text) = leaf else { continue };
+            if text.trim_start_matches('#').eq_ignore_ascii_case(value) {
+                objects.push((sheet, *object));
+            } else {
+                others = true;
+            }
+        }
+    }
+    objects.sort_unstable();
+    others.then_some((objects, start + value.len()))
+}
+
+/// The member of the subject, where none of its own is the value, and one of another thing is.
+pub(super) fn of_other<'h, 's, 't>(
+    said: &Said<'_>,
+    held: &'h [Held<'s, 't>],
+    subject: &Subject,
+) -> Option<&'h Held<'s, 't>> {
+    let is_own = |held: &&Held<'_, '_>| subject.has(held.object);
+    let money = matches!(said.value, Value::Money(_));
+    if matches!(said.value, Value::Code(_)) || (money && !subject.linked) {
+        return None;
+    }
+    if held.iter().filter(is_own).any(|held| held.agrees) {
+        return None;
+    }
+    let other = held.iter().find(|held| held.agrees && !is_own(held))?;
+    held.iter().filter(is_own).find(|held| held.column.name == other.column.name)
+}
