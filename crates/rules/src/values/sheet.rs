@@ -63,6 +63,16 @@ impl<'t> Sheet<'t> {
         &self.columns
     }
 
+    /// Whether an object has a member that is one of these words.
+    pub(crate) fn says(&self, object: usize, words: &[&str]) -> bool {
+        let said = |leaf: &Leaf<'_>| match leaf {
+            Leaf::Text(text) => words.iter().any(|word| text.eq_ignore_ascii_case(word)),
+            _ => false,
+        };
+        let mut cells = self.columns.iter().flat_map(|column| &column.cells);
+        cells.any(|(owner, leaf)| *owner == object && said(leaf))
+    }
+
     /// The text values that begin with this word, given in lower case, with their columns.
     pub(crate) fn beginning_with(&self, word: &str) -> &[(&'t str, usize)] {
         self.names.get(word).map(Vec::as_slice).unwrap_or_default()
