@@ -107,8 +107,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         ..SessionStart::default()
     })?;
     let before = latest(&guard, &session)?;
-    let requested =
-        if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };
+    let requested = if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };
     let around = Surroundings { requested, ..Surroundings::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

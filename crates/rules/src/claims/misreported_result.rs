@@ -214,7 +214,8 @@ fn judge_amounts(
         return;
     }
     let mut named: Option<Named> = None;
-    let mut unnamed: Option<Sources> = None;
+    let nothing_named = !stated.iter().any(|value| value.kind == StatedKind::Id);
+    let mut few: Option<Sources> = None;
     let asked = asked(facts, turn);
     let mut derived: Vec<Figure> = Vec::new();
     let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
@@ -238,7 +239,8 @@ fn judge_amounts(
             let follows = here.give(*figure) || {
                 let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
                 named.add_to(here).give(*figure)
-                    || unnamed.get_or_insert_with(|| of_few_numbers(facts, answer)).give(*figure)
+                    || (nothing_named
+                        && few.get_or_insert_with(|| of_few_numbers(facts, answer)).give(*figure))
             };
             if follows {
                 if !derived.contains(figure) {
@@ -312,8 +314,8 @@ fn is_called(name: &str, label: &str) -> bool {
     stem.len() >= 4 && words_of(name).iter().any(|word| word.starts_with(stem))
 }
 
-/// What may be worked out from results that hold few numbers, whatever the answer names: each
-/// column, and its numbers as often as the answer says.
+/// What may be worked out from results that hold few numbers, where the answer names nothing by its
+/// id: the amounts of each column, and each as often as the answer says.
 fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     let sheets = facts.given().sheets(answer.turn, LONGEST_REQUEST);
     let columns = || sheets.iter().flat_map(|sheet| sheet.columns());
@@ -338,11 +340,10 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     times.retain(|n| (2..=60).contains(n));
     times.sort_unstable();
     times.dedup();
-    rows = by_name
-        .into_iter()
-        .filter(|(name, row)| !row.is_empty() && is_amount(name))
-        .map(|(_, row)| row)
-        .collect();
+    let amounts: BTreeSet<&str> =
+        columns().filter(|column| column.is_amount()).map(|column| column.name).collect();
+    by_name.retain(|name, _| amounts.contains(name));
+    rows = by_name.into_values().filter(|row| !row.is_empty()).collect();
     let singles: Vec<Figure> = rows.iter().flatten().copied().collect();
     for n in times.iter().take(AROUND) {
         let often = singles.iter().filter_map(|figure| figure.0.checked_mul(*n).map(Figure));
@@ -357,15 +358,6 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     let means: Vec<_> = sums.filter_map(mean).collect();
     rows.extend(means);
     Sources { rows, shares: shares(answer) }
-}
-
-/// Whether a member's name says that it is an amount of money.
-fn is_amount(name: &str) -> bool {
-    const WORDS: [&str; 16] = [
-        "price", "cost", "amount", "total", "fee", "balance", "salary", "fare", "rent", "charge",
-        "premium", "deposit", "tax", "payment", "refund", "subtotal",
-    ];
-    words_of(name).iter().any(|word| WORDS.contains(&word.trim_end_matches('s')))
 }
 
 /// The figures that the user named last.

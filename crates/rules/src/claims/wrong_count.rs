@@ -112,7 +112,7 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
                 noun = Some((Some(kind), next));
                 break;
             }
-            named = Some((None, next)).filter(|_| plural);
+            named = Some((None, next)).filter(|_| plural).or(named);
         }
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
@@ -197,7 +197,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         return judge_listed(facts, findings, &claim, answer, count);
     };
     if let Some((execution, files)) = other_diffstat(facts, answer, count) {
-        let message = format!("the change of so many lines has {files} files, not {}", count.number);
+        let message =
+            format!("the change of so many lines has {files} files, not {}", count.number);
         let note = Note::proven(message).provable_if(facts.is_complete_before(turn));
         let note = note.help("quote the number as the result has it");
         return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));

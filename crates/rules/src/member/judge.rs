@@ -3,11 +3,11 @@ use std::rc::Rc;
 use countersign_model::Span;
 
 use super::quantity::Quantity;
-use super::subject::{Subject, of_other, subject};
 use super::said::{Said, Tense, Value, said};
 use super::state::Stage;
+use super::subject::{Subject, of_other, subject};
 use crate::facts::{Answer, Facts};
-use crate::values::{Column, Figure, Leaf, Sheet, When, each_moment};
+use crate::values::{Column, Figure, Leaf, Sheet, Source, When, each_moment};
 
 /// So many bytes of results before a message are looked through for members.
 const REACH: usize = 32 * 1024;
@@ -33,6 +33,11 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     if said.is_empty() || facts.runs_shell_before(turn) {
         return (wrong, right);
     }
+    let said: Vec<Said<'t>> =
+        said.into_iter().filter(|said| is_worth_reading(facts, answer, said)).collect();
+    if said.is_empty() {
+        return (wrong, right);
+    }
     let sheets = facts.given().sheets(turn, REACH);
     // What was changed may be as another thing was.
     let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
@@ -56,6 +61,36 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
         }
     }
     (wrong, right)
+}
+
+/// Whether the results have to be taken apart for a value: they hold the words that name it, and
+/// not the value as it is written, unless a table says of what it is.
+fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> bool {
+    let holds =
+        |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let results = || {
+        let near = facts.given().near(answer.turn, REACH);
+        near.filter(|given| matches!(given.source, Source::Result(_))).map(|given| given.text)
+    };
+    let text = said.span.of(answer.prose.text);
+    let given = results().any(|result| holds(result, text));
+    match said.value {
+        Value::Text(_) if !given => return false,
+        Value::Text(_) => {}
+        _ if given && !said.cell => return false,
+        // A day, or a long number, may be one of the record's with a digit changed.
+        Value::Moment(When::Day { .. }) => return true,
+        Value::Number(number) if number.value >= 1_000.0 => return true,
+        Value::Stage(..) => {
+            return results().any(|result| holds(result, "stat"));
+        }
+        _ => {}
+    }
+    said.labels.iter().take(BEFORE).any(|label| {
+        let label = label.to_ascii_lowercase();
+        let stem = label.get(..label.len().min(4)).unwrap_or(&label);
+        stem.len() > 2 && results().any(|result| holds(result, stem))
+    })
 }
 
 /// A member that a value may be about.
@@ -98,9 +133,6 @@ fn held<'s, 't>(sheets: &'s [Rc<Sheet<'t>>], said: &Said<'_>) -> Vec<Held<'s, 't
 
 /// Whether a member has the name that the words say.
 fn is_named(column: &Column<'_>, said: &Said<'_>) -> bool {
-    if let Value::Money(_) = said.value {
-        return true;
-    }
     if let Value::Stage(..) = said.value {
         return column.words.iter().any(|word| matches!(word.as_str(), "status" | "state"));
     }
@@ -129,9 +161,8 @@ fn is_word(word: &str, label: &str, whole: bool) -> bool {
         return false;
     }
     let (a, b) = (word.as_bytes(), label.as_bytes());
-    let same = |n: usize| {
-        a.get(..n).zip(b.get(..n)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))
-    };
+    let same =
+        |n: usize| a.get(..n).zip(b.get(..n)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
     let plain = bare(word) == bare(label) && bare(word) >= 3 && same(bare(word));
     let stem = a.len().min(b.len()) >= 5 && same(5);
     plain || stem
@@ -171,10 +202,6 @@ fn agrees(value: Value<'_>, column: &Column<'_>, leaf: Leaf<'_>) -> Option<bool>
                 Tense::Present => !held.excludes(stage),
                 Tense::Past => !stage.is_ahead_of(held),
             })
-        }
-        Value::Money(amount) => {
-            let held = quantity(column, leaf).filter(|held| held.unit.is_none())?;
-            Some((amount.value - held.value).abs() < 0.005)
         }
         Value::Text(said) => {
             let Leaf::Text(text) = leaf else { return None };
@@ -236,7 +263,7 @@ fn judge<'t>(
             true
         }
         Value::Stage(..) => true,
-        Value::Money(_) | Value::Text(_) => return None,
+        Value::Text(_) => return None,
     };
     Some(Wrong { proven, ..first.said_wrongly(answer, said) })
 }
@@ -270,18 +297,17 @@ fn misquoted<'t>(
             return None;
         }
         for column in columns {
-            let own = column.cells.iter().filter(|(object, _)| {
-                subject.is_none_or(|subject| subject.has((sheet, *object)))
-            });
+            let own = column
+                .cells
+                .iter()
+                .filter(|(object, _)| subject.is_none_or(|subject| subject.has((sheet, *object))));
             let first = own.map(|(_, leaf)| *leaf).find(|leaf| alike(column, *leaf));
             found = found.or(first.map(|leaf| (column, leaf)));
         }
     }
     let (column, leaf) = found?;
     let given = match said.value {
-        Value::Moment(when) => {
-            spans_time(answer) || is_moment_given(facts, when, answer.turn)
-        }
+        Value::Moment(when) => spans_time(answer) || is_moment_given(facts, when, answer.turn),
         _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
     };
     let held = Held { object: (0, 0), column, leaf, agrees: false };
@@ -290,8 +316,7 @@ fn misquoted<'t>(
 
 /// Whether an answer counts days or hours, so that its dates may be worked out.
 fn spans_time(answer: &Answer<'_>) -> bool {
-    const SPANS: [&str; 8] =
-        ["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
+    const SPANS: [&str; 8] = ["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
     answer.prose.tokens.iter().any(|token| answer.prose.is(token, &SPANS))
 }
 

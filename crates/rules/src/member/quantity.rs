@@ -81,8 +81,21 @@ impl Quantity {
                     .any(|drift| self.is_rounded(held.value * unit.factor * drift / said.factor));
         }
         const SCALES: [f64; 15] = [
-            1.0, 100.0, 1e3, 1_024.0, 1e6, 1_048_576.0, 60.0, 3_600.0, 24.0, 7.0, 12.0, 1e9,
-            1.609_34, 2.204_62, 1_440.0,
+            1.0,
+            100.0,
+            1e3,
+            1_024.0,
+            1e6,
+            1_048_576.0,
+            60.0,
+            3_600.0,
+            24.0,
+            7.0,
+            12.0,
+            1e9,
+            1.609_34,
+            2.204_62,
+            1_440.0,
         ];
         if self.unit.is_some_and(|unit| unit.measures == Measure::Share) {
             return [1.0, 100.0].iter().any(|scale| self.is_rounded(held.value * scale));

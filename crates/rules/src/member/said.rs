@@ -40,8 +40,6 @@ pub(super) enum Value<'t> {
     Code(&'t str),
     /// How far a thing has come, or came: "was delivered".
     Stage(Stage, Tense),
-    /// An amount of money.
-    Money(Quantity),
     /// What stands in the cell of a table.
     Text(&'t str),
 }
@@ -202,7 +200,6 @@ fn value<'t>(prose: &Prose<'t>, tokens: &[Token], at: usize) -> Option<Value<'t>
             }
             None => is_code(word).then_some(Value::Code(word)),
         },
-        TokenKind::Money => Quantity::parse(word).map(Value::Money),
         TokenKind::Identifier | TokenKind::Id => is_code(word).then_some(Value::Code(word)),
         TokenKind::Word => {
             let stage = Stage::of(prose.text.get(token.start as usize..)?)?;
@@ -222,12 +219,33 @@ fn is_code(word: &str) -> bool {
 /// "at least 3", "3 more", "3 of 5", "5–10", "twice the 3": no number that a result must have.
 fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     const BEFORE: [&str; 22] = [
-        "least", "most", "than", "over", "under", "above", "below", "about", "around", "roughly",
-        "approximately", "nearly", "almost", "first", "last", "next", "another", "some", "to",
-        "by", "every", "per",
+        "least",
+        "most",
+        "than",
+        "over",
+        "under",
+        "above",
+        "below",
+        "about",
+        "around",
+        "roughly",
+        "approximately",
+        "nearly",
+        "almost",
+        "first",
+        "last",
+        "next",
+        "another",
+        "some",
+        "to",
+        "by",
+        "every",
+        "per",
     ];
     const BEHIND: [&str; 7] = ["more", "less", "fewer", "times", "other", "additional", "to"];
-    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol('~' | '#' | '-' | '–' | '/' | '<' | '>' | '×'));
+    let mark = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol('~' | '#' | '-' | '–' | '/' | '<' | '>' | '×'))
+    };
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     // "3 of the 5"; but "used 3,000 of 5,000".
     let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["of"]));
@@ -269,8 +287,23 @@ fn predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Tense> {
 /// Whether the sentence does not say plainly that it is so: denied, possible, wished, compared.
 fn is_open(prose: &Prose<'_>, sentence: &Sentence, at: usize) -> bool {
     const WORDS: [&str; 17] = [
-        "instead", "if", "unless", "once", "when", "or", "versus", "vs", "average", "total",
-        "previously", "originally", "example", "new", "before", "after", "between",
+        "instead",
+        "if",
+        "unless",
+        "once",
+        "when",
+        "or",
+        "versus",
+        "vs",
+        "average",
+        "total",
+        "previously",
+        "originally",
+        "example",
+        "new",
+        "before",
+        "after",
+        "between",
     ];
     let Some(clause) = prose.clause_at(at) else { return true };
     let begin = sentence.tokens.start;
@@ -298,12 +331,7 @@ fn ends_range(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
 }
 
 /// The words that say what a value is, nearest first, and whether one stands directly before.
-fn labels<'t>(
-    prose: &Prose<'t>,
-    tokens: &[Token],
-    at: usize,
-    end: usize,
-) -> (Vec<&'t str>, bool) {
+fn labels<'t>(prose: &Prose<'t>, tokens: &[Token], at: usize, end: usize) -> (Vec<&'t str>, bool) {
     let ends = |t: &Token| {
         matches!(t.kind, TokenKind::Symbol(',' | ';' | '(' | ')' | '.' | '|' | '!' | '-' | '–'))
             || t.has(Tags::COORDINATE.or(Tags::RELATIVE))

@@ -74,9 +74,7 @@ impl Stage {
 
     /// Whether a thing that is at one stage is not at the other.
     pub(super) fn excludes(self, other: Self) -> bool {
-        use Stage::{
-            Active, Arrived, Cancelled, Confirmed, Done, Failed, Idle, UnderWay, Waiting,
-        };
+        use Stage::{Active, Arrived, Cancelled, Confirmed, Done, Failed, Idle, UnderWay, Waiting};
         let both = |a: &[Self], b: &[Self]| {
             (a.contains(&self) && b.contains(&other)) || (a.contains(&other) && b.contains(&self))
         };

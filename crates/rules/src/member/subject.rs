@@ -9,16 +9,12 @@ use crate::values::{Leaf, Sheet};
 
 /// So many tokens before a value are looked through for a name.
 const BEFORE: usize = 24;
-/// An amount stands so near behind the name of what costs it.
-const NEAR: usize = 5;
 
 /// The objects that a value is said of.
 #[derive(Debug)]
 pub(super) struct Subject {
     /// By result and place in it, ascending.
     objects: Vec<(usize, usize)>,
-    /// Every token between the name and the value only links the two.
-    linked: bool,
 }
 
 impl Subject {
@@ -44,32 +40,19 @@ pub(super) fn subject(
         if !named || token.quoted {
             continue;
         }
-        if let Some((objects, end)) = objects_named(prose, sheets, token) {
-            let behind = before.get(at..).unwrap_or_default().iter();
-            let between: Vec<&Token> = behind.skip_while(|t| (t.start as usize) < end).collect();
-            let linked = between.len() <= NEAR && between.iter().all(|t| links(prose, t));
-            return Some(Subject { objects, linked: linked || said.cell });
+        if let Some(objects) = objects_named(prose, sheets, token) {
+            return Some(Subject { objects });
         }
     }
     None
 }
 
-/// "costs", "is", ":", "(", "at": what only links a name and what it costs.
-fn links(prose: &Prose<'_>, token: &Token) -> bool {
-    const WORDS: [&str; 10] =
-        ["costs", "cost", "at", "for", "price", "priced", "with", "a", "of", "comes"];
-    matches!(token.kind, TokenKind::Symbol(':' | '(' | '-' | '–' | '—' | '|' | '='))
-        || token.has(Tags::BE)
-        || prose.is(token, &WORDS)
-}
-
-/// The objects that the text at a token names, where it names some and not all of its column, and
-/// where the name ends.
+/// The objects that the text at a token names, where it names some and not all of its column.
 fn objects_named(
     prose: &Prose<'_>,
     sheets: &[Rc<Sheet<'_>>],
     token: &Token,
-) -> Option<(Vec<(usize, usize)>, usize)> {
+) -> Option<Vec<(usize, usize)>> {
     let word = prose.word(token).trim_start_matches('#').to_ascii_lowercase();
     let start = token.end as usize - word.len();
     let text = prose.text.get(start..)?;
@@ -104,7 +87,7 @@ fn objects_named(
         }
     }
     objects.sort_unstable();
-    others.then_some((objects, start + value.len()))
+    others.then_some(objects)
 }
 
 /// The member of the subject, where none of its own is the value, and one of another thing is.
@@ -114,13 +97,14 @@ pub(super) fn of_other<'h, 's, 't>(
     subject: &Subject,
 ) -> Option<&'h Held<'s, 't>> {
     let is_own = |held: &&Held<'_, '_>| subject.has(held.object);
-    let money = matches!(said.value, Value::Money(_));
-    if matches!(said.value, Value::Code(_)) || (money && !subject.linked) {
+    if matches!(said.value, Value::Code(_)) {
         return None;
     }
     if held.iter().filter(is_own).any(|held| held.agrees) {
         return None;
     }
-    let other = held.iter().find(|held| held.agrees && !is_own(held))?;
-    held.iter().filter(is_own).find(|held| held.column.name == other.column.name)
+    let others = || held.iter().filter(|held| held.agrees && !is_own(held));
+    held.iter()
+        .filter(is_own)
+        .find(|own| others().any(|other| other.column.name == own.column.name))
 }

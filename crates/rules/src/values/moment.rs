@@ -53,10 +53,8 @@ impl When {
     /// Whether one is the other with a digit changed, or two that changed places: the day, the
     /// month, or the year.
     pub(crate) fn is_misquoted(self, held: Self) -> bool {
-        let (
-            Self::Day { year: a, month: am, day: ad },
-            Self::Day { year: b, month: bm, day: bd },
-        ) = (self, held)
+        let (Self::Day { year: a, month: am, day: ad }, Self::Day { year: b, month: bm, day: bd }) =
+            (self, held)
         else {
             return false;
         };
@@ -248,7 +246,8 @@ impl Reader<'_> {
     fn month(self) -> Option<(u16, Self)> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let len = rest.iter().take(10).take_while(|b| b.is_ascii_alphabetic()).count();
-        let word = rest.get(..len).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))?;
+        let word =
+            rest.get(..len).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))?;
         let is = |name: &&str| {
             let cut = name.as_bytes().get(..len);
             cut.is_some_and(|cut| cut.eq_ignore_ascii_case(word))
@@ -283,11 +282,8 @@ mod tests {
 
     #[test]
     fn moments_of_a_text() {
-        let day = |year: u16, month, day| When::Day {
-            year: (year > 0).then_some(year),
-            month,
-            day,
-        };
+        let day =
+            |year: u16, month, day| When::Day { year: (year > 0).then_some(year), month, day };
         let time = |hour: u16, minute, half| When::Time { minutes: hour * 60 + minute, half };
         for (text, expected) in [
             ("2024-03-04T18:22:00Z", &[day(2024, 3, 4), time(18, 22, false)][..]),

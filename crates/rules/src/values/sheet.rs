@@ -28,6 +28,17 @@ pub(crate) struct Column<'t> {
     pub(crate) cells: Vec<(usize, Leaf<'t>)>,
 }
 
+impl Column<'_> {
+    /// Whether its name says that its values are amounts of money.
+    pub(crate) fn is_amount(&self) -> bool {
+        const WORDS: [&str; 16] = [
+            "price", "cost", "amount", "total", "fee", "balance", "salary", "fare", "rent",
+            "charge", "premium", "deposit", "tax", "payment", "refund", "subtotal",
+        ];
+        self.words.iter().any(|word| WORDS.contains(&word.trim_end_matches('s')))
+    }
+}
+
 impl<'t> Sheet<'t> {
     pub(crate) fn of(leaves: &Leaves<'t>) -> Self {
         let mut sheet = Self::default();

@@ -199,12 +199,11 @@ fn listed(text: &str) -> Option<u64> {
 /// How long the list is that a JSON text is, or of the only one in it.
 pub(crate) fn list_of(text: &str) -> Option<u64> {
     let leaves = Leaves::of(text)?;
-    let mut lists = leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| {
-        match node.leaf {
+    let mut lists =
+        leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| match node.leaf {
             Leaf::List(count) => u64::try_from(count).ok(),
             _ => None,
-        }
-    });
+        });
     let first = lists.next()?;
     let own = matches!(leaves.nodes().first()?.leaf, Leaf::List(_));
     (own || lists.next().is_none()).then_some(first)
