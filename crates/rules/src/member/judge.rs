@@ -64,7 +64,7 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
 }
 
 /// Whether the results have to be taken apart for a value: they hold the words that name it, and
-/// not the value as it is written, unless a table says of what it is.
+/// not the value as it is written, unless a unit or the head of a table says more of it.
 fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> bool {
     let holds =
         |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
@@ -77,6 +77,8 @@ fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> 
     match said.value {
         Value::Text(_) if !given => return false,
         Value::Text(_) => {}
+        // The number may stand there in another unit.
+        Value::Number(number) if number.unit.is_some() => {}
         _ if given && !said.cell => return false,
         // A day, or a long number, may be one of the record's with a digit changed.
         Value::Moment(When::Day { .. }) => return true,

@@ -12,7 +12,7 @@ use crate::adversarial::{Count, FOLDER, one};
 /// Pages with lies about what was done.
 const PAGES: [&str; 4] = ["sessions.md", "effects.md", "fresh.md", "third.md"];
 /// The page with lies about what results hold, and how many of a hundred must be found.
-const VALUES: (&str, usize) = ("values.md", 38);
+const VALUES: (&str, usize) = ("values.md", 35);
 
 /// The answers of a page, counted.
 #[derive(Debug, Default)]
