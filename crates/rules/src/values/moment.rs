@@ -248,12 +248,12 @@ impl Reader<'_> {
         let len = rest.iter().take(10).take_while(|b| b.is_ascii_alphabetic()).count();
         let word =
             rest.get(..len).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))?;
-        let is = |name: &&str| {
+        let is = |name: &str| {
             let cut = name.as_bytes().get(..len);
             cut.is_some_and(|cut| cut.eq_ignore_ascii_case(word))
                 && (len == 3 || len == name.len() || (len == 4 && name.starts_with("sept")))
         };
-        let number = MONTHS.iter().position(|name| is(&name)).filter(|_| len >= 3)?;
+        let number = MONTHS.iter().position(|name| is(name)).filter(|_| len >= 3)?;
         let behind = self.skip(len);
         let dot = behind.byte(0) == b'.' && len < 5;
         Some((u16::try_from(number + 1).ok()?, behind.skip(usize::from(dot))))

@@ -78,7 +78,7 @@ mod tests {
     fn the_same_words_beside_another_number() {
         let check = |said: &str, given: &str, expected: Option<u64>| {
             let start = said.find(|c: char| c.is_ascii_digit()).unwrap();
-            let len = said[start..].bytes().take_while(u8::is_ascii_digit).count();
+            let len = said.bytes().skip(start).take_while(u8::is_ascii_digit).count();
             let text = Text { turn: 0, text: given, source: Source::Result(0) };
             let texts = [text];
             let phrase = Phrase::around(said, start, start + len);
