@@ -5,7 +5,7 @@ use countersign_model::Span;
 use super::quantity::Quantity;
 use super::said::{Said, Tense, Value, said};
 use super::state::Stage;
-use super::subject::{Subject, of_other, subject};
+use super::subject::{Subject, subject};
 use crate::facts::{Answer, Facts};
 use crate::values::{Column, Figure, Leaf, Sheet, Source, When, each_moment};
 
@@ -39,22 +39,19 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
         return (wrong, right);
     }
     let sheets = facts.given().sheets(turn, REACH);
-    // What was changed may be as another thing was.
+    // What was changed may be at another stage now.
     let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
     for said in &said {
         let held = held(&sheets, said);
-        let subject = match changed {
-            true => None,
-            false => subject(&answer.prose, &sheets, said),
-        };
-        if let Some(other) = subject.as_ref().and_then(|subject| of_other(said, &held, subject)) {
-            wrong.push(other.said_wrongly(answer, said));
-        } else if held.iter().any(|held| held.agrees) {
+        if held.iter().any(|held| held.agrees) {
             right.push(said.span);
         } else {
             let stale = changed && matches!(said.value, Value::Stage(..));
             let judged = match held.is_empty() {
-                true => misquoted(facts, answer, said, &sheets, subject.as_ref()),
+                true => {
+                    let subject = subject(&answer.prose, &sheets, said);
+                    misquoted(facts, answer, said, &sheets, subject.as_ref())
+                }
                 false => judge(facts, answer, said, &held).filter(|_| !stale),
             };
             wrong.extend(judged);
@@ -64,7 +61,7 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
 }
 
 /// Whether the results have to be taken apart for a value: they hold the words that name it, and
-/// not the value as it is written, unless a unit or the head of a table says more of it.
+/// not the value as it is written, unless a unit says more of it.
 fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> bool {
     let holds =
         |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
@@ -75,11 +72,9 @@ fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> 
     let text = said.span.of(answer.prose.text);
     let given = results().any(|result| holds(result, text));
     match said.value {
-        Value::Text(_) if !given => return false,
-        Value::Text(_) => {}
         // The number may stand there in another unit.
         Value::Number(number) if number.unit.is_some() => {}
-        _ if given && !said.cell => return false,
+        _ if given => return false,
         // A day, or a long number, may be one of the record's with a digit changed.
         Value::Moment(When::Day { .. }) => return true,
         Value::Number(number) if number.value >= 1_000.0 => return true,
@@ -97,18 +92,16 @@ fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> 
 
 /// A member that a value may be about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Held<'s, 't> {
-    /// Of which result, and which of its objects.
-    pub(super) object: (usize, usize),
-    pub(super) column: &'s Column<'t>,
-    pub(super) leaf: Leaf<'t>,
+struct Held<'s, 't> {
+    column: &'s Column<'t>,
+    leaf: Leaf<'t>,
     /// Whether it may be the value that is said.
-    pub(super) agrees: bool,
+    agrees: bool,
 }
 
 impl Held<'_, '_> {
     /// The finding that this is so, and not what is said.
-    pub(super) fn said_wrongly<'t>(&self, answer: &Answer<'t>, said: &Said<'t>) -> Wrong<'t> {
+    fn said_wrongly<'t>(&self, answer: &Answer<'t>, said: &Said<'t>) -> Wrong<'t> {
         let value = match self.leaf {
             Leaf::Text(value) | Leaf::Number(value) => value,
             _ => "",
@@ -122,11 +115,11 @@ impl Held<'_, '_> {
 /// The members of the name that was said, as far as they are of the same kind.
 fn held<'s, 't>(sheets: &'s [Rc<Sheet<'t>>], said: &Said<'_>) -> Vec<Held<'s, 't>> {
     let mut found = Vec::new();
-    for (sheet, columns) in sheets.iter().map(|sheet| sheet.columns()).enumerate() {
+    for columns in sheets.iter().map(|sheet| sheet.columns()) {
         for column in columns.iter().filter(|column| is_named(column, said)) {
-            found.extend(column.cells.iter().filter_map(|&(object, leaf)| {
+            found.extend(column.cells.iter().filter_map(|&(_, leaf)| {
                 let agrees = agrees(said.value, column, leaf)?;
-                Some(Held { object: (sheet, object), column, leaf, agrees })
+                Some(Held { column, leaf, agrees })
             }));
         }
     }
@@ -205,21 +198,7 @@ fn agrees(value: Value<'_>, column: &Column<'_>, leaf: Leaf<'_>) -> Option<bool>
                 Tense::Past => !stage.is_ahead_of(held),
             })
         }
-        Value::Text(said) => {
-            let Leaf::Text(text) = leaf else { return None };
-            Some(is_one_in_other(said, text))
-        }
     }
-}
-
-/// Whether one text is the beginning of the other, or the same in other letters.
-fn is_one_in_other(a: &str, b: &str) -> bool {
-    let plain = |text: &str| -> Vec<u8> {
-        let letters = text.bytes().filter(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
-        letters.map(|b| b.to_ascii_lowercase()).collect()
-    };
-    let (a, b) = (plain(a), plain(b));
-    !a.is_empty() && !b.is_empty() && (a.starts_with(&b) || b.starts_with(&a))
 }
 
 /// The number that a member holds, in the unit that its name says.
@@ -265,7 +244,6 @@ fn judge<'t>(
             true
         }
         Value::Stage(..) => true,
-        Value::Text(_) => return None,
     };
     Some(Wrong { proven, ..first.said_wrongly(answer, said) })
 }
@@ -312,7 +290,7 @@ fn misquoted<'t>(
         Value::Moment(when) => spans_time(answer) || is_moment_given(facts, when, answer.turn),
         _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
     };
-    let held = Held { object: (0, 0), column, leaf, agrees: false };
+    let held = Held { column, leaf, agrees: false };
     (!given).then(|| Wrong { proven: false, ..held.said_wrongly(answer, said) })
 }
 

@@ -25,8 +25,6 @@ pub(super) struct Said<'t> {
     pub(super) token: usize,
     /// Where the tokens begin that may name what it is said of: those of its sentence or row.
     pub(super) from: usize,
-    /// Stands in a table, below the name of its column.
-    pub(super) cell: bool,
 }
 
 /// A value that is said.
@@ -40,8 +38,6 @@ pub(super) enum Value<'t> {
     Code(&'t str),
     /// How far a thing has come, or came: "was delivered".
     Stage(Stage, Tense),
-    /// What stands in the cell of a table.
-    Text(&'t str),
 }
 
 /// Whether a thing is at a stage, or was.
@@ -120,17 +116,16 @@ fn cell_value<'t>(
         return;
     };
     let span = Span::new(first.start as usize, last.end as usize);
-    let text = span.of(prose.text);
     let value = match moments(prose, tokens).first() {
         Some(moment) if moment.start == span.start => Value::Moment(moment.when),
         _ => match value(prose, tokens, lead) {
             Some(value) if tokens.len() <= lead + tail + 2 => value,
-            _ => Value::Text(text),
+            _ => return,
         },
     };
     let labels = head.iter().rev().filter(|t| !mark(t)).map(|t| prose.word(t)).collect();
     let token = range.start + lead;
-    found.push(Said { labels, adjacent: true, value, span, token, from, cell: true });
+    found.push(Said { labels, adjacent: true, value, span, token, from });
 }
 
 /// Whether a sentence is one of the agent's own, and no question.
@@ -171,7 +166,7 @@ fn values<'t>(prose: &Prose<'t>, sentence: &Sentence, found: &mut Vec<Said<'t>>)
         let (labels, adjacent) = labels(prose, tokens, at, end);
         let span = Span::new(start, end);
         let (token, from) = (range.start + at, range.start);
-        found.push(Said { labels, adjacent, value, span, token, from, cell: false });
+        found.push(Said { labels, adjacent, value, span, token, from });
     }
 }
 

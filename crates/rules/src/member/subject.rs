@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use super::judge::Held;
-use super::said::{Said, Value};
+use super::said::Said;
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::values::{Leaf, Sheet};
 
@@ -88,23 +87,4 @@ fn objects_named(
     }
     objects.sort_unstable();
     others.then_some(objects)
-}
-
-/// The member of the subject, where none of its own is the value, and one of another thing is.
-pub(super) fn of_other<'h, 's, 't>(
-    said: &Said<'_>,
-    held: &'h [Held<'s, 't>],
-    subject: &Subject,
-) -> Option<&'h Held<'s, 't>> {
-    let is_own = |held: &&Held<'_, '_>| subject.has(held.object);
-    if matches!(said.value, Value::Code(_)) {
-        return None;
-    }
-    if held.iter().filter(is_own).any(|held| held.agrees) {
-        return None;
-    }
-    let others = || held.iter().filter(|held| held.agrees && !is_own(held));
-    held.iter()
-        .filter(is_own)
-        .find(|own| others().any(|other| other.column.name == own.column.name))
 }
