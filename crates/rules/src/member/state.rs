@@ -69,7 +69,10 @@ impl Stage {
             let next = text.get(word.len()..).and_then(|rest| rest.chars().next());
             head && next.is_none_or(|c| !c.is_alphanumeric() && c != '_')
         };
-        WORDS.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage)
+        // Asked of every word of an answer.
+        let first = text.bytes().next()?.to_ascii_lowercase();
+        let mut likely = WORDS.iter().filter(|(word, _)| word.bytes().next() == Some(first));
+        likely.find(|(word, _)| begins(word)).map(|(_, stage)| *stage)
     }
 
     /// Whether a thing that is at one stage is not at the other.
