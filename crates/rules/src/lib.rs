@@ -13,6 +13,7 @@ mod citation;
 mod claims;
 mod facts;
 mod findings;
+mod member;
 mod obligation;
 mod other_language;
 mod outcome;

@@ -295,6 +295,16 @@ fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) 
     // "Tests added for the parser" in a list without marks may name what it is about.
     let led = predicate.voice == Voice::BareResult
         && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
+    // "Placed: 2024-03-04" says when.
+    let behind = |by: usize| prose.tokens.get(predicate.verb + by);
+    let dates = predicate.voice == Voice::Bare
+        && behind(1).is_some_and(|t| t.is(':'))
+        && behind(2).is_some_and(|t| {
+            t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
+        });
+    if dates {
+        return true;
+    }
     match block {
         Some(BlockKind::Heading | BlockKind::Cell { .. } | BlockKind::Item { ticked: None })
             if led =>

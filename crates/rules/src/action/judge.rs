@@ -3,7 +3,10 @@ use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
-use super::matter::{holds_state, is_namesake, is_no_pull_request, is_other_matter, was_asked_for};
+use super::matter::{
+    holds_state, is_namesake, is_no_pull_request, is_other_matter, is_recorded_payment,
+    was_asked_for,
+};
 use super::objects::{mentions, needle, shape};
 use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching, words_of};
 
@@ -97,6 +100,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if let Some(at) = state_of_record(facts, said, &ids) {
         return ActionVerdict::Supported(Some(at));
+    }
+    if said.family == Family::Pay && is_recorded_payment(facts, said) {
+        return ActionVerdict::NotCheckable;
     }
     let unsaid = said.stem.is_some() && did_something_unknown(facts, turn);
     if unsaid || ((said.state || said.weak) && is_spoken_of(facts, said, &ids)) {

@@ -8,6 +8,10 @@ use super::judge::{args, state_stem, stem};
 use super::objects::{mentions, needle};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Lexicon, Tags};
+use crate::values::{Figure, Leaf};
+
+/// So many bytes of results are searched for a payment.
+const REACH: usize = 32 * 1024;
 
 /// Whether a plain update speaks neither of the verb nor of the thing that is said to be
 /// cancelled or deleted: a profile that was updated is no sign that an order was cancelled.
@@ -102,5 +106,20 @@ pub(super) fn holds_state(text: &str, word: &Finder<'_>) -> bool {
         let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
         let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
         !void.iter().any(|nothing| value.starts_with(nothing))
+    })
+}
+
+/// "$1,250 has been paid": a list of payments has one of this amount that went through.
+pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let amounts = said.patients.iter().filter(|object| object.kind == ObjectKind::Money);
+    amounts.filter_map(|object| Figure::parse(&object.text)).any(|amount| {
+        facts.given().sheets(said.claim.turn, REACH).iter().any(|sheet| {
+            let paid = |object: usize| sheet.says(object, &["completed", "paid", "settled"]);
+            let cells = sheet.columns().iter().flat_map(|column| &column.cells);
+            cells.into_iter().any(|(object, leaf)| match leaf {
+                Leaf::Number(number) => Figure::parse(number) == Some(amount) && paid(*object),
+                _ => false,
+            })
+        })
     })
 }

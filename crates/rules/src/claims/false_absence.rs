@@ -6,7 +6,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{holds, listed};
+use crate::values::{holds, list_of};
 
 /// CS011: something is said not to be there, and a result shows it, or nothing was looked at.
 pub(crate) struct FalseAbsence;
@@ -225,7 +225,7 @@ fn judge(
         }
         let found = match greps {
             true => lines_with(execution.text(), absent),
-            false => list_in(execution.text()),
+            false => list_of(execution.text()),
         };
         let Some(length) = found else {
             return not_checkable(findings);
@@ -249,17 +249,6 @@ fn judge(
         Note::suspected("nothing is said to have been found, and nothing was looked for")
             .help("look before saying that it is not there"),
     );
-}
-
-/// The length of the list that a result is, or of the only one in it.
-fn list_in(text: &str) -> Option<u64> {
-    if let Some(length) = listed(text) {
-        return Some(length);
-    }
-    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok()?;
-    let mut lists = object.values().filter_map(serde_json::Value::as_array);
-    let only = lists.next().filter(|_| lists.next().is_none())?;
-    u64::try_from(only.len()).ok()
 }
 
 /// Whether the call searched texts for what is said not to be there.

@@ -1,14 +1,15 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role};
+use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
+use crate::member::members;
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Figure, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted, sibling,
-    stated,
+    Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted,
+    sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -46,7 +47,28 @@ impl Rule for MisreportedResult {
                 }
             }
             judge_amounts(facts, findings, answer, stated, &mut known);
+            judge_members(facts, findings, answer);
         }
+    }
+}
+
+/// Days, times, quantities, states, held against the members of results of that name.
+fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>) {
+    let turn = answer.turn;
+    let claim = |span: Span| {
+        let text = span.of(answer.prose.text).to_owned();
+        Claim { kind: ClaimKind::Value, text, objects: Vec::new(), span, turn }
+    };
+    let (wrong, right) = members(facts, answer);
+    for span in right {
+        findings.supported(&claim(span), []);
+    }
+    for wrong in wrong {
+        let message = format!("{} is said, and the record has {}", wrong.text, wrong.held);
+        let note = if wrong.proven { Note::proven(message) } else { Note::suspected(message) };
+        let provable = note.provable && facts.shows_all_before(turn);
+        let note = note.help("quote values as they stand in the result").provable_if(provable);
+        findings.contradicted(facts, &claim(wrong.span), note);
     }
 }
 
@@ -192,6 +214,8 @@ fn judge_amounts(
         return;
     }
     let mut named: Option<Named> = None;
+    let nothing_named = !stated.iter().any(|value| value.kind == StatedKind::Id);
+    let mut few: Option<Sources> = None;
     let asked = asked(facts, turn);
     let mut derived: Vec<Figure> = Vec::new();
     let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
@@ -215,6 +239,8 @@ fn judge_amounts(
             let follows = here.give(*figure) || {
                 let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
                 named.add_to(here).give(*figure)
+                    || (nothing_named
+                        && few.get_or_insert_with(|| of_few_numbers(facts, answer)).give(*figure))
             };
             if follows {
                 if !derived.contains(figure) {
@@ -286,6 +312,52 @@ fn label(answer: &Answer<'_>, value: &Stated<'_>) -> String {
 fn is_called(name: &str, label: &str) -> bool {
     let stem = label.get(..label.len().min(5)).unwrap_or(label).trim_end_matches('s');
     stem.len() >= 4 && words_of(name).iter().any(|word| word.starts_with(stem))
+}
+
+/// What may be worked out from results that hold few numbers, where the answer names nothing by its
+/// id: the amounts of each column, and each as often as the answer says.
+fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
+    let sheets = facts.given().sheets(answer.turn, LONGEST_REQUEST);
+    let columns = || sheets.iter().flat_map(|sheet| sheet.columns());
+    let figure = |leaf: &Leaf<'_>| match leaf {
+        Leaf::Number(number) => Figure::parse(number),
+        _ => None,
+    };
+    let mut by_name: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
+    for column in columns() {
+        let figures = column.cells.iter().filter_map(|(_, leaf)| figure(leaf));
+        by_name.entry(column.name).or_default().extend(figures);
+    }
+    let mut rows: Vec<Vec<Figure>> = by_name.values().cloned().collect();
+    let all = rows.iter().map(Vec::len).sum::<usize>();
+    if all > AROUND {
+        return Sources::default();
+    }
+    let words = answer.prose.tokens.iter().map(|token| answer.prose.word(token));
+    let mut times: Vec<i64> =
+        words.filter_map(whole).filter_map(|n| i64::try_from(n).ok()).collect();
+    times.extend(rows.iter().flatten().map(|figure| figure.0 / 100));
+    times.retain(|n| (2..=60).contains(n));
+    times.sort_unstable();
+    times.dedup();
+    let amounts: BTreeSet<&str> =
+        columns().filter(|column| column.is_amount()).map(|column| column.name).collect();
+    by_name.retain(|name, _| amounts.contains(name));
+    rows = by_name.into_values().filter(|row| !row.is_empty()).collect();
+    let singles: Vec<Figure> = rows.iter().flatten().copied().collect();
+    for n in times.iter().take(AROUND) {
+        let often = singles.iter().filter_map(|figure| figure.0.checked_mul(*n).map(Figure));
+        rows.extend(often.map(|figure| vec![figure]));
+        rows.extend(singles.iter().map(|figure| vec![Figure(figure.0 / n)]));
+    }
+    let sums = rows.iter().filter(|row| row.len() > 1);
+    let mean = |row: &Vec<Figure>| {
+        let sum = row.iter().fold(0_i64, |sum, figure| sum.saturating_add(figure.0));
+        Some(vec![Figure(sum / i64::try_from(row.len()).ok()?)])
+    };
+    let means: Vec<_> = sums.filter_map(mean).collect();
+    rows.extend(means);
+    Sources { rows, shares: shares(answer) }
 }
 
 /// The figures that the user named last.

@@ -3,11 +3,11 @@ use std::collections::BTreeSet;
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{Countable, Source, Tally, holds, listed, whole};
+use crate::values::{Countable, Phrase, Source, Tally, holds, list_of, whole};
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
@@ -42,6 +42,7 @@ impl Rule for WrongCount {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);
                 }
+                judge_phrases(facts, findings, answer, clause);
             }
         }
     }
@@ -80,7 +81,9 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
             found.push(Count { number, kind, some: false, first: token, last: token });
             continue;
         }
-        let countable = token.kind == TokenKind::Number && !token.quoted;
+        // "four meetings" is a count of things that tools list; "two tests" may be any two.
+        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
+        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
         let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
         if makes || is_part(prose, tokens, at) {
             continue;
@@ -109,9 +112,9 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
                 noun = Some((Some(kind), next));
                 break;
             }
-            named = Some((None, next)).filter(|_| plural);
+            named = Some((None, next)).filter(|_| plural).or(named);
         }
-        if let Some((kind, last)) = noun.or(named) {
+        if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
             found.push(Count { number, kind, some, first: token, last });
         }
@@ -193,6 +196,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     let Some(kind) = count.kind else {
         return judge_listed(facts, findings, &claim, answer, count);
     };
+    if let Some((execution, files)) = other_diffstat(facts, answer, count) {
+        let message =
+            format!("the change of so many lines has {files} files, not {}", count.number);
+        let note = Note::proven(message).provable_if(facts.is_complete_before(turn));
+        let note = note.help("quote the number as the result has it");
+        return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));
+    }
     let (mut sum, mut sum_run) = (0_u64, 0_u64);
     let mut speaking = 0;
     let mut least = u64::MAX;
@@ -268,6 +278,50 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     );
 }
 
+/// "from 96 lines to": held against what results say in the same words.
+fn judge_phrases<'t>(
+    facts: &Facts<'t>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'t>,
+    clause: &Clause,
+) {
+    if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
+        return;
+    }
+    let (turn, prose) = (answer.turn, &answer.prose);
+    for token in prose.tokens(clause.tokens.clone()) {
+        if token.kind != TokenKind::Number || token.quoted {
+            continue;
+        }
+        let span = token.span();
+        let Some(phrase) = Phrase::around(prose.text, span.start, span.end) else { continue };
+        let Some((given, number)) = phrase.otherwise(facts.given().near(turn, REACH)) else {
+            continue;
+        };
+        let text = span.of(prose.text).to_owned();
+        let holds_number = |text: &str, number: &str| {
+            let digit = |b: Option<&u8>| b.is_some_and(u8::is_ascii_digit);
+            memchr::memmem::find_iter(text.as_bytes(), number).any(|at| {
+                let before = at.checked_sub(1).and_then(|i| text.as_bytes().get(i));
+                !digit(before) && !digit(text.as_bytes().get(at + number.len()))
+            })
+        };
+        if facts.given().near(turn, REACH).any(|given| holds_number(given.text, &text)) {
+            continue;
+        }
+        let message = format!("the result has {number} where {text} is said");
+        let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
+        findings.contradicted(
+            facts,
+            &claim,
+            Note::proven(message)
+                .help("quote the number as the result has it")
+                .provable_if(facts.is_complete_before(turn))
+                .evidence([facts.evidence_in(given)]),
+        );
+    }
+}
+
 /// "I found 5 mails": held against the lists that tools of that name gave.
 fn judge_listed(
     facts: &Facts<'_>,
@@ -286,7 +340,7 @@ fn judge_listed(
         if !holds(&deed.tool, stem) || !words_of(&deed.tool).iter().any(|w| w.starts_with(stem)) {
             continue;
         }
-        let Some(length) = listed(execution.text()) else { return };
+        let Some(length) = list_of(execution.text()) else { return };
         sum = sum.saturating_add(length);
         if most.is_none_or(|(known, _)| known < length) {
             most = Some((length, execution));
@@ -317,6 +371,43 @@ fn is_report(deed: &Deed<'_>) -> bool {
         || deed.delegates
         || deed.families.has(Family::Search)
         || !deed.families.meets(content)
+}
+
+/// "3 files, +320/−25": the result that counts other files for a change of these lines.
+fn other_diffstat<'f, 't>(
+    facts: &'f Facts<'t>,
+    answer: &Answer<'_>,
+    count: &Count<'_>,
+) -> Option<(&'f Execution<'t>, u64)> {
+    if count.kind != Some(Countable::Files) {
+        return None;
+    }
+    let behind = answer.prose.text.get(count.last.end as usize..)?;
+    let line = behind.lines().next()?;
+    let (_, lines) = line.split_once('+').filter(|(between, _)| between.len() <= 3)?;
+    let digits = |text: &str| -> Option<u64> {
+        let len = text.bytes().take_while(u8::is_ascii_digit).count();
+        text.get(..len)?.parse().ok()
+    };
+    let added = digits(lines)?;
+    let (_, removed) = lines.split_once(['-', '−', '–'])?;
+    let wanted = [added, digits(removed)?];
+    let mut other = None;
+    for given in facts.given().near(answer.turn, REACH) {
+        let Source::Result(at) = given.source else { continue };
+        for line in given.text.lines().filter(|line| line.contains(" changed, ")) {
+            let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(digits);
+            let Some(files) = numbers.next() else { continue };
+            if !numbers.eq(wanted) {
+                continue;
+            }
+            if files == count.number {
+                return None;
+            }
+            other = other.or_else(|| Some((facts.record().executions().get(at)?, files)));
+        }
+    }
+    other
 }
 
 /// Whether a line of a report speaks of files and has the number: "Test Files  2 passed (2)".

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::any_case::AnyCase;
 use super::figure::{Figure, FigureSearch, each_figure};
 use super::leaves::Leaves;
+use super::sheet::Sheet;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
@@ -35,6 +36,8 @@ pub(crate) struct Given<'t> {
     plain: RefCell<FxHashMap<usize, Rc<str>>>,
     /// The results that are JSON, by text, as far as anybody asked.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
+    /// The same as sheets.
+    sheets: RefCell<FxHashMap<usize, Option<Rc<Sheet<'t>>>>>,
 }
 
 /// One text that the agent was given.
@@ -100,6 +103,7 @@ impl<'t> Given<'t> {
             sought: RefCell::default(),
             plain: RefCell::default(),
             parsed: RefCell::default(),
+            sheets: RefCell::default(),
         }
     }
 
@@ -133,6 +137,22 @@ impl<'t> Given<'t> {
         })
         .filter_map(|(text, at)| self.parsed(at, text.text))
         .collect()
+    }
+
+    /// The JSON results before the message as sheets, newest first, as far as so many bytes reach
+    /// back.
+    pub(crate) fn sheets(&self, turn: usize, bytes: usize) -> Vec<Rc<Sheet<'t>>> {
+        let near = self.near(turn, bytes).zip((0..self.until(turn)).rev());
+        let results = near.filter(|(text, _)| {
+            matches!(text.source, Source::Result(_))
+                && text.text.trim_start().starts_with(['{', '['])
+        });
+        let sheet = |(text, at): (&Text<'t>, usize)| {
+            let mut sheets = self.sheets.borrow_mut();
+            let read = || self.parsed(at, text.text).map(|leaves| Rc::new(Sheet::of(&leaves)));
+            sheets.entry(at).or_insert_with(read).clone()
+        };
+        results.filter_map(sheet).collect()
     }
 
     fn parsed(&self, at: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {

@@ -7,6 +7,9 @@ mod figure;
 mod given;
 mod json_string;
 mod leaves;
+mod moment;
+mod phrase;
+mod sheet;
 mod sibling;
 mod stated;
 mod tally;
@@ -23,9 +26,13 @@ pub(crate) use derived::Sources;
 pub(crate) use figure::{Figure, each_figure};
 pub(crate) use given::{Given, Source, Text};
 pub(crate) use json_string::end_of_string;
+pub(crate) use leaves::Leaf;
+pub(crate) use moment::{Moment, When, each_moment};
+pub(crate) use phrase::Phrase;
+pub(crate) use sheet::{Column, Sheet};
 pub(crate) use sibling::{misquoted, sibling};
 pub(crate) use stated::{Stated, StatedKind, stated};
-pub(crate) use tally::{Countable, Tally, listed, longest_list, whole};
+pub(crate) use tally::{Countable, Tally, list_of, longest_list, whole};
 pub(crate) use worth::{Named, is_misquoted};
 
 /// What is known about values, each part worked out when first asked for.

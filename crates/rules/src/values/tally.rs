@@ -188,12 +188,25 @@ fn is_placed(line: &str) -> bool {
 }
 
 /// How long the list is that a JSON text is.
-pub(crate) fn listed(text: &str) -> Option<u64> {
+fn listed(text: &str) -> Option<u64> {
     let leaves = Leaves::of(text)?;
     match leaves.nodes().first()?.leaf {
         Leaf::List(count) => u64::try_from(count).ok(),
         _ => None,
     }
+}
+
+/// How long the list is that a JSON text is, or of the only one in it.
+pub(crate) fn list_of(text: &str) -> Option<u64> {
+    let leaves = Leaves::of(text)?;
+    let mut lists =
+        leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| match node.leaf {
+            Leaf::List(count) => u64::try_from(count).ok(),
+            _ => None,
+        });
+    let first = lists.next()?;
+    let own = matches!(leaves.nodes().first()?.leaf, Leaf::List(_));
+    (own || lists.next().is_none()).then_some(first)
 }
 
 /// How long the longest list in a JSON text is, 0 without one; `None` for a text that is not JSON

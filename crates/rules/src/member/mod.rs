@@ -1,0 +1,10 @@
+//! What answers say of the members of results: "it departs at 14:35", "Status: shipped", held
+//! against the members of that name.
+
+mod judge;
+mod quantity;
+mod said;
+mod state;
+mod subject;
+
+pub(crate) use judge::members;

@@ -1,0 +1,139 @@
+//! Words for the state that a thing is in, and which of them cannot both be so.
+
+/// A stage that a thing passes through or ends in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Waiting,
+    UnderWay,
+    Arrived,
+    Done,
+    Confirmed,
+    Failed,
+    Cancelled,
+    Active,
+    Idle,
+}
+
+const WORDS: [(&str, Stage); 44] = [
+    ("pending", Stage::Waiting),
+    ("queued", Stage::Waiting),
+    ("unpaid", Stage::Waiting),
+    ("unshipped", Stage::Waiting),
+    ("waiting", Stage::Waiting),
+    ("shipped", Stage::UnderWay),
+    ("dispatched", Stage::UnderWay),
+    ("in transit", Stage::UnderWay),
+    ("in_transit", Stage::UnderWay),
+    ("out for delivery", Stage::UnderWay),
+    ("out_for_delivery", Stage::UnderWay),
+    ("delivered", Stage::Arrived),
+    ("completed", Stage::Done),
+    ("complete", Stage::Done),
+    ("succeeded", Stage::Done),
+    ("successful", Stage::Done),
+    ("success", Stage::Done),
+    ("executed", Stage::Done),
+    ("paid", Stage::Done),
+    ("settled", Stage::Done),
+    ("confirmed", Stage::Confirmed),
+    ("booked", Stage::Confirmed),
+    ("failed", Stage::Failed),
+    ("failure", Stage::Failed),
+    ("declined", Stage::Failed),
+    ("rejected", Stage::Failed),
+    ("cancelled", Stage::Cancelled),
+    ("canceled", Stage::Cancelled),
+    ("voided", Stage::Cancelled),
+    ("revoked", Stage::Cancelled),
+    ("active", Stage::Active),
+    ("enabled", Stage::Active),
+    ("running", Stage::Active),
+    ("online", Stage::Active),
+    ("healthy", Stage::Active),
+    ("inactive", Stage::Idle),
+    ("disabled", Stage::Idle),
+    ("paused", Stage::Idle),
+    ("suspended", Stage::Idle),
+    ("stopped", Stage::Idle),
+    ("offline", Stage::Idle),
+    ("unhealthy", Stage::Idle),
+    ("degraded", Stage::Idle),
+    ("expired", Stage::Idle),
+];
+
+/// For each first letter, the second letters of the words: a bit for each.
+#[expect(clippy::indexing_slicing, reason = "the compiler does it")]
+const STARTS: [u32; 26] = {
+    let mut starts = [0; 26];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let word = WORDS[at].0.as_bytes();
+        starts[(word[0] - b'a') as usize] |= 1 << (word[1] - b'a');
+        at += 1;
+    }
+    starts
+};
+
+impl Stage {
+    /// The stage that a word, or the words that begin a text, name.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let begins = |word: &str| {
+            let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+            let next = text.get(word.len()..).and_then(|rest| rest.chars().next());
+            head && next.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        };
+        // Asked of every word of an answer.
+        let mut letters = text.bytes().map(|b| b.to_ascii_lowercase().wrapping_sub(b'a'));
+        let (first, second) = (letters.next()?, letters.next().filter(|b| *b < 26)?);
+        if STARTS.get(usize::from(first))? & (1 << second) == 0 {
+            return None;
+        }
+        WORDS.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage)
+    }
+
+    /// Whether a thing that is at one stage is not at the other.
+    pub(super) fn excludes(self, other: Self) -> bool {
+        use Stage::{Active, Arrived, Cancelled, Confirmed, Done, Failed, Idle, UnderWay, Waiting};
+        let both = |a: &[Self], b: &[Self]| {
+            (a.contains(&self) && b.contains(&other)) || (a.contains(&other) && b.contains(&self))
+        };
+        both(&[Waiting], &[UnderWay, Arrived, Done, Failed, Cancelled])
+            || both(&[UnderWay], &[Arrived, Failed, Cancelled])
+            || both(&[Arrived, Done, Confirmed], &[Failed, Cancelled])
+            || both(&[Active], &[Idle, Cancelled, Failed])
+            || both(&[Failed], &[Cancelled])
+    }
+
+    /// Whether a thing that is at the other stage has never been at this one.
+    pub(super) fn is_ahead_of(self, other: Self) -> bool {
+        use Stage::{Arrived, Done, Failed, UnderWay, Waiting};
+        matches!(
+            (self, other),
+            (UnderWay | Arrived | Done, Waiting) | (Arrived, UnderWay) | (Arrived | Done, Failed)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_that_exclude_each_other() {
+        for (said, held, excluded) in [
+            ("shipped", "pending", true),
+            ("Delivered", "in transit", true),
+            ("pending", "pending (item modified)", false),
+            ("healthy", "degraded", true),
+            ("completed", "delivered", false),
+            ("active", "pending", false),
+            ("cancelled", "completed", true),
+        ] {
+            let stage = |text| Stage::of(text).unwrap();
+            assert_eq!(stage(said).excludes(stage(held)), excluded, "{said} {held}");
+            assert_eq!(stage(held).excludes(stage(said)), excluded, "{held} {said}");
+        }
+        assert_eq!(Stage::of("return requested"), None);
+        assert_eq!(Stage::of("paidly"), None);
+    }
+}
