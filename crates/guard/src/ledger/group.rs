@@ -72,6 +72,7 @@ fn write_groups(
         for (promise, outcome) in promises.into_iter().zip(outcomes.into_iter().chain(missing)) {
             promise.fill(outcome);
         }
+        writer.lock().unwrap_or_else(PoisonError::into_inner).sign_group();
     }
 }
 

@@ -68,13 +68,30 @@ impl Writer {
             if count > 1 {
                 writer.connection.prepare_cached("COMMIT")?.execute([])?;
             }
-            writer.sign_if_due(head, ended, &mut bytes)?;
-            writer.append(head, bytes)?;
+            let sync = match writer.durability {
+                Durability::Os => Sync::Never,
+                Durability::Full | Durability::Batch => Sync::Now,
+            };
+            // A group is signed behind its answers.
+            if sync == Sync::Never {
+                writer.sign_if_due(head, ended, &mut bytes)?;
+            }
+            writer.append(head, bytes, sync)?;
             // What is written is written, whether it moves now or later.
             head.is_whole = writer.move_if_due(head, ended).is_ok();
             Ok(outcomes)
         });
         written.unwrap_or_else(|error| vec![Err(error); count])
+    }
+
+    /// Signs what a group has written: nobody waits for that, and the next sync carries it. Where
+    /// it fails, or is lost with the power, the next signature stands for these events, too.
+    pub(super) fn sign_group(&mut self) {
+        let _ = self.locked(|writer, head| {
+            let mut bytes = Vec::new();
+            writer.sign_if_due(head, false, &mut bytes)?;
+            writer.append(head, bytes, Sync::Never)
+        });
     }
 
     /// The checkpoint of everything that is in the ledger, signed now if need be.
@@ -189,15 +206,14 @@ impl Writer {
     }
 
     /// Writes records into the log, or keeps what they say in memory.
-    fn append(&mut self, head: &mut Head, bytes: Vec<u8>) -> Result<(), Trouble> {
-        let sync = if self.durability == Durability::Os { Sync::Never } else { Sync::Now };
+    fn append(&mut self, head: &mut Head, bytes: Vec<u8>, sync: Sync) -> Result<(), Trouble> {
         match &mut self.log {
             Some(log) if !bytes.is_empty() => Ok(log.append(bytes, &mut head.log, sync)?),
             _ => Ok(()),
         }
     }
 
-    /// Whether the head is to be signed: with every sync, at the end of a session, and where that
+    /// Whether the head is to be signed: with every group, at the end of a session, and where that
     /// is seldom, when a block of events is full or some time has passed.
     pub(super) fn is_due(&self, head: &Head, ended: bool) -> bool {
         let (size, signed) = (head.frontier.size(), head.signed);
