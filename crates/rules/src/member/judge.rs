@@ -7,6 +7,7 @@ use super::said::{Said, Tense, Value, said};
 use super::state::Stage;
 use super::subject::{Subject, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
+use crate::prose::{Prose, Tags, TokenKind};
 use crate::values::{Column, Figure, Leaf, Sheet, Source, When, each_moment};
 
 /// So many bytes of results before a message are looked through for members.
@@ -39,10 +40,12 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
         return (wrong, right);
     }
     let sheets = facts.given().sheets(turn, REACH);
+    let given = facts.given().near(turn, REACH);
+    let results = given.filter(|text| matches!(text.source, Source::Result(_))).count();
     // What was changed may be at another stage now.
     let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
     for said in &said {
-        let held = held(&sheets, said);
+        let held = held(&answer.prose, &sheets, said);
         if held.iter().any(|held| held.agrees) {
             right.push(said.span);
         } else {
@@ -54,7 +57,9 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
                 }
                 false => judge(facts, answer, said, &held).filter(|_| !stale),
             };
-            let anchored = said.adjacent || names_a_thing(&answer.prose, &sheets, said);
+            // What a result says in prose may tell of a later state.
+            let anchored = (said.adjacent || names_a_thing(&answer.prose, &sheets, said))
+                && (sheets.len() == results || !matches!(said.value, Value::Stage(..)));
             let judged = judged.map(|wrong| Wrong { proven: wrong.proven && anchored, ..wrong });
             wrong.extend(judged);
         }
@@ -115,10 +120,14 @@ impl Held<'_, '_> {
 }
 
 /// The members of the name that was said, as far as they are of the same kind.
-fn held<'s, 't>(sheets: &'s [Rc<Sheet<'t>>], said: &Said<'_>) -> Vec<Held<'s, 't>> {
+fn held<'s, 't>(
+    prose: &Prose<'_>,
+    sheets: &'s [Rc<Sheet<'t>>],
+    said: &Said<'_>,
+) -> Vec<Held<'s, 't>> {
     let mut found = Vec::new();
     let stage = matches!(said.value, Value::Stage(..));
-    for sheet in sheets.iter().filter(|sheet| !stage || is_about(sheet, said)) {
+    for sheet in sheets.iter().filter(|sheet| !stage || is_about(prose, sheet, said)) {
         for column in sheet.columns().iter().filter(|column| is_named(column, said)) {
             found.extend(column.cells.iter().filter_map(|&(_, leaf)| {
                 let agrees = agrees(said.value, column, leaf)?;
@@ -129,25 +138,41 @@ fn held<'s, 't>(sheets: &'s [Rc<Sheet<'t>>], said: &Said<'_>) -> Vec<Held<'s, 't
     found
 }
 
-/// Whether a state is said of what a result is about: of its kind (`order` for `order_id`), of a
-/// text in it that names something, or without a subject ("Status: shipped"). Much else is pending
-/// or complete.
-fn is_about(sheet: &Sheet<'_>, said: &Said<'_>) -> bool {
-    let says = |word: &str| said.labels.iter().any(|label| label.eq_ignore_ascii_case(word));
+/// Whether a state is said of nothing but what a result is about: its kind (`order` for
+/// `order_id`), a text in it that names something, or its state itself ("Status: shipped"). Much
+/// else is pending or complete: the payment for an order, the check of it.
+fn is_about(prose: &Prose<'_>, sheet: &Sheet<'_>, said: &Said<'_>) -> bool {
+    const SMALL: [&str; 9] =
+        ["your", "the", "this", "that", "it", "marked", "listed", "shown", "as"];
     let kind = sheet.columns().iter().find_map(|column| {
         let (last, kind) = column.words.split_last()?;
         let numbers = matches!(last.as_str(), "id" | "number" | "no" | "code" | "ref");
         (numbers && !kind.is_empty()).then_some(kind)
     });
-    let names = |label: &&str| {
-        let label = label.trim_start_matches('#').to_ascii_lowercase();
-        let mut values = sheet.beginning_with(&label).iter();
-        values.any(|(value, _)| value.trim_start_matches('#').eq_ignore_ascii_case(&label))
+    let of_kind = |word: &str| kind.is_some_and(|kind| kind.iter().any(|known| known == word));
+    let names = |word: &str| {
+        let mut values = sheet.beginning_with(word).iter();
+        values.any(|(value, _)| value.trim_start_matches('#').eq_ignore_ascii_case(word))
     };
-    says("status")
-        || says("state")
-        || kind.is_some_and(|kind| kind.iter().all(|word| says(word)))
-        || said.labels.iter().any(names)
+    let start = prose.clause_at(said.token).map_or(said.token, |clause| clause.tokens.start);
+    let before = prose.tokens(start.min(said.token)..said.token);
+    let states = |word: &str| matches!(word, "status" | "state");
+    let mut named = said.labels.iter().any(|label| states(&label.to_ascii_lowercase()));
+    let of_its_state = before.iter().any(|t| prose.is(t, &["status", "state"]));
+    for token in before {
+        let word = prose.word(token).trim_start_matches('#').to_ascii_lowercase();
+        let small = Tags::BE.or(Tags::HAVE).or(Tags::ADVERB).or(Tags::NOW).or(Tags::DETERMINER);
+        if of_kind(&word) || states(&word) || names(&word) {
+            named = true;
+        } else if !(matches!(token.kind, TokenKind::Symbol(_))
+            || token.has(small)
+            || prose.is(token, &SMALL)
+            || (of_its_state && prose.is(token, &["of", "for"])))
+        {
+            return false;
+        }
+    }
+    named
 }
 
 /// Whether a member has the name that the words say.
