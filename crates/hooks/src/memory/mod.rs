@@ -218,8 +218,6 @@ impl Memory {
             let shortened = anew || grown > limit;
             let kept = if shortened { 0 } else { turn.known };
             let new = messages.split_off(kept);
-            // The process ends with its answer: nobody waits until each of so many texts is freed.
-            std::mem::forget(messages);
             // Of what is kept the places move together where prose is left out.
             let mut places = Vec::with_capacity(new.len() + 1);
             let redactor = Redactor::standard();

@@ -52,9 +52,41 @@ pub(super) fn names_a_thing(prose: &Prose<'_>, sheets: &[Rc<Sheet<'_>>], said: &
     let from = said.from.max(said.token.saturating_sub(BEFORE));
     prose.tokens(from..said.token).iter().any(|token| {
         let word = prose.word(token).trim_start_matches('#').to_ascii_lowercase();
-        let mut values = sheets.iter().flat_map(|sheet| sheet.beginning_with(&word));
-        values.any(|(value, _)| value.trim_start_matches('#').eq_ignore_ascii_case(&word))
+        sheets.iter().any(|sheet| sheet.names(&word))
     })
+}
+
+/// Whether a state is said of nothing but what a result is about: its kind (`order` for
+/// `order_id`), a text in it that names something, or its state itself ("Status: shipped"). Much
+/// else is pending or complete: the payment for an order, the check of it.
+pub(super) fn is_about(prose: &Prose<'_>, sheet: &Sheet<'_>, said: &Said<'_>) -> bool {
+    const SMALL: [&str; 9] =
+        ["your", "the", "this", "that", "it", "marked", "listed", "shown", "as"];
+    let kind = sheet.columns().iter().find_map(|column| {
+        let (last, kind) = column.words.split_last()?;
+        let numbers = matches!(last.as_str(), "id" | "number" | "no" | "code" | "ref");
+        (numbers && !kind.is_empty()).then_some(kind)
+    });
+    let of_kind = |word: &str| kind.is_some_and(|kind| kind.iter().any(|known| known == word));
+    let start = prose.clause_at(said.token).map_or(said.token, |clause| clause.tokens.start);
+    let before = prose.tokens(start.min(said.token)..said.token);
+    let states = |word: &str| matches!(word, "status" | "state");
+    let mut named = said.labels.iter().any(|label| states(&label.to_ascii_lowercase()));
+    let of_its_state = before.iter().any(|t| prose.is(t, &["status", "state"]));
+    for token in before {
+        let word = prose.word(token).trim_start_matches('#').to_ascii_lowercase();
+        let small = Tags::BE.or(Tags::HAVE).or(Tags::ADVERB).or(Tags::NOW).or(Tags::DETERMINER);
+        if of_kind(&word) || states(&word) || sheet.names(&word) {
+            named = true;
+        } else if !(matches!(token.kind, TokenKind::Symbol(_))
+            || token.has(small)
+            || prose.is(token, &SMALL)
+            || (of_its_state && prose.is(token, &["of", "for"])))
+        {
+            return false;
+        }
+    }
+    named
 }
 
 /// The objects that the text at a token names, where it names some and not all of its column.

@@ -84,6 +84,12 @@ impl<'t> Sheet<'t> {
         cells.any(|(owner, leaf)| *owner == object && said(leaf))
     }
 
+    /// Whether a text value is this one word, given in lower case, but for a `#` before it.
+    pub(crate) fn names(&self, word: &str) -> bool {
+        let mut values = self.beginning_with(word).iter();
+        values.any(|(value, _)| value.trim_start_matches('#').eq_ignore_ascii_case(word))
+    }
+
     /// The text values that begin with this word, given in lower case, with their columns.
     pub(crate) fn beginning_with(&self, word: &str) -> &[(&'t str, usize)] {
         self.names.get(word).map(Vec::as_slice).unwrap_or_default()
