@@ -61,11 +61,17 @@ impl Sent {
         name: String,
         happening: Happening,
     ) -> Result<Event, ReadEventError> {
+        let transcript = self.text("transcript_path");
+        // A sub-agent has a file of its own.
+        let transcript = match name.as_str() {
+            "SubagentStop" => self.text("agent_transcript_path"),
+            _ => transcript,
+        };
         Ok(Event {
             name,
             session: self.needed("session_id")?,
             agent: self.text("agent_id"),
-            transcript: self.text("transcript_path").map(PathBuf::from),
+            transcript: transcript.map(PathBuf::from),
             cwd: self.text("cwd").map(PathBuf::from),
             prompt: self.text("prompt_id").or_else(|| self.text("turn_id")),
             happening,

@@ -36,13 +36,7 @@ impl Contract for ClaudeCode {
             "SessionEnd" => Happening::Ended,
             _ => Happening::Other,
         };
-        // A sub-agent has a file of its own.
-        let own = sent.text("agent_transcript_path").filter(|_| name == "SubagentStop");
-        let mut event = sent.event(name, happening)?;
-        if event.name == "SubagentStop" {
-            event.transcript = own.map(Into::into);
-        }
-        Ok(event)
+        sent.event(name, happening)
     }
 
     fn write(&self, event: &str, answer: &Answer) -> Option<Value> {

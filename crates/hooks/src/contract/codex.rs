@@ -34,12 +34,7 @@ impl Contract for Codex {
             "SessionEnd" => Happening::Ended,
             _ => Happening::Other,
         };
-        let own = sent.text("agent_transcript_path").filter(|_| name == "SubagentStop");
-        let mut event = sent.event(name, happening)?;
-        if event.name == "SubagentStop" {
-            event.transcript = own.map(Into::into);
-        }
-        Ok(event)
+        sent.event(name, happening)
     }
 
     fn write(&self, event: &str, answer: &Answer) -> Option<Value> {
