@@ -1,17 +1,13 @@
-use std::rc::Rc;
-
 use countersign_model::Span;
 
+use super::near::{Cell, Member, Members, Near};
 use super::quantity::Quantity;
 use super::said::{Said, Tense, Value, said};
 use super::state::Stage;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
 use crate::prose::Prose;
-use crate::values::{Column, Figure, Leaf, Sheet, Source, When, each_moment};
-
-/// So many bytes of results before a message are looked through for members.
-const REACH: usize = 32 * 1024;
+use crate::values::{Figure, Leaf, When, each_moment};
 
 /// A value that differs from what the results hold under its name.
 #[derive(Debug)]
@@ -34,34 +30,31 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     if said.is_empty() || facts.runs_shell_before(turn) {
         return (wrong, right);
     }
+    let near = Near::of(facts, answer);
     let said: Vec<Said<'t>> =
-        said.into_iter().filter(|said| is_worth_reading(facts, answer, said)).collect();
+        said.into_iter().filter(|said| is_worth_reading(&near, answer, said)).collect();
     if said.is_empty() {
         return (wrong, right);
     }
-    let sheets = facts.given().sheets(turn, REACH);
-    let given = facts.given().near(turn, REACH);
-    let results = given.filter(|text| matches!(text.source, Source::Result(_))).count();
     // What was changed may be at another stage now.
     let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
     for said in &said {
-        let held = held(&answer.prose, &sheets, said);
+        let held = held(&answer.prose, near.members(), said);
         if held.iter().any(|held| held.agrees) {
             right.push(said.span);
         } else {
             let stale = changed && matches!(said.value, Value::Stage(..));
             let judged = match held.is_empty() {
-                true => {
-                    let subject = subject(&answer.prose, &sheets, said);
-                    misquoted(facts, answer, said, &sheets, subject.as_ref())
-                }
-                false => judge(facts, answer, said, &held).filter(|_| !stale),
+                true => misquoted(facts, answer, said, &near),
+                false => judge(facts, answer, said, &near, &held).filter(|_| !stale),
             };
             // What a result says in prose may tell of a later state.
-            let anchored = (said.adjacent || names_a_thing(&answer.prose, &sheets, said))
-                && (sheets.len() == results || !matches!(said.value, Value::Stage(..)));
-            let judged = judged.map(|wrong| Wrong { proven: wrong.proven && anchored, ..wrong });
-            wrong.extend(judged);
+            let anchored = |said: &Said<'_>| {
+                (said.adjacent || names_a_thing(&answer.prose, near.members(), said))
+                    && (near.is_json() || !matches!(said.value, Value::Stage(..)))
+            };
+            let proven = |wrong: &Wrong<'_>| wrong.proven && anchored(said);
+            wrong.extend(judged.map(|wrong| Wrong { proven: proven(&wrong), ..wrong }));
         }
     }
     (wrong, right)
@@ -69,84 +62,86 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
 
 /// Whether the results have to be taken apart for a value: they hold the words that name it, and
 /// not the value as it is written, unless a unit says more of it.
-fn is_worth_reading(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said<'_>) -> bool {
-    let holds =
-        |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    let results = || {
-        let near = facts.given().near(answer.turn, REACH);
-        near.filter(|given| matches!(given.source, Source::Result(_))).map(|given| given.text)
-    };
-    let text = said.span.of(answer.prose.text);
-    let given = results().any(|result| holds(result, text));
+fn is_worth_reading(near: &Near<'_, '_>, answer: &Answer<'_>, said: &Said<'_>) -> bool {
+    let given = || near.holds(said.span.of(answer.prose.text));
     match said.value {
         // The number may stand there in another unit.
         Value::Number(number) if number.unit.is_some() => {}
-        _ if given => return false,
+        _ if given() => return false,
         // A day, or a long number, may be one of the record's with a digit changed.
         Value::Moment(When::Day { .. }) => return true,
         Value::Number(number) if number.value >= 1_000.0 => return true,
-        Value::Stage(..) => {
-            return results().any(|result| holds(result, "stat"));
-        }
+        Value::Stage(..) => return near.holds("stat"),
         _ => {}
     }
     said.labels.iter().take(BEFORE).any(|label| {
         let label = label.to_ascii_lowercase();
         let stem = label.get(..label.len().min(4)).unwrap_or(&label);
-        stem.len() > 2 && results().any(|result| holds(result, stem))
+        stem.len() > 2 && near.holds(stem)
     })
 }
 
 /// A member that a value may be about.
 #[derive(Debug, Clone, Copy)]
-struct Held<'s, 't> {
-    column: &'s Column<'t>,
-    leaf: Leaf<'t>,
+struct Held<'m, 't> {
+    member: &'m Member<'t>,
+    cell: Cell<'t>,
+    /// Its place among those of the member.
+    at: usize,
     /// Whether it may be the value that is said.
     agrees: bool,
 }
 
 impl Held<'_, '_> {
+    fn number(&self) -> Option<Quantity> {
+        self.member.numbers().get(self.at).copied().flatten()
+    }
+
     /// The finding that this is so, and not what is said.
     fn said_wrongly<'t>(&self, answer: &Answer<'t>, said: &Said<'t>) -> Wrong<'t> {
-        let value = match self.leaf {
+        let value = match self.cell.leaf {
             Leaf::Text(value) | Leaf::Number(value) => value,
             _ => "",
         };
-        let held = format!("`{}` {value}", self.column.name);
+        let held = format!("`{}` {value}", self.member.name);
         let text = said.span.of(answer.prose.text);
         Wrong { text, span: said.span, held, proven: true }
     }
 }
 
-/// The members of the name that was said, as far as they are of the same kind.
-fn held<'s, 't>(
-    prose: &Prose<'_>,
-    sheets: &'s [Rc<Sheet<'t>>],
-    said: &Said<'_>,
-) -> Vec<Held<'s, 't>> {
+/// The members of the name that was said, as far as they are of the same kind, newest first.
+fn held<'m, 't>(prose: &Prose<'_>, members: &'m Members<'t>, said: &Said<'_>) -> Vec<Held<'m, 't>> {
     let mut found = Vec::new();
-    let stage = matches!(said.value, Value::Stage(..));
-    for sheet in sheets.iter().filter(|sheet| !stage || is_about(prose, sheet, said)) {
-        for column in sheet.columns().iter().filter(|column| is_named(column, said)) {
-            found.extend(column.cells.iter().filter_map(|&(_, leaf)| {
-                let agrees = agrees(said.value, column, leaf)?;
-                Some(Held { column, leaf, agrees })
-            }));
+    let about = matches!(said.value, Value::Stage(..)).then(|| is_about(prose, members, said));
+    for member in members.iter().filter(|member| is_named(member, said)) {
+        let mut latest: Option<(usize, bool)> = None;
+        for (at, cell) in member.cells.iter().enumerate() {
+            if let Some(about) = &about {
+                let known = latest.filter(|(result, _)| *result == cell.result);
+                let (_, concerned) = known.unwrap_or_else(|| (cell.result, about(cell.result)));
+                latest = Some((cell.result, concerned));
+                if !concerned {
+                    continue;
+                }
+            }
+            if let Some(agrees) = agrees(said.value, member, at, cell.leaf) {
+                found.push(Held { member, cell: *cell, at, agrees });
+            }
         }
     }
+    found.sort_by_key(|held| (held.cell.result, held.cell.place));
     found
 }
 
 /// Whether a member has the name that the words say.
-fn is_named(column: &Column<'_>, said: &Said<'_>) -> bool {
+fn is_named(member: &Member<'_>, said: &Said<'_>) -> bool {
     if let Value::Stage(..) = said.value {
-        return column.words.iter().any(|word| matches!(word.as_str(), "status" | "state"));
+        return member.words.iter().any(|word| matches!(word.as_str(), "status" | "state"));
     }
     let words = said.labels.iter().take(if said.adjacent { 3 } else { BEFORE });
     words.enumerate().any(|(at, label)| {
-        let whole = at == 0 && said.adjacent && column.words.len() == 1;
-        column.words.iter().any(|word| is_word(word, label, whole))
+        let whole = at == 0 && said.adjacent && member.words.len() == 1;
+        member.words.iter().any(|word| is_word(word, label, whole))
     })
 }
 
@@ -175,22 +170,19 @@ fn is_word(word: &str, label: &str, whole: bool) -> bool {
     plain || stem
 }
 
-/// Whether a member agrees with a value; `None` when it is of another kind.
-fn agrees(value: Value<'_>, column: &Column<'_>, leaf: Leaf<'_>) -> Option<bool> {
+/// Whether a cell of a member agrees with a value; `None` when it is of another kind.
+fn agrees(value: Value<'_>, member: &Member<'_>, at: usize, leaf: Leaf<'_>) -> Option<bool> {
     match value {
         Value::Moment(when) => {
-            let Leaf::Text(text) = leaf else { return None };
             let (mut like, mut same) = (false, false);
-            if text.len() <= 40 {
-                each_moment(text, |moment| {
-                    like |= moment.when.is_like(when);
-                    same |= moment.when.agrees(when);
-                });
+            for held in member.moments_in(at) {
+                like |= held.is_like(when);
+                same |= held.agrees(when);
             }
             like.then_some(same)
         }
         Value::Number(number) => {
-            let held = quantity(column, leaf)?;
+            let held = (*member.numbers().get(at)?)?;
             let comparable = number
                 .unit
                 .zip(held.unit)
@@ -213,19 +205,11 @@ fn agrees(value: Value<'_>, column: &Column<'_>, leaf: Leaf<'_>) -> Option<bool>
     }
 }
 
-/// The number that a member holds, in the unit that its name says.
-fn quantity(column: &Column<'_>, leaf: Leaf<'_>) -> Option<Quantity> {
-    let (Leaf::Number(text) | Leaf::Text(text)) = leaf else { return None };
-    let mut number = Quantity::parse(text)?;
-    let last = column.words.last();
-    number.unit = number.unit.or_else(|| super::quantity::Unit::of(last?));
-    Some(number)
-}
-
 fn judge<'t>(
     facts: &Facts<'t>,
     answer: &Answer<'t>,
     said: &Said<'t>,
+    near: &Near<'_, '_>,
     held: &[Held<'_, '_>],
 ) -> Option<Wrong<'t>> {
     let first = held.first()?;
@@ -233,13 +217,13 @@ fn judge<'t>(
     let text = said.span.of(answer.prose.text);
     let proven = match said.value {
         Value::Moment(when) => {
-            if is_moment_given(facts, when, turn) {
+            if near.gives_moment(when) {
                 return None;
             }
-            !held.iter().any(|held| is_hours_off(when, held.leaf))
+            !held.iter().any(|held| is_hours_off(when, held.cell.leaf))
         }
         Value::Number(number) => {
-            let numbers = || held.iter().filter_map(|held| quantity(held.column, held.leaf));
+            let numbers = || held.iter().filter_map(|held| held.number());
             let unit = numbers().any(|held| {
                 held.value == number.value && held.unit.is_some() && number.unit.is_some()
             });
@@ -266,43 +250,39 @@ fn misquoted<'t>(
     facts: &Facts<'t>,
     answer: &Answer<'t>,
     said: &Said<'t>,
-    sheets: &[Rc<Sheet<'_>>],
-    subject: Option<&Subject>,
+    near: &Near<'_, '_>,
 ) -> Option<Wrong<'t>> {
-    let alike = |column: &Column<'_>, leaf: Leaf<'_>| match (said.value, leaf) {
-        (Value::Moment(when), Leaf::Text(text)) if text.len() <= 40 => {
-            let mut alike = false;
-            each_moment(text, |moment| alike |= when.is_misquoted(moment.when));
-            alike
-        }
-        (Value::Number(number), _) => {
-            quantity(column, leaf).is_some_and(|held| number.is_swapped(held))
-        }
-        _ => false,
-    };
-    if !matches!(said.value, Value::Moment(_) | Value::Number(_)) {
+    let members = near.members();
+    if !matches!(said.value, Value::Moment(_) | Value::Number(_)) || members.has_more_than(FEW) {
         return None;
     }
-    let mut found = None;
-    for (sheet, columns) in sheets.iter().map(|sheet| sheet.columns()).enumerate() {
-        if columns.iter().map(|column| column.cells.len()).sum::<usize>() > FEW {
-            return None;
-        }
-        for column in columns {
-            let own = column
-                .cells
-                .iter()
-                .filter(|(object, _)| subject.is_none_or(|subject| subject.has((sheet, *object))));
-            let first = own.map(|(_, leaf)| *leaf).find(|leaf| alike(column, *leaf));
-            found = found.or(first.map(|leaf| (column, leaf)));
-        }
-    }
-    let (column, leaf) = found?;
+    let subject = subject(&answer.prose, members, said);
+    let own = |cell: &Cell<'_>| {
+        let object = (cell.result, cell.object);
+        subject.as_ref().is_none_or(|subject: &Subject| subject.has(object))
+    };
+    let alike = members.iter().filter_map(|member| {
+        let own = |at: &usize| member.cells.get(*at).is_some_and(own);
+        let at = match said.value {
+            Value::Moment(when) => {
+                let alike = member.moments().iter().filter(|(_, held)| when.is_misquoted(*held));
+                alike.map(|(at, _)| *at).find(own)
+            }
+            Value::Number(number) => {
+                let swapped =
+                    |held: &Option<Quantity>| held.is_some_and(|held| number.is_swapped(held));
+                let alike = member.numbers().iter().enumerate().filter(|(_, held)| swapped(held));
+                alike.map(|(at, _)| at).find(own)
+            }
+            _ => None,
+        }?;
+        Some(Held { member, cell: *member.cells.get(at)?, at, agrees: false })
+    });
+    let held = alike.min_by_key(|held| (held.cell.result, held.cell.place))?;
     let given = match said.value {
-        Value::Moment(when) => spans_time(answer) || is_moment_given(facts, when, answer.turn),
+        Value::Moment(when) => spans_time(answer) || near.gives_moment(when),
         _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
     };
-    let held = Held { column, leaf, agrees: false };
     (!given).then(|| Wrong { proven: false, ..held.said_wrongly(answer, said) })
 }
 
@@ -322,15 +302,6 @@ fn is_hours_off(when: When, held: Leaf<'_>) -> bool {
         }
     });
     off
-}
-
-/// Whether anything that the agent was given has the day or time.
-fn is_moment_given(facts: &Facts<'_>, when: When, turn: usize) -> bool {
-    facts.given().near(turn, 2 * REACH).any(|given| {
-        let mut found = false;
-        each_moment(given.text, |moment| found |= moment.when.agrees(when));
-        found
-    })
 }
 
 /// Whether anything that the agent was given has the number.

@@ -2,6 +2,7 @@
 //! against the members of that name.
 
 mod judge;
+mod near;
 mod quantity;
 mod said;
 mod state;

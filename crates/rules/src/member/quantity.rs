@@ -108,13 +108,17 @@ impl Quantity {
     /// Whether rounding the exact number can give this one: to its last place, or to its last
     /// digit that is not 0.
     pub(super) fn is_rounded(self, exact: f64) -> bool {
+        let off = (self.value - exact).abs();
+        if off > self.value * 0.1 {
+            return false;
+        }
         let mut step = 10_f64.powi(-self.places);
         let mut whole = self.value;
         while self.places == 0 && whole >= 10.0 && whole % 10.0 == 0.0 {
             whole /= 10.0;
             step *= 10.0;
         }
-        (self.value - exact).abs() < step + 1e-9 && (self.value - exact).abs() <= self.value * 0.1
+        off < step + 1e-9
     }
 
     /// Whether the number is the other with one digit changed, two that changed places, or the
@@ -135,10 +139,21 @@ impl Quantity {
 
     /// Whether two digits of the other, a long one, changed places in this one.
     pub(super) fn is_swapped(self, held: Self) -> bool {
-        let long = self.value >= 1_000.0 && self.places == 0 && held.places == 0;
+        let off = (self.value - held.value).abs();
+        let whole = self.places == 0 && held.places == 0 && self.value >= 1_000.0 && off < 1e15;
+        // Numbers of one length are not further apart.
+        let near = self.value < held.value * 10.0 && held.value < self.value * 10.0;
         // Where digits change places, the sum of them stays.
-        let sums = (self.value - held.value) % 9.0 == 0.0;
-        long && sums && changes(self.digits(), held.digits()).is_some_and(|changed| changed.swapped)
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number below 1e15"
+        )]
+        let sums = || (off as u64).is_multiple_of(9);
+        whole
+            && near
+            && sums()
+            && changes(self.digits(), held.digits()).is_some_and(|changed| changed.swapped)
     }
 
     fn digits(self) -> String {

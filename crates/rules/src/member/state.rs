@@ -61,34 +61,60 @@ const WORDS: [(&str, Stage); 44] = [
     ("expired", Stage::Idle),
 ];
 
-/// For each first letter, the second letters of the words: a bit for each.
+/// For each first letter, the words that begin with it: a bit for each.
 #[expect(clippy::indexing_slicing, reason = "the compiler does it")]
-const STARTS: [u32; 26] = {
+const STARTS: [u64; 26] = {
     let mut starts = [0; 26];
     let mut at = 0;
     while at < WORDS.len() {
-        let word = WORDS[at].0.as_bytes();
-        starts[(word[0] - b'a') as usize] |= 1 << (word[1] - b'a');
+        starts[(WORDS[at].0.as_bytes()[0] - b'a') as usize] |= 1 << at;
         at += 1;
     }
     starts
 };
 
+/// For each first letter, the second letters of the words: a bit for each.
+#[expect(clippy::indexing_slicing, reason = "the compiler does it")]
+const SECONDS: [u32; 26] = {
+    let mut seconds = [0; 26];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let word = WORDS[at].0.as_bytes();
+        seconds[(word[0] - b'a') as usize] |= 1 << (word[1] - b'a');
+        at += 1;
+    }
+    seconds
+};
+
 impl Stage {
     /// The stage that a word, or the words that begin a text, name.
+    #[inline]
     pub(super) fn of(text: &str) -> Option<Self> {
+        // Asked of every word of an answer.
+        let letter =
+            |at: usize| Some(text.as_bytes().get(at)?.to_ascii_lowercase().wrapping_sub(b'a'));
+        let (first, second) = (usize::from(letter(0)?), letter(1).filter(|b| *b < 26)?);
+        if SECONDS.get(first)? & (1 << second) == 0 {
+            return None;
+        }
+        Self::beginning(text, *STARTS.get(first)?)
+    }
+
+    /// The stage of one of some words that begins a text.
+    fn beginning(text: &str, mut words: u64) -> Option<Self> {
         let begins = |word: &str| {
             let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
             let next = text.get(word.len()..).and_then(|rest| rest.chars().next());
             head && next.is_none_or(|c| !c.is_alphanumeric() && c != '_')
         };
-        // Asked of every word of an answer.
-        let mut letters = text.bytes().map(|b| b.to_ascii_lowercase().wrapping_sub(b'a'));
-        let (first, second) = (letters.next()?, letters.next().filter(|b| *b < 26)?);
-        if STARTS.get(usize::from(first))? & (1 << second) == 0 {
-            return None;
+        while words != 0 {
+            let (word, stage) = WORDS.get(words.trailing_zeros() as usize)?;
+            if begins(word) {
+                return Some(*stage);
+            }
+            words &= words - 1;
         }
-        WORDS.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage)
+        None
     }
 
     /// Whether a thing that is at one stage is not at the other.

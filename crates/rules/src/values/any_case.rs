@@ -24,20 +24,27 @@ impl<'w> AnyCase<'w> {
 
     /// Whether a text holds the word.
     pub(crate) fn stands_in(&self, text: &str) -> bool {
+        self.find(text, 0).is_some()
+    }
+
+    /// Where the word first stands in a text, from a place on.
+    pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         let text = text.as_bytes();
-        let Some(first) = self.word.first() else { return true };
-        let matches = |start: usize| {
-            let found = text.get(start..start + self.word.len());
+        let Some(first) = self.word.first() else { return Some(from) };
+        let matches = |start: &usize| {
+            let found = text.get(*start..*start + self.word.len());
             found.is_some_and(|found| found.eq_ignore_ascii_case(self.word))
         };
         match &self.anchor {
-            Some((from, anchor)) => {
-                let mut hits = anchor.find_iter(text);
-                hits.any(|at| at.checked_sub(*from).is_some_and(matches))
+            Some((offset, anchor)) => {
+                let behind = from + offset;
+                let hits = anchor.find_iter(text.get(behind..)?);
+                hits.map(|at| from + at).find(matches)
             }
             None => {
                 let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-                memchr::memchr2_iter(lower, upper, text).any(matches)
+                let hits = memchr::memchr2_iter(lower, upper, text.get(from..)?);
+                hits.map(|at| from + at).find(matches)
             }
         }
     }

@@ -12,6 +12,7 @@ use super::any_case::AnyCase;
 use super::figure::{Figure, FigureSearch, each_figure};
 use super::leaves::Leaves;
 use super::sheet::Sheet;
+use super::stretch::Stretch;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
@@ -28,6 +29,8 @@ pub(crate) struct Given<'t> {
     offsets: Vec<usize>,
     /// The first message that carries a shortened result.
     cut: Option<usize>,
+    /// The texts near a message, for the latest one that anybody asked for.
+    stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
     far: OnceCell<HashMap<String, [Option<usize>; 2]>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
     /// The first message that gives a figure, for the first few that anybody asked for.
@@ -98,6 +101,7 @@ impl<'t> Given<'t> {
             texts,
             offsets,
             cut,
+            stretch: RefCell::default(),
             far: OnceCell::new(),
             figures: OnceCell::new(),
             sought: RefCell::default(),
@@ -169,18 +173,13 @@ impl<'t> Given<'t> {
         own: bool,
         all: impl FnOnce() -> Vec<String>,
     ) -> Option<&Text<'t>> {
-        let admitted = |text: &&Text<'t>| own || !matches!(text.source, Source::Argument(_));
-        let near = || self.near(turn, NEAR).filter(admitted);
-        let finder = memchr::memmem::Finder::new(word.as_bytes());
-        let exact = near().find(|text| finder.find(text.text.as_bytes()).is_some());
-        let in_any_case = || {
-            let word = AnyCase::new(word);
-            near().find(|text| word.stands_in(text.text))
-        };
-        if let Some(text) = exact.or_else(in_any_case) {
-            return Some(text);
-        }
         let until = self.until(turn);
+        let text = |nth: usize| self.texts.get(until.checked_sub(nth + 1)?);
+        let own_words = |text: &Text<'t>| matches!(text.source, Source::Argument(_));
+        let admitted = |nth: usize| own || !text(nth).is_some_and(own_words);
+        if let Some(nth) = self.stretch(turn).find(word, admitted) {
+            return text(nth);
+        }
         if self.offsets.get(until).is_none_or(|&bytes| bytes <= NEAR) {
             return None;
         }
@@ -188,6 +187,19 @@ impl<'t> Given<'t> {
         let [given, argument] = far.get(&word.to_ascii_lowercase()).copied().unwrap_or_default();
         let first = given.or(argument.filter(|_| own)).filter(|&first| first < until)?;
         self.texts.get(first)
+    }
+
+    /// The texts near the message, newest first.
+    fn stretch(&self, turn: usize) -> Rc<Stretch> {
+        let mut known = self.stretch.borrow_mut();
+        match &*known {
+            Some((at, stretch)) if *at == turn => Rc::clone(stretch),
+            _ => {
+                let near = self.near(turn, NEAR).map(|text| text.text);
+                let (_, stretch) = known.insert((turn, Rc::new(Stretch::of(near))));
+                Rc::clone(stretch)
+            }
+        }
     }
 
     /// A text before the message that has the letters and digits of the words in their order,

@@ -12,6 +12,7 @@ mod phrase;
 mod sheet;
 mod sibling;
 mod stated;
+mod stretch;
 mod tally;
 mod worth;
 
@@ -29,7 +30,6 @@ pub(crate) use json_string::end_of_string;
 pub(crate) use leaves::Leaf;
 pub(crate) use moment::{Moment, When, each_moment};
 pub(crate) use phrase::Phrase;
-pub(crate) use sheet::{Column, Sheet};
 pub(crate) use sibling::{misquoted, sibling};
 pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, Tally, list_of, longest_list, whole};

@@ -5,15 +5,10 @@ use std::collections::HashMap;
 use super::leaves::{Leaf, Leaves, Node};
 use crate::facts::words_of;
 
-/// A name with more words, or a longer text, names nothing.
-const LONGEST_NAME: usize = 60;
-
-/// The members of a JSON text by name, and the objects by what names them.
+/// The members of a JSON text by name.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet<'t> {
     columns: Vec<Column<'t>>,
-    /// By the first word of a text value: the value, and its column.
-    names: HashMap<String, Vec<(&'t str, usize)>>,
 }
 
 /// The members of one name.
@@ -53,14 +48,6 @@ impl<'t> Sheet<'t> {
                 sheet.columns.push(Column { name: node.name, words, cells: Vec::new() });
                 sheet.columns.len() - 1
             });
-            if let Leaf::Text(text) = node.leaf
-                && let Some(first) = first_word(text)
-            {
-                let named = sheet.names.entry(first).or_default();
-                if !named.contains(&(text, place)) {
-                    named.push((text, place));
-                }
-            }
             let Some(column) = sheet.columns.get_mut(place) else { continue };
             for object in owners(nodes, node) {
                 column.cells.push((object, node.leaf));
@@ -83,26 +70,6 @@ impl<'t> Sheet<'t> {
         let mut cells = self.columns.iter().flat_map(|column| &column.cells);
         cells.any(|(owner, leaf)| *owner == object && said(leaf))
     }
-
-    /// Whether a text value is this one word, given in lower case, but for a `#` before it.
-    pub(crate) fn names(&self, word: &str) -> bool {
-        let mut values = self.beginning_with(word).iter();
-        values.any(|(value, _)| value.trim_start_matches('#').eq_ignore_ascii_case(word))
-    }
-
-    /// The text values that begin with this word, given in lower case, with their columns.
-    pub(crate) fn beginning_with(&self, word: &str) -> &[(&'t str, usize)] {
-        self.names.get(word).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-/// The first word of a text that can name a thing, in lower case.
-fn first_word(text: &str) -> Option<String> {
-    if text.len() > LONGEST_NAME || text.contains('\\') {
-        return None;
-    }
-    let word = text.trim_start_matches('#').split_whitespace().next()?;
-    (word.len() > 1).then(|| word.to_ascii_lowercase())
 }
 
 /// The object that a member stands in, and those around it that hold it under a name.

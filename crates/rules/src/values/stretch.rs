@@ -1,0 +1,68 @@
+//! The texts before a message, to be searched in one sweep.
+
+use memchr::memmem::Finder;
+
+use super::any_case::AnyCase;
+
+/// Some texts behind each other.
+#[derive(Debug, Default)]
+pub(super) struct Stretch {
+    text: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+}
+
+impl Stretch {
+    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut stretch = Self::default();
+        for text in texts {
+            stretch.text.push_str(text);
+            stretch.ends.push(stretch.text.len());
+            // No word goes over the end of a text.
+            stretch.text.push('\0');
+        }
+        stretch
+    }
+
+    /// The first text that holds the word and is admitted; in another case of its letters where
+    /// none holds it as it is.
+    pub(super) fn find(&self, word: &str, admitted: impl Fn(usize) -> bool) -> Option<usize> {
+        let place = |at: usize| self.ends.partition_point(|end| *end < at + word.len());
+        let exact = Finder::new(word.as_bytes());
+        let mut hits = exact.find_iter(self.text.as_bytes()).map(place);
+        hits.find(|nth| admitted(*nth)).or_else(|| {
+            let word = AnyCase::new(word);
+            let mut from = 0;
+            loop {
+                let at = word.find(&self.text, from)?;
+                if admitted(place(at)) {
+                    return Some(place(at));
+                }
+                from = at + 1;
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_text_with_a_word() {
+        let texts = ["order W1", "", "w12 and ORDER", "order w12"];
+        let stretch = Stretch::of(texts.into_iter());
+        for (word, not, expected) in [
+            ("order", 9, Some(0)),
+            ("order", 0, Some(3)),
+            ("w12", 9, Some(2)),
+            ("W12", 9, Some(2)),
+            ("Order", 9, Some(0)),
+            ("Order", 0, Some(2)),
+            ("W1w12", 9, None),
+            ("", 0, Some(1)),
+        ] {
+            assert_eq!(stretch.find(word, |nth| nth != not), expected, "{word} {not}");
+        }
+    }
+}
