@@ -1,4 +1,4 @@
-use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role, Status};
+use countersign_model::{Family, Object, ObjectKind, Role, Status};
 use memchr::memmem::Finder;
 
 use super::each::each;
@@ -51,7 +51,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let turn = said.claim.turn;
     let ids = identifying(&said.patients);
     let all_ids = identifying(&said.claim.objects);
-    let window = window_start(&facts.transcript().messages, turn);
+    let window = facts.request_before(turn);
     // Deeds of exactly this kind decide before those that merely may be told this way.
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
@@ -485,16 +485,6 @@ pub(super) fn state_stem(family: Family) -> Option<&'static str> {
         Family::Deploy => "deployed",
         _ => return None,
     })
-}
-
-/// The first message since the user last spoke.
-fn window_start(messages: &[Message], turn: usize) -> usize {
-    messages
-        .get(..turn)
-        .unwrap_or_default()
-        .iter()
-        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
-        .unwrap_or(0)
 }
 
 pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {

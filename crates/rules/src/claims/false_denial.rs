@@ -1,6 +1,4 @@
-use countersign_model::{
-    Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Object, ObjectKind, Role, Span,
-};
+use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::action::{mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
@@ -68,7 +66,7 @@ fn judge(
     // "in this session" looks back to its start, else to what the user asked last.
     let since = match speaks_of_session(&answer.prose, clause) {
         true => 0,
-        false => request(&facts.transcript().messages, answer.turn),
+        false => facts.request_before(answer.turn),
     };
     let deeds = || facts.deeds_before(answer.turn).filter(|(e, _)| e.called_at >= since);
     let contrary = deeds().find(|(e, deed)| contradicts(e, deed, denied));
@@ -178,36 +176,32 @@ fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let word = |t: &Token| prose.word(t).to_ascii_lowercase();
+    let left_so = |t: &Token| prose.is(t, &["untouched", "unchanged", "unmodified"]);
+    let at = tokens.iter().position(|t| !t.quoted && left_so(t))?;
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
     let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
     if tokens.iter().any(|t| t.has(open.or(Tags::PREPOSITION)) || named(t)) {
         return None;
     }
-    let at = tokens.iter().position(|t| {
-        !t.quoted && matches!(word(t).as_str(), "untouched" | "unchanged" | "unmodified")
-    })?;
     let before = tokens.get(..at)?;
-    let left = before.iter().position(|t| matches!(word(t).as_str(), "left" | "leaving" | "kept"));
+    let left = before.iter().position(|t| prose.is(t, &["left", "leaving", "kept"]));
     let phrase = match left {
         Some(left) => before.get(left + 1..)?,
         None => {
-            let verb = before.iter().position(|t| {
-                t.has(Tags::BE) || matches!(word(t).as_str(), "remain" | "remains" | "stays")
-            })?;
+            let verb = before
+                .iter()
+                .position(|t| t.has(Tags::BE) || prose.is(t, &["remain", "remains", "stays"]))?;
             before.get(..verb)?
         }
     };
     let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING);
     let mut nouns = phrase
         .iter()
-        .filter(|t| t.kind == TokenKind::Word && !(t.has(small) && word(t) != "everything"));
+        .filter(|t| t.kind == TokenKind::Word && (!t.has(small) || prose.is(t, &["everything"])));
     let whole = ["files", "everything", "code", "codebase", "repository", "repo", "project"];
-    let noun = nouns.next().filter(|t| whole.contains(&word(t).as_str()))?;
-    let all =
-        matches!(word(noun).as_str(), "repository" | "repo" | "codebase" | "project" | "code")
-            || word(noun) == "everything"
-            || phrase.iter().any(|t| matches!(word(t).as_str(), "all" | "any"));
+    let noun = nouns.next().filter(|t| prose.is(t, &whole))?;
+    let one = ["everything", "code", "codebase", "repository", "repo", "project"];
+    let all = prose.is(noun, &one) || phrase.iter().any(|t| prose.is(t, &["all", "any"]));
     (all && nouns.next().is_none()).then_some(Denied::Change(true))
 }
 
@@ -475,14 +469,4 @@ fn speaks_of_session(prose: &Prose<'_>, clause: &Clause) -> bool {
         .tokens(clause.tokens.clone())
         .iter()
         .any(|t| matches!(prose.word(t), "session" | "conversation" | "disk"))
-}
-
-/// The message with the user's latest request.
-fn request(messages: &[Message], turn: usize) -> usize {
-    messages
-        .get(..turn)
-        .unwrap_or_default()
-        .iter()
-        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
-        .unwrap_or(0)
 }

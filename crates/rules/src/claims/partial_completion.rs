@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use countersign_model::{Code, Message, MessageKind, Mode, Role, Status};
+use countersign_model::{Code, Mode, Status};
 
 use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Facts, vouching};
@@ -81,7 +81,7 @@ fn says_all(said: &ActionClaim) -> bool {
 /// A call that should have been a part of the whole failed, and none after it worked.
 fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim) {
     let accepted = vouching(said.family);
-    let since = request(&facts.transcript().messages, said.claim.turn);
+    let since = facts.request_before(said.claim.turn);
     let latest = facts
         .deeds_before(said.claim.turn)
         .take_while(|(execution, _)| execution.called_at >= since)
@@ -112,7 +112,7 @@ fn word<'t>(prose: &Prose<'t>, token: Option<&Token>) -> &'t str {
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wanted: u64) {
     let claim = &said.claim;
     let accepted = vouching(said.family);
-    let since = request(&facts.transcript().messages, claim.turn);
+    let since = facts.request_before(claim.turn);
     let mut done = BTreeSet::new();
     let mut evidence = Vec::new();
     for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
@@ -142,10 +142,4 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wan
             .help("do the rest, or say how many were done")
             .evidence(evidence),
     );
-}
-
-/// The message with the user's request that the latest work answers.
-fn request(messages: &[Message], turn: usize) -> usize {
-    let said = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
-    messages.get(..turn).unwrap_or_default().iter().rposition(said).unwrap_or(0)
 }

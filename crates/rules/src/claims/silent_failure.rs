@@ -1,6 +1,4 @@
-use countersign_model::{
-    Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span, Status,
-};
+use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Span, Status};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
@@ -34,7 +32,7 @@ impl Rule for SilentFailure {
 }
 
 fn judge<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>, clause: &Clause) {
-    let since = request(&facts.transcript().messages, answer.turn);
+    let since = facts.request_before(answer.turn);
     let failed = unmended(facts, answer.turn, since);
     let claim = claim(answer, clause);
     let Some(first) = failed.first() else { return findings.supported(&claim, []) };
@@ -192,14 +190,4 @@ fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
         span,
         turn: answer.turn,
     }
-}
-
-/// The message with the user's latest request.
-fn request(messages: &[Message], turn: usize) -> usize {
-    messages
-        .get(..turn)
-        .unwrap_or_default()
-        .iter()
-        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
-        .unwrap_or(0)
 }

@@ -44,7 +44,7 @@ fn judge<'t>(
     obligation: &Obligation,
 ) {
     let turn = answer.turn;
-    let since = request(&facts.transcript().messages, turn);
+    let since = facts.request_before(turn);
     let mut deeds: Vec<_> = facts.deeds_before(turn).collect();
     deeds.reverse();
     let obliges = |at: &usize| {
@@ -162,14 +162,4 @@ fn claim(answer: &Answer<'_>) -> Claim {
         span,
         turn: answer.turn,
     }
-}
-
-/// The message with the user's latest request.
-fn request(messages: &[Message], turn: usize) -> usize {
-    messages
-        .get(..turn)
-        .unwrap_or_default()
-        .iter()
-        .rposition(|m| m.role == Role::User && m.kind == MessageKind::Ordinary)
-        .unwrap_or(0)
 }

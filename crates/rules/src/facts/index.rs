@@ -36,6 +36,8 @@ pub(crate) struct Index {
     pub(crate) delegates: FirstDeed,
     /// The executions that used a tool that none before them used.
     tools: OnceCell<Vec<usize>>,
+    /// The messages with requests of the user's.
+    requests: OnceCell<Vec<usize>>,
 }
 
 /// The latest run of a check among the first executions of a record.
@@ -169,6 +171,11 @@ impl Index {
     /// The executions that used a tool that none before them used; `find` looks the first time.
     pub(crate) fn tools(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
         self.tools.get_or_init(find)
+    }
+
+    /// The messages with requests of the user's, ascending; `find` looks the first time.
+    pub(crate) fn requests(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
+        self.requests.get_or_init(find)
     }
 
     /// What the deeds that change something speak of; `find` looks the first time.

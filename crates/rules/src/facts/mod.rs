@@ -13,7 +13,7 @@ mod shell_work;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use countersign_model::{Evidence, EvidenceSource, Transcript};
+use countersign_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
@@ -165,6 +165,18 @@ impl<'t> Facts<'t> {
     /// What was worked out about the whole record.
     pub(crate) fn index(&self) -> &Index {
         &self.index
+    }
+
+    /// The message with the user's latest request before message `turn`; the first message where
+    /// there is none.
+    pub(crate) fn request_before(&self, turn: usize) -> usize {
+        let requests = self.index.requests(|| {
+            let asks = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
+            let messages = self.transcript.messages.iter().enumerate();
+            messages.filter(|(_, message)| asks(message)).map(|(at, _)| at).collect()
+        });
+        let latest = requests.partition_point(|&at| at < turn).checked_sub(1);
+        latest.and_then(|nth| requests.get(nth)).copied().unwrap_or(0)
     }
 
     /// The executions that used a tool that none before them used, ascending.

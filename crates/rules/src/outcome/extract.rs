@@ -252,6 +252,13 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let tokens = prose.tokens(clause.tokens.clone());
     let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
+    let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
+    let verdict = passing_at(prose, tokens).or(clear);
+    let built = || builds_at(prose, tokens).map(|at| (Family::Build, clause.tokens.start + at));
+    let built = if verdict.is_none() && sum.is_none() { built() } else { None };
+    if verdict.is_none() && sum.is_none() && built.is_none() {
+        return Vec::new();
+    }
     if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE))) {
         return Vec::new();
     }
@@ -264,14 +271,8 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     if (negated || troubled) && clear.is_none() {
         return Vec::new();
     }
-    let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let verdict = passing_at(prose, tokens).or(clear);
     let Some(verdict) = verdict else {
-        if sum.is_some() {
-            return sum.into_iter().collect();
-        }
-        let built = builds_at(prose, tokens).filter(|_| !negated && !troubled);
-        return built.map(|at| (Family::Build, clause.tokens.start + at)).into_iter().collect();
+        return sum.or(built.filter(|_| !negated && !troubled)).into_iter().collect();
     };
     if ends_before(prose, clause.tokens.start + verdict) {
         return Vec::new();
@@ -316,25 +317,24 @@ fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
     let tokens = prose.tokens(clause.tokens.clone());
     let mark = |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';');
     let labelled = tokens.first().is_some_and(mark);
-    let everything = tokens.iter().take(3).any(|t| {
-        let word = prose.word(t);
-        ["everything", "all", "they", "it", "both"].iter().any(|w| word.eq_ignore_ascii_case(w))
-    });
-    let clear = clears(prose, tokens);
-    let verdict = passing_at(prose, tokens).or(clear);
+    let everything =
+        tokens.iter().take(3).any(|t| prose.is(t, &["everything", "all", "they", "it", "both"]));
     // "… and has passed": the subject is that of the clause before.
     let goes_on =
         tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
             && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(|t| {
                 t.has(Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW)) && !t.has(Tags::THING)
             });
+    if before.sentence != clause.sentence || !(labelled || everything || goes_on) {
+        return Vec::new();
+    }
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
     let denied = Tags::NEGATION.or(Tags::FAILURE);
     let plain = tokens.iter().all(|t| {
         !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
     });
-    if before.sentence != clause.sentence
-        || !(labelled || everything || goes_on)
-        || !plain
+    if !plain
         || is_fraction(prose, tokens)
         || some_fail(prose, clause)
         || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
@@ -392,9 +392,11 @@ fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
 /// A verdict on everything, where nothing in the sentence speaks against it.
 fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
+    let at = passes_everything(prose, tokens)?;
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER);
-    let open = tokens.iter().any(|t| t.has(doubt)) || excepts(prose, clause);
-    let at = passes_everything(prose, tokens).filter(|_| !open && !some_fail(prose, clause))?;
+    if tokens.iter().any(|t| t.has(doubt)) || excepts(prose, clause) || some_fail(prose, clause) {
+        return None;
+    }
     (!ends_before(prose, clause.tokens.start + at)).then_some(clause.tokens.start + at)
 }
 
@@ -441,10 +443,12 @@ fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
             && (prose.word(of) == "of" || prose.word(of) == "out")
             && prose.word(a) != prose.word(b)
     }) || tokens.iter().any(|t| {
-        prose.word(t).split_once('/').is_some_and(|(a, b)| {
-            let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-            digits(a) && digits(b) && a != b
-        })
+        let word = prose.word(t);
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.split_once('/').is_some_and(|(a, b)| {
+                let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+                digits(a) && digits(b) && a != b
+            })
     })
 }
 

@@ -110,20 +110,19 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
 /// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
-    let none =
-        |t: &Token| matches!(lower(t).as_str(), "no" | "0" | "zero" | "without" | "any" | "single");
+    const NONE: [&str; 6] = ["no", "0", "zero", "without", "any", "single"];
+    const OVER: [&str; 5] = ["resolved", "fixed", "gone", "cleared", "addressed"];
     let absent = tokens.iter().enumerate().position(|(i, token)| {
+        let before = || tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter();
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
-        trouble && tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter().any(none)
+        trouble && before().any(|t| prose.is(t, &NONE))
     });
     absent.or_else(|| {
-        let all = tokens.iter().any(|t| matches!(lower(t).as_str(), "all" | "every"));
-        let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE)).filter(|_| all)?;
+        let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
         let mut behind = tokens.get(trouble + 1..)?.iter();
         let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
-        let over = ["resolved", "fixed", "gone", "cleared", "addressed"];
-        over.contains(&lower(gone).as_str()).then_some(trouble)
+        let all = || tokens.iter().any(|t| prose.is(t, &["all", "every"]));
+        (prose.is(gone, &OVER) && all()).then_some(trouble)
     })
 }
 
@@ -149,13 +148,6 @@ pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// The sum of a run in a runner's own form: "42 passed, 0 failed", "26 examples, 0 failures".
 pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
-    let sentence = prose.sentences.get(clause.sentence)?;
-    let whole = prose.tokens(sentence.tokens.clone());
-    let clean = whole.windows(2).any(|pair| {
-        let [none, word] = pair else { return false };
-        let failures = matches!(prose.word(word), "failures" | "failure");
-        matches!(prose.word(none), "0" | "no" | "zero") && (failures || fails(prose, word))
-    });
     let tokens = prose.tokens(clause.tokens.clone());
     let ran = tokens.windows(2).position(|pair| {
         let [number, word] = pair else { return false };
@@ -165,6 +157,13 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
             && prose.word(number) != "0"
             && passed.contains(&prose.word(word))
     })?;
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let whole = prose.tokens(sentence.tokens.clone());
+    let clean = whole.windows(2).any(|pair| {
+        let [none, word] = pair else { return false };
+        let failures = matches!(prose.word(word), "failures" | "failure");
+        matches!(prose.word(none), "0" | "no" | "zero") && (failures || fails(prose, word))
+    });
     clean.then_some(ran)
 }
 
