@@ -76,17 +76,15 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         return None;
     }
     tokens.iter().enumerate().position(|(i, token)| {
-        if is_tick(token) || (!token.quoted && prose.word(token).ends_with("lint-free")) {
-            return true;
-        }
-        // "every test went through"
-        let through = matches!(prose.word(token), "went" | "came" | "ran" | "go" | "goes")
-            && tokens.get(i + 1).is_some_and(|t| prose.word(t) == "through");
-        if through {
-            return true;
-        }
         if !token.has(Tags::PASSING) {
-            return false;
+            let word = prose.word(token);
+            // "every test went through"
+            let through = || {
+                matches!(word, "went" | "came" | "ran" | "go" | "goes")
+                    && tokens.get(i + 1).is_some_and(|t| prose.word(t) == "through")
+            };
+            let free = || !token.quoted && word.ends_with("lint-free");
+            return is_tick(token) || (word.len() < 5 && through()) || (word.len() > 8 && free());
         }
         let next = tokens.get(i + 1);
         next.is_none_or(|t| {

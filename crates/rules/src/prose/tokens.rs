@@ -233,6 +233,11 @@ impl Tokenizer<'_, '_> {
     /// A run of characters without white space, classified as a whole.
     fn run(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
+        if let Some(word) = plain_word(rest).filter(|_| self.other.is_none()) {
+            let entry = self.lexicon.get(word).copied().unwrap_or_default();
+            self.push(at, at + word.len(), TokenKind::Word, entry);
+            return at + word.len();
+        }
         let url = rest.starts_with("http://") || rest.starts_with("https://");
         let mut len = 0;
         while let Some(&byte) = rest.as_bytes().get(len) {
@@ -385,6 +390,17 @@ fn is_run_byte(b: u8) -> bool {
         run
     };
     RUN.get(usize::from(b)).copied().unwrap_or(false)
+}
+
+/// The word that a text begins with, where it is one of letters only, as most are.
+fn plain_word(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    bytes.first().filter(|b| b.is_ascii_alphabetic())?;
+    let len = 1 + bytes.iter().skip(1).take_while(|b| b.is_ascii_lowercase()).count();
+    let space = |at: usize| bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+    let stop = bytes.get(len) == Some(&b'.') && space(len + 1);
+    let ends = space(len) || stop || bytes.get(len) == Some(&b',');
+    ends.then(|| text.get(..len)).flatten()
 }
 
 fn is_url_byte(b: u8) -> bool {
