@@ -92,7 +92,7 @@ fn action_claim(
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }
-    if is_talk(prose, predicate, &verb) {
+    if is_talk(prose, predicate, &verb) || has_lasted(prose, predicate) {
         return None;
     }
     let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
@@ -174,6 +174,17 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
             && tokens.get(1).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
         opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
     })
+}
+
+/// "The connection has been established since 10:00": how long a thing has been so.
+fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    predicate.voice == Voice::PerfectPassive
+        && behind.windows(2).any(|pair| {
+            let [since, time] = pair else { return false };
+            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
+            prose.is(since, &["since"]) && (moment || time.has(Tags::MONTH))
+        })
 }
 
 /// "Once the build is green, the release is complete": what then is so, and not what was done.

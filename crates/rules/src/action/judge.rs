@@ -8,7 +8,11 @@ use super::matter::{
     was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
-use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching, words_of};
+use super::otherwise::{done_otherwise, spares};
+use crate::facts::{
+    Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching, words_of,
+};
+use crate::values::AnyCase;
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +41,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     if said.verb.starts_with("buil") {
         accepted = accepted.with(Family::Build);
     }
-    if said.verb.contains("start") || said.verb.contains("boot") {
+    if starts_something(said) {
         accepted = accepted.with(Family::Run);
     }
     let verdict = judge_as_one(facts, said, accepted);
@@ -70,6 +74,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         if deed.is_note && !speaks_of_notes(said) {
             continue;
         }
+        // Who only looks has started nothing.
+        if starts_something(said) && deed.shell.as_ref().is_some_and(ShellWork::only_looks) {
+            passed_over = true;
+            continue;
+        }
         if special.is_some_and(|thing| !speaks_of(deed, execution, thing)) {
             passed_over = true;
             continue;
@@ -87,12 +96,27 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
         let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
         let fit = fit(&place, &ids, &all_ids);
-        if files && edits && fit == Fit::Open && deed.shell.is_some() && deed.written.is_empty() {
+        let builds = accepted.has(Family::Build) && deed.families.has(Family::Build);
+        let wrote = deed.shell.is_none() || !deed.written.is_empty() || builds;
+        if files && edits && fit == Fit::Open && !wrote {
             continue;
         }
-        tally.add(at, deed.status_for(accepted), fit, now);
+        let spared = || files && spares(execution, deed, &ids);
+        let status = match deed.status_for(accepted) {
+            Status::Failed if spared() => Status::Completed,
+            status => status,
+        };
+        tally.add(at, status, fit, now);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
+        return match verdict {
+            ActionVerdict::Failed(at) => done_otherwise(facts, said, at + 1).unwrap_or(verdict),
+            verdict => verdict,
+        };
+    }
+    if let Some(verdict) = done_otherwise(facts, said, facts.record().count_before(window))
+        .filter(|verdict| !matches!(verdict, ActionVerdict::Absent(_)))
+    {
         return verdict;
     }
     if receipt_vouches(facts, accepted, &ids) {
@@ -154,6 +178,11 @@ fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Op
                 && !made(&tool.name)
         })
     })
+}
+
+/// "started", "rebooted"
+fn starts_something(said: &ActionClaim) -> bool {
+    said.verb.contains("start") || said.verb.contains("boot")
 }
 
 /// Whether one of a tool's words begins with the noun.
@@ -228,8 +257,8 @@ fn shows_change(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
 }
 
 /// Whether a command of unknown doings names the act, in its words or at either end of its output.
-fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &Finder<'_>) -> bool {
-    let holds = |text: &str| verb.find(text.as_bytes()).is_some();
+fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool {
+    let holds = |text: &str| verb.stands_in(text);
     let text = execution.text();
     let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or_default();
     let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(1_000))..);
@@ -260,12 +289,13 @@ fn candidates<'f>(
     count: usize,
 ) -> impl Iterator<Item = usize> + 'f {
     let verb = Finder::new(stem.as_bytes());
+    let in_any_case = AnyCase::new(stem);
     let vouches = move |at: usize| {
         let names_verb = |e: &Execution<'_>| verb.find(args(e).as_bytes()).is_some();
         facts.deed(at).is_some_and(|(execution, deed)| {
             deed.families.meets(accepted)
                 || (deed.changes() && names_verb(execution))
-                || (deed.opaque && tells(execution, deed, &verb))
+                || (deed.opaque && tells(execution, deed, &in_any_case))
         })
     };
     let known = facts.index().candidates(accepted, stem, count);
@@ -465,7 +495,7 @@ fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool 
 fn records(family: Family) -> &'static [&'static str] {
     match family {
         Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
-        Family::Pay => &["payment", "paid"],
+        Family::Pay => &["payment", "paid", "payee", "transaction"],
         Family::Push | Family::Deploy => &["origin/", "deploy", "shipped", "delivered"],
         _ => &[],
     }

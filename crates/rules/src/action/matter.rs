@@ -109,17 +109,26 @@ pub(super) fn holds_state(text: &str, word: &Finder<'_>) -> bool {
     })
 }
 
-/// "$1,250 has been paid": a list of payments has one of this amount that went through.
+/// "$1,250 has been paid", "the rent has been paid": a list of payments has one of this amount that
+/// went through, or one for it.
 pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let amounts = said.patients.iter().filter(|object| object.kind == ObjectKind::Money);
-    amounts.filter_map(|object| Figure::parse(&object.text)).any(|amount| {
-        facts.given().sheets(said.claim.turn, REACH).iter().any(|sheet| {
-            let paid = |object: usize| sheet.says(object, &["completed", "paid", "settled"]);
-            let cells = sheet.columns().iter().flat_map(|column| &column.cells);
-            cells.into_iter().any(|(object, leaf)| match leaf {
-                Leaf::Number(number) => Figure::parse(number) == Some(amount) && paid(*object),
-                _ => false,
-            })
+    let amounts: Vec<Figure> = amounts.filter_map(|o| Figure::parse(&o.text)).collect();
+    // Who says "I've paid" has to have paid.
+    let own =
+        said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|w| matches!(w, "I" | "We"));
+    let things: Vec<&str> = said.things.iter().map(String::as_str).filter(|_| !own).collect();
+    facts.given().sheets(said.claim.turn, REACH).iter().any(|sheet| {
+        let paid = |object: usize| sheet.says(object, &["completed", "paid", "settled"]);
+        let cells = sheet.columns().iter().flat_map(|column| {
+            column.cells.iter().map(|(object, leaf)| (column.is_amount(), *object, *leaf))
+        });
+        cells.into_iter().any(|(amount, object, leaf)| match leaf {
+            Leaf::Number(number) => {
+                let same = Figure::parse(number).is_some_and(|figure| amounts.contains(&figure));
+                (same && paid(object)) || (amount && sheet.says(object, &things))
+            }
+            _ => false,
         })
     })
 }

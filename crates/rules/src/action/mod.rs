@@ -6,6 +6,7 @@ mod extract;
 mod judge;
 mod matter;
 mod objects;
+mod otherwise;
 mod rows;
 
 pub(crate) use extract::{ActionClaim, action_claims};

@@ -1,7 +1,7 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::action::{mentions, objects_in};
-use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, is_documentation, words_of};
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
 use crate::prose::{Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
@@ -41,12 +41,21 @@ impl Rule for FalseDenial {
 /// What is said not to have been done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Denied {
-    /// Any change; `true` of files only.
-    Change(bool),
+    /// Any change of these.
+    Change(Touched),
     /// Any command.
     Run,
     /// One kind of act, on these things if any are named.
     Act(Family, Vec<Object>),
+}
+
+/// What is said not to have been changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Touched {
+    Anything,
+    Files,
+    /// No documentation.
+    Code,
 }
 
 fn judge(
@@ -69,6 +78,11 @@ fn judge(
         false => facts.request_before(answer.turn),
     };
     let deeds = || facts.deeds_before(answer.turn).filter(|(e, _)| e.called_at >= since);
+    let restored = matches!(denied, Denied::Change(_))
+        && deeds().any(|(_, deed)| deed.shell.as_ref().is_some_and(|work| work.restores));
+    if restored {
+        return findings.not_checkable(&claim);
+    }
     let contrary = deeds().find(|(e, deed)| contradicts(e, deed, denied));
     match contrary {
         Some((execution, deed)) => findings.contradicted(
@@ -97,13 +111,14 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
     }
     match denied {
         Denied::Run => deed.shell.is_some(),
-        Denied::Change(files) => {
+        Denied::Change(touched) => {
             let scratch = |path: &String| path.starts_with("/tmp/") || path.contains("/scratch");
-            let wrote = deed.written.iter().any(|path| !scratch(path));
+            let code = |path: &String| *touched != Touched::Code || !is_documentation(path);
+            let wrote = deed.written.iter().any(|path| !scratch(path) && code(path));
             wrote
                 || did(deed, Family::Commit)
-                || edits_files(deed)
-                || (!files && changes_records(deed))
+                || (deed.written.iter().all(code) && edits_files(deed))
+                || (*touched == Touched::Anything && changes_records(deed))
         }
         Denied::Act(family, things) => {
             did(deed, *family)
@@ -202,7 +217,11 @@ fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     let noun = nouns.next().filter(|t| prose.is(t, &whole))?;
     let one = ["everything", "code", "codebase", "repository", "repo", "project"];
     let all = prose.is(noun, &one) || phrase.iter().any(|t| prose.is(t, &["all", "any"]));
-    (all && nouns.next().is_none()).then_some(Denied::Change(true))
+    let touched = match prose.is(noun, &["code"]) {
+        true => Touched::Code,
+        false => Touched::Files,
+    };
+    (all && nouns.next().is_none()).then_some(Denied::Change(touched))
 }
 
 /// The denial that a clause makes: of every change, or of every run.
@@ -213,12 +232,13 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if prose.language_of(clause) != Language::English {
         return denies_everything(prose, clause).map(|family| match family {
             Family::Run => Denied::Run,
-            _ => Denied::Change(true),
+            _ => Denied::Change(Touched::Files),
         });
     }
     let tokens = prose.tokens(clause.tokens.clone());
     if is_left_alone(prose, clause) {
-        return Some(Denied::Change(true));
+        let code = tokens.iter().any(|t| prose.is(t, &["code"]));
+        return Some(Denied::Change(if code { Touched::Code } else { Touched::Files }));
     }
     if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
         return None;
@@ -318,6 +338,13 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if verb == object || !is_denied(tokens, verb, object) || is_of_kind(prose, tokens, object) {
         return None;
     }
+    // "nothing in it was changed": of one thing.
+    let between = tokens.get(object.min(verb) + 1..object.max(verb)).unwrap_or_default();
+    let of_one = between.iter().any(|t| t.has(Tags::PREPOSITION))
+        && !between.iter().any(|t| prose.is(t, &WHOLE));
+    if object < verb && of_one {
+        return None;
+    }
     if narrowed(prose, tokens, object, verb) {
         return None;
     }
@@ -325,10 +352,15 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         word(tokens.get(verb)?).as_str(),
         "run" | "ran" | "execute" | "executed" | "use" | "used"
     );
-    let files = tokens
-        .get(object)
-        .is_some_and(|t| matches!(word(t).as_str(), "files" | "file" | "disk" | "code"));
-    Some(if runs { Denied::Run } else { Denied::Change(files || speaks_of_session(prose, clause)) })
+    let is = |known: &[&str]| tokens.get(object).is_some_and(|t| prose.is(t, known));
+    let touched = match is(&["code"]) {
+        true => Touched::Code,
+        false if is(&["files", "file", "disk"]) || speaks_of_session(prose, clause) => {
+            Touched::Files
+        }
+        false => Touched::Anything,
+    };
+    Some(if runs { Denied::Run } else { Denied::Change(touched) })
 }
 
 /// "No API changes": changes of one kind are denied, not all.
@@ -438,30 +470,32 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     (agent && object > verb && (not || (none && completed))) || passive
 }
 
+/// What holds everything that could have been changed.
+const WHOLE: [&str; 10] = [
+    "session",
+    "disk",
+    "turn",
+    "conversation",
+    "repository",
+    "repo",
+    "workspace",
+    "codebase",
+    "project",
+    "time",
+];
+
 /// Whether a preposition behind narrows what is denied: "no changes to the parser".
 fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> bool {
     let behind = tokens.get(object.max(verb) + 1..).unwrap_or_default();
     let mut words = behind.iter().filter(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let Some(next) = words.next() else { return false };
     let scope: Vec<String> = words.map(|t| prose.word(t).to_ascii_lowercase()).collect();
-    let whole = [
-        "session",
-        "disk",
-        "turn",
-        "conversation",
-        "repository",
-        "repo",
-        "workspace",
-        "codebase",
-        "project",
-        "time",
-    ];
     let small = ["the", "any", "your", "a"];
     let code = scope.iter().any(|word| word == "code")
         && scope.iter().all(|word| word == "code" || small.contains(&word.as_str()));
     !code
         && next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
-        && !scope.iter().any(|word| whole.contains(&word.as_str()))
+        && !scope.iter().any(|word| WHOLE.contains(&word.as_str()))
 }
 
 fn speaks_of_session(prose: &Prose<'_>, clause: &Clause) -> bool {

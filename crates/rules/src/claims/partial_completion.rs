@@ -86,7 +86,11 @@ fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionCla
         .deeds_before(said.claim.turn)
         .take_while(|(execution, _)| execution.called_at >= since)
         .take(MOST_CALLS)
-        .find(|(_, deed)| deed.families.meets(accepted) && deed.shell.is_none());
+        .find(|(_, deed)| match &deed.shell {
+            // A command may have done the rest.
+            Some(work) => (work.writes_unnamed || work.opaque) && deed.status().succeeded(),
+            None => deed.families.meets(accepted),
+        });
     let Some((execution, deed)) = latest else { return };
     if deed.opaque || deed.status().succeeded() || deed.status() == Status::Open {
         return;

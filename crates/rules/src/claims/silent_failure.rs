@@ -106,8 +106,14 @@ fn mends(later: &Deed<'_>, failed: &Deed<'_>, family: Option<Family>) -> bool {
                     && later.status().succeeded()
         }
         None => {
-            let same_file = || later.written.iter().any(|path| failed.written.contains(path));
-            if failed.written.is_empty() { later.tool == failed.tool } else { same_file() }
+            let same = |a: &str, b: &str| a.ends_with(b) || b.ends_with(a);
+            let file = |path: &String| later.written.iter().any(|later| same(later, path));
+            // A command may have written it without naming it.
+            let unnamed = later.shell.as_ref().is_some_and(|w| w.writes_unnamed || w.opaque);
+            match failed.written.is_empty() {
+                true => later.tool == failed.tool,
+                false => unnamed || failed.written.iter().any(file),
+            }
         }
     }
 }

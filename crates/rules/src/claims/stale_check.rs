@@ -1,7 +1,7 @@
 use countersign_model::{Claim, Code, Family, Mode};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Deed, Execution, Facts};
+use crate::facts::{Deed, Execution, Facts, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::outcome::OutcomeVerdict;
 use crate::rule::{Group, Meta, Rule};
@@ -83,7 +83,6 @@ fn reports_tests(output: &str) -> bool {
 
 /// Whether the deed changed a file that a check looks at: not prose, not scratch, not only comments.
 fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-    let prose = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
     let scratch = ["/tmp/", "/dev/", "/var/"];
     // Of shell commands only the editing one: others come and go with scratch files.
     let edits =
@@ -92,8 +91,7 @@ fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         && deed.status().succeeded()
         && !comments_only(execution)
         && deed.written.iter().any(|path| {
-            !prose.iter().any(|ending| path.ends_with(ending))
-                && !scratch.iter().any(|folder| path.starts_with(folder))
+            !is_documentation(path) && !scratch.iter().any(|folder| path.starts_with(folder))
         })
 }
 

@@ -70,6 +70,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     if kind == ObjectKind::Url && is_composed(facts, value) {
         return findings.not_checkable(&claim);
     }
+    if kind == ObjectKind::Path && has_unpacked(facts, turn) {
+        return findings.not_checkable(&claim);
+    }
     // Without a record there is nothing that a path or a page could have come from.
     if facts.record().count_before(turn) == 0 && kind != ObjectKind::Path {
         return findings.not_checkable(&claim);
@@ -82,6 +85,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
             .help("cite what was read")
             .provable_if(whole && kind != ObjectKind::Path),
     );
+}
+
+/// Whether a command since the user's latest request brought files along that nothing lists.
+fn has_unpacked(facts: &Facts<'_>, turn: usize) -> bool {
+    let since = facts.request_before(turn);
+    let deeds = facts.deeds_before(turn).take_while(|(e, _)| e.called_at >= since);
+    deeds.into_iter().any(|(_, deed)| deed.shell.as_ref().is_some_and(|work| work.unpacks))
 }
 
 /// Whether the clause says that something is so, not that it is to be.

@@ -7,7 +7,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{Countable, Phrase, Source, Tally, holds, list_of, whole};
+use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
@@ -18,6 +18,8 @@ const MOST_REPORTS: usize = 6;
 const MOST_CALLS: usize = 16;
 /// Files and hits are held against what the last so many calls counted.
 const RECENT: usize = 4;
+/// Smaller numbers stand everywhere.
+const LARGE: u64 = 100;
 
 /// CS010: a number of things that is not what the results counted.
 pub(crate) struct WrongCount;
@@ -258,6 +260,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     {
         return findings.supported(&claim, []);
     }
+    // "2,000 rows at a time", as the agent has set it.
+    if count.number >= LARGE && is_set(facts, turn, count.number) {
+        return findings.not_checkable(&claim);
+    }
     // "3 new tests" may be some of those that were counted.
     if count.some && count.number <= least {
         return findings.not_checkable(&claim);
@@ -424,6 +430,17 @@ fn has_line_of_files(text: &str, number: u64) -> bool {
 fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
     told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+}
+
+/// Whether the agent itself has put the number somewhere.
+fn is_set(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    let own = |given: &&Text<'_>| matches!(given.source, Source::Argument(_));
+    let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
+    facts.given().near(turn, REACH).filter(own).any(|given| {
+        let mut found = false;
+        each_figure(given.text, |figure| found |= figure.0 == wanted);
+        found
+    })
 }
 
 /// Whether the answer itself lists so many things.

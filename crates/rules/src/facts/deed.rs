@@ -138,6 +138,12 @@ impl<'t> Deed<'t> {
                 families = families.with(Family::Update).with(Family::Create);
                 written.extend(work.written.iter().cloned());
             }
+            if work.writes_unnamed {
+                families = families.with(Family::Update).with(Family::Create);
+            }
+            if work.changes_data {
+                families = families.with(Family::Update).with(Family::Create).with(Family::Delete);
+            }
             if work.deletes {
                 families = families.with(Family::Delete).with(Family::Move);
             }
@@ -187,6 +193,12 @@ impl<'t> Deed<'t> {
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
     }
+}
+
+/// Whether a file is read by people only, so that no check looks at it.
+pub(crate) fn is_documentation(path: &str) -> bool {
+    let endings = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
+    endings.iter().any(|ending| path.ends_with(ending))
 }
 
 /// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.

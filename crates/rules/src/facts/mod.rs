@@ -24,12 +24,12 @@ use crate::tool_use::{Mention, Names, mentions};
 use crate::values::{Given, Source, Stated, Text, Values};
 
 pub(crate) use answer::Answer;
-pub(crate) use deed::Deed;
+pub(crate) use deed::{Deed, is_documentation};
 pub(crate) use failure::reports_failure;
 pub(crate) use families::{Families, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun};
 pub use record::{Execution, Record};
-pub(crate) use shell_work::RunEnd;
+pub(crate) use shell_work::{RunEnd, ShellWork};
 
 /// Everything a rule may look at.
 #[derive(Debug)]

@@ -6,6 +6,9 @@ use crate::facts::{Execution, Facts, LatestRun, RunEnd};
 use crate::other_language::tells_outcome;
 use crate::prose::Language;
 
+/// How many of the latest results are looked at for what others ran.
+const LOOK_BACK: usize = 200;
+
 /// What the record says about a claimed outcome.
 #[derive(Debug)]
 pub(crate) enum OutcomeVerdict<'f, 't> {
@@ -51,6 +54,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         };
     }
     if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
+        return OutcomeVerdict::NotCheckable;
+    }
+    if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(!said.tabular && facts.is_complete_before(turn))
@@ -143,14 +149,17 @@ fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
 
 /// What an output says of a check, when it says so in a runner's own form.
 fn told(output: &str, family: Family) -> Option<RunEnd> {
-    let kind = match family {
+    match summary(output, kind_of(family)).verdict? {
+        OutputVerdict::Passed => Some(RunEnd::Passed),
+        OutputVerdict::Failed => Some(RunEnd::Failed),
+    }
+}
+
+fn kind_of(family: Family) -> ActivityKind {
+    match family {
         Family::Test => ActivityKind::Test,
         Family::Lint => ActivityKind::Lint,
         _ => ActivityKind::Build,
-    };
-    match summary(output, kind).verdict? {
-        OutputVerdict::Passed => Some(RunEnd::Passed),
-        OutputVerdict::Failed => Some(RunEnd::Failed),
     }
 }
 
@@ -158,6 +167,20 @@ fn told(output: &str, family: Family) -> Option<RunEnd> {
 fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     !(said.singular || said.partly)
         || summary(execution.text(), ActivityKind::Test).passed.is_none_or(|n| n == 0)
+}
+
+/// Whether a result that is no run of its own, such as the log of another machine, says so.
+fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
+    let kind = kind_of(said.family);
+    let results = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    results.filter(|(_, deed)| deed.written.is_empty()).any(|(execution, _)| {
+        let seen = summary(execution.text(), kind);
+        match said.number {
+            Some(number) => seen.passed == Some(number),
+            None if said.partly => seen.passed.is_some_and(|passed| passed > 0),
+            None => seen.verdict == Some(OutputVerdict::Passed),
+        }
+    })
 }
 
 /// Whether the user told the agent how a check came out.

@@ -20,7 +20,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Whether the figure is a sum of neighbours, a multiple, a share, or the difference between
+    /// Whether the figure is a sum of neighbours, a multiple, a part, a share, or the difference between
     /// one of these sums and another figure or sum.
     pub(crate) fn give(&self, figure: Figure) -> bool {
         let wanted = figure.0.abs();
@@ -30,6 +30,10 @@ impl Sources {
         sums.sort_unstable();
         sums.dedup();
         let times = |value: &Figure| { TIMES }.any(|n| value.0.checked_mul(n).is_some_and(near));
+        // "$8.25 a month" of $99 a year.
+        let part = |value: &Figure| {
+            { TIMES }.any(|n| (wanted.saturating_mul(n) - value.0.abs()).abs() * 2 <= n)
+        };
         let share = |value: &i64| {
             self.shares.iter().any(|Figure(percent)| {
                 let part = i128::from(*value) * i128::from(*percent) / 10_000;
@@ -39,7 +43,7 @@ impl Sources {
         if sums.iter().any(|sum| near(*sum)) || sums.iter().any(share) {
             return true;
         }
-        if rows().flatten().any(times) {
+        if rows().flatten().any(|value| times(value) || part(value)) {
             return true;
         }
         // The difference of two sums, at least one of which is a figure that stands there.
@@ -78,6 +82,9 @@ mod tests {
             (1_500, &[&[10000]], &[1500], true),
             (8_500, &[&[10000]], &[1500], true),
             (20_100, &[&[29900], &[50000]], &[], true),
+            (825, &[&[9900]], &[], true),
+            (826, &[&[9900]], &[], false),
+            (3_333, &[&[9999]], &[], true),
             (500, &[], &[], false),
         ] {
             let figures = |all: &[i64]| all.iter().map(|f| Figure(*f)).collect::<Vec<_>>();

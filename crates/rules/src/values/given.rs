@@ -18,7 +18,7 @@ use crate::facts::Record;
 /// So many bytes before a message are read anew for each value; what stands further back is
 /// looked for once, for all values together.
 const NEAR: usize = 64 * 1024;
-/// So many figures are looked for one by one; for more, all figures of all texts are read.
+/// So many words, and figures, are looked for one by one; for more, all are looked for together.
 const FEW: usize = 8;
 
 /// Everything that an agent was given in a session, in order.
@@ -31,7 +31,9 @@ pub(crate) struct Given<'t> {
     cut: Option<usize>,
     /// The texts near a message, for the latest one that anybody asked for.
     stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
-    far: OnceCell<HashMap<String, [Option<usize>; 2]>>,
+    far: OnceCell<HashMap<String, Firsts>>,
+    /// The same for the first few words that anybody asked for.
+    far_few: RefCell<Vec<(String, Firsts)>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
     /// The first message that gives a figure, for the first few that anybody asked for.
     sought: RefCell<Vec<(Figure, Option<usize>)>>,
@@ -63,6 +65,16 @@ pub(crate) enum Source {
     Result(usize),
     /// The agent's own arguments of this execution, which went through.
     Argument(usize),
+}
+
+/// The first text that holds a word, and the first of the agent's own arguments that does.
+type Firsts = [Option<usize>; 2];
+
+impl Source {
+    /// Which of the two it is.
+    fn slot(self) -> usize {
+        usize::from(matches!(self, Self::Argument(_)))
+    }
 }
 
 impl<'t> Given<'t> {
@@ -103,6 +115,7 @@ impl<'t> Given<'t> {
             cut,
             stretch: RefCell::default(),
             far: OnceCell::new(),
+            far_few: RefCell::default(),
             figures: OnceCell::new(),
             sought: RefCell::default(),
             plain: RefCell::default(),
@@ -183,8 +196,7 @@ impl<'t> Given<'t> {
         if self.offsets.get(until).is_none_or(|&bytes| bytes <= NEAR) {
             return None;
         }
-        let far = self.far.get_or_init(|| self.firsts(all()));
-        let [given, argument] = far.get(&word.to_ascii_lowercase()).copied().unwrap_or_default();
+        let [given, argument] = self.first(word, all);
         let first = given.or(argument.filter(|_| own)).filter(|&first| first < until)?;
         self.texts.get(first)
     }
@@ -216,19 +228,43 @@ impl<'t> Given<'t> {
         found.map(|(text, _)| text)
     }
 
-    /// By a word in lower case: the first text that holds it, and the first argument that does.
-    fn firsts(&self, mut words: Vec<String>) -> HashMap<String, [Option<usize>; 2]> {
+    /// Where a word stands first.
+    fn first(&self, word: &str, all: impl FnOnce() -> Vec<String>) -> Firsts {
+        let word = word.to_ascii_lowercase();
+        let known = self.far_few.borrow().iter().find(|(known, _)| *known == word).map(|f| f.1);
+        if let Some(first) = known {
+            return first;
+        }
+        if self.far_few.borrow().len() == FEW {
+            let far = self.far.get_or_init(|| self.firsts(all()));
+            return far.get(&word).copied().unwrap_or_default();
+        }
+        let search = AnyCase::new(&word);
+        let mut first = Firsts::default();
+        for (at, text) in self.texts.iter().enumerate() {
+            if let Some(slot @ None) = first.get_mut(text.source.slot())
+                && search.stands_in(text.text)
+            {
+                *slot = Some(at);
+            }
+        }
+        self.far_few.borrow_mut().push((word, first));
+        first
+    }
+
+    /// Where each of some words stands first.
+    fn firsts(&self, mut words: Vec<String>) -> HashMap<String, Firsts> {
         for word in &mut words {
             word.make_ascii_lowercase();
         }
         words.retain(|word| !word.is_empty());
         words.sort_unstable();
         words.dedup();
-        let mut found: Vec<[Option<usize>; 2]> = vec![[None; 2]; words.len()];
+        let mut found: Vec<Firsts> = vec![Firsts::default(); words.len()];
         let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&words);
         if let Ok(searcher) = searcher {
             for (at, text) in self.texts.iter().enumerate() {
-                let slot = usize::from(matches!(text.source, Source::Argument(_)));
+                let slot = text.source.slot();
                 for hit in searcher.find_overlapping_iter(text.text) {
                     let firsts = found.get_mut(hit.pattern().as_usize());
                     if let Some(first) = firsts.and_then(|firsts| firsts.get_mut(slot)) {

@@ -102,7 +102,8 @@ impl Tally {
     /// `3 files`, `4 lint errors`, `errors: 4`, `12 passed, 1 failed`; a line's numbers and their
     /// sum.
     fn read_words(&mut self, text: &str, kind: Countable) {
-        for line in text.lines().filter(|line| line.len() < LONGEST_LINE) {
+        let lines = text.lines().filter(|line| line.len() < LONGEST_LINE);
+        for line in lines.map(without_number) {
             let from = self.printed.len();
             let mut number: Option<(u64, usize)> = None;
             let mut named = false;
@@ -156,6 +157,12 @@ impl Tally {
             self.counted.push(all);
         }
     }
+}
+
+/// A line of a file without the number that a viewer puts before it.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['→', '\t']).unwrap_or(line)
 }
 
 /// What a runner calls tests that it counts and does not run.

@@ -1,0 +1,106 @@
+//! What was done in another way than the call that failed, or that the verb asks for.
+
+use countersign_model::{Family, Object, ObjectKind};
+
+use super::extract::ActionClaim;
+use super::judge::ActionVerdict;
+use super::objects::mentions;
+use crate::facts::{Deed, Execution, Facts, Families, words_of};
+
+/// How many of the latest executions are looked at.
+const LOOK_BACK: usize = 200;
+
+/// What speaks for a claim among the executions from place `since` on, though none of them is of its kind:
+/// a call named as the way in which it was done, a comment that told somebody, a command that may
+/// have written the files.
+pub(super) fn done_otherwise(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    since: usize,
+) -> Option<ActionVerdict> {
+    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+    let files: Vec<&Object> =
+        said.claim.objects.iter().filter(|o| edits && o.kind == ObjectKind::Path).collect();
+    let words = words_in(&said.claim.text);
+    let mut unknown = false;
+    let count = facts.record().count_before(said.claim.turn);
+    for at in (since..count).rev().take(LOOK_BACK) {
+        let Some((_, deed)) = facts.deed(at).filter(|(_, deed)| deed.status().succeeded()) else {
+            continue;
+        };
+        if tells(said) && comments(deed) {
+            return Some(ActionVerdict::Supported(Some(at)));
+        }
+        if deed.changes() && !deed.is_note && is_manner(&words, &deed.tool) {
+            return Some(ActionVerdict::NotCheckable);
+        }
+        if let Some(work) = deed.shell.as_ref().filter(|_| !files.is_empty()) {
+            let meant = files.iter().any(|file| speaks_of_kind(&work.command, &file.text));
+            if work.writes_unnamed && meant {
+                return Some(ActionVerdict::NotCheckable);
+            }
+            unknown |= work.opaque || work.writes_unnamed;
+        }
+    }
+    unknown.then_some(ActionVerdict::Absent(false))
+}
+
+/// Whether a command speaks of files like this one: `*.go`, for `a.go`.
+fn speaks_of_kind(command: &str, path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let kind = name.rfind('.').and_then(|at| name.get(at..)).filter(|kind| kind.len() > 1);
+    let ends = |at: usize, kind: &str| {
+        command.get(at + kind.len()..).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    kind.is_some_and(|kind| command.match_indices(kind).any(|(at, _)| ends(at, kind)))
+}
+
+/// Whether a command that failed did its work on the things all the same: what it said speaks of
+/// others only. `rm a b`, where there was no `b`.
+pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
+    let single = |command: &str| !command.contains(['\n', ';']) && !command.contains("&&");
+    if ids.is_empty() || !deed.shell.as_ref().is_some_and(|work| single(&work.command)) {
+        return false;
+    }
+    let said = execution.text();
+    let own = |path: &String| ids.iter().any(|id| mentions(path, id));
+    let name = |path: &String| path.rsplit('/').next().is_some_and(|name| said.contains(name));
+    deed.written.iter().any(|path| !own(path) && name(path))
+        && ids.iter().all(|id| id.kind == ObjectKind::Path && !mentions(said, id))
+}
+
+/// Whether the claim is that somebody was told something, by whatever means.
+fn tells(said: &ActionClaim) -> bool {
+    const VERBS: [&str; 8] =
+        ["told", "informed", "notified", "replied", "responded", "answered", "posted", "commented"];
+    said.family == Family::Send && VERBS.contains(&said.verb.as_str())
+}
+
+/// Whether the deed left words for others where a thing is kept: a comment on a ticket.
+fn comments(deed: &Deed<'_>) -> bool {
+    let made = Families::of(&[Family::Create, Family::Update]);
+    let words = ["comment", "comments", "reply", "annotation"];
+    deed.families.meets(made) && words_of(&deed.tool).iter().any(|w| words.contains(&w.as_str()))
+}
+
+/// Whether the words say that it was done with what a tool is named after: "in store credit" with
+/// `issue_store_credit`, "via a comment" with `add_comment`.
+fn is_manner(words: &[String], tool: &str) -> bool {
+    const WAYS: [&str; 7] = ["in", "as", "via", "through", "by", "with", "using"];
+    let tool = words_of(tool);
+    let behind_a_way = |at: usize| {
+        let before = words.get(at.saturating_sub(3)..at).unwrap_or_default();
+        before.iter().any(|word| WAYS.contains(&word.as_str()))
+    };
+    // The first word is the verb; what is done to a thing is not done with it.
+    let nouns = tool.iter().skip(1).filter(|noun| noun.len() > 3);
+    nouns.clone().count() > 0
+        && nouns
+            .clone()
+            .all(|noun| words.iter().enumerate().any(|(at, word)| word == noun && behind_a_way(at)))
+}
+
+fn words_in(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect()
+}
