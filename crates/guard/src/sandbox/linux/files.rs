@@ -1,29 +1,27 @@
 //! Landlock: files and folders, TCP, signals.
 
-use std::io;
+use std::os::fd::OwnedFd;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr as _, RulesetCreated,
+    RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
 use super::super::{Gap, Plan, Profile};
+use super::raw;
 
 /// The newest version whose rights are asked for; older kernels give what they have.
 const NEWEST: ABI = ABI::V9;
 
-/// Holds this process to the plan. The gaps are what this kernel cannot do.
-pub(super) fn restrict(plan: &Plan) -> io::Result<(Vec<Gap>, u32)> {
-    let status = apply(plan).map_err(|error| io::Error::other(format!("Landlock: {error}")))?;
-    let version = match (&status.ruleset, &status.landlock) {
-        (RulesetStatus::NotEnforced, _) => 0,
-        (_, LandlockStatus::Available { effective_abi, .. }) => *effective_abi as u32,
-        _ => 0,
-    };
-    Ok((gaps(version, plan), version))
+/// What the plan lets a process reach, and the version of Landlock that holds it to that: nothing
+/// and 0 when this kernel has none.
+pub(super) fn ruleset(plan: &Plan) -> Result<(Option<OwnedFd>, u32), RulesetError> {
+    let ruleset: Option<OwnedFd> = granted(plan)?.into();
+    let version = ruleset.as_ref().map_or(0, |_| raw::landlock_version());
+    Ok((ruleset, version.min(NEWEST as u32)))
 }
 
-fn apply(plan: &Plan) -> Result<landlock::RestrictionStatus, RulesetError> {
+fn granted(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
@@ -49,11 +47,11 @@ fn apply(plan: &Plan) -> Result<landlock::RestrictionStatus, RulesetError> {
         ruleset =
             ruleset.add_rules(path_beneath_rules(["/run", "/var/run"], AccessFs::ResolveUnix))?;
     }
-    ruleset.restrict_self()
+    Ok(ruleset)
 }
 
 /// What versions before the newest do not hold.
-fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
+pub(super) fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if version < 1 {
         gaps.push(Gap::essential(

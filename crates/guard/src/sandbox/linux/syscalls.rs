@@ -5,7 +5,7 @@ use std::io;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    SeccompRule, TargetArch,
 };
 
 use super::super::{Plan, Profile};
@@ -123,21 +123,17 @@ const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Filters the system calls of this process and of everything it starts.
-pub(super) fn restrict(plan: &Plan) -> io::Result<()> {
-    for program in programs(plan).map_err(io::Error::other)? {
-        apply_filter(&program).map_err(io::Error::other)?;
-    }
-    Ok(())
-}
-
-fn programs(plan: &Plan) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-    let target: TargetArch = std::env::consts::ARCH.try_into()?;
+/// The filters of everything that the plan's program does.
+pub(super) fn filters(plan: &Plan) -> io::Result<Vec<BpfProgram>> {
+    let target: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let filter = |rules: Rules, errno: i32| {
         let answer = SeccompAction::Errno(errno.unsigned_abs());
         SeccompFilter::new(rules, SeccompAction::Allow, answer, target)?.try_into()
     };
-    Ok([filter(refused(plan)?, libc::EPERM)?, filter(absent(), libc::ENOSYS)?])
+    let filters = refused(plan).and_then(|refused| {
+        Ok(vec![filter(refused, libc::EPERM)?, filter(absent(), libc::ENOSYS)?])
+    });
+    filters.map_err(io::Error::other)
 }
 
 fn refused(plan: &Plan) -> Result<Rules, seccompiler::BackendError> {
