@@ -19,6 +19,8 @@ pub struct Sandbox {
     helper: Vec<String>,
     hidden: Vec<PathBuf>,
     tried: Arc<OnceLock<Abilities>>,
+    #[cfg(target_os = "linux")]
+    kept: super::Kept,
 }
 
 /// What this machine can hold, found out by trying.
@@ -57,6 +59,9 @@ pub(crate) struct Held {
     pub(crate) plan: Plan,
     /// Gaps that are known beforehand.
     pub(crate) gaps: Vec<Gap>,
+    /// What held commands before it.
+    #[cfg(target_os = "linux")]
+    pub(crate) kept: super::Kept,
 }
 
 impl Sandbox {
@@ -128,7 +133,13 @@ impl Sandbox {
             strict: settings.strict,
             program,
         };
-        Held { behind, plan, gaps }
+        Held {
+            behind,
+            plan,
+            gaps,
+            #[cfg(target_os = "linux")]
+            kept: self.kept.clone(),
+        }
     }
 
     /// The helper's own path: `/proc/self` is somebody else behind bubblewrap.
@@ -161,14 +172,14 @@ impl Sandbox {
             strict: false,
             program: Vec::new(),
         };
-        let held = super::linux::Holding::of(&plan)
+        let held = super::linux::Holding::of(&plan, &super::Kept::default())
             .and_then(|holding| super::linux::attempt(&holding).map(|()| holding));
         let holding = match held {
             Ok(holding) => holding,
             Err(stopped) => return Abilities::none(&format!("no process can be held: {stopped}")),
         };
         let mut abilities = Abilities {
-            landlock: holding.landlock,
+            landlock: holding.landlock(),
             seccomp: holding.filters(),
             gaps: holding.gaps,
             bubblewrap: None,

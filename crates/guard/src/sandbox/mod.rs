@@ -24,7 +24,9 @@ pub(crate) use confinement::{Held, Room};
 pub use gap::Gap;
 pub(crate) use limits::Limits;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Before, Holding, Process, Program, Started, Stopped, give, launch, start};
+pub(crate) use linux::{
+    Before, Holding, Kept, Process, Program, Started, Stopped, give, launch, start,
+};
 #[cfg(target_os = "linux")]
 pub use linux::{run_confined, try_user_namespace};
 pub use options::{SandboxOptions, SandboxOptionsError, SandboxSettings};

@@ -98,7 +98,7 @@ impl<'r> Ready<'r> {
         if let Some(words) = &held.behind {
             return Ok(Self::Behind(words));
         }
-        let holding = Holding::of(&held.plan).map_err(|stopped| unheld(&stopped))?;
+        let holding = Holding::of(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
         if held.plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
             return Err(refused(&holding.gaps));
         }

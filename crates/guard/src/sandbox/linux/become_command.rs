@@ -10,6 +10,7 @@ use rustix::process::setsid;
 use super::super::{Plan, Reply};
 use super::birth::FAILED;
 use super::holding::Holding;
+use super::kept::Kept;
 
 /// What the helper program calls first thing, before it has started a thread: reads on standard
 /// input what to do, gives up its rights, and becomes the command. Returns an exit code when that
@@ -38,7 +39,7 @@ fn become_command() -> io::Result<()> {
     let plan: Plan = serde_json::from_str(&line)?;
     let nothing = File::open("/dev/null")?;
 
-    let holding = Holding::of(&plan).map_err(io::Error::other)?;
+    let holding = Holding::of(&plan, &Kept::default()).map_err(io::Error::other)?;
     if plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
         return tell(&mut channel, &Reply::Refused { gaps: holding.gaps });
     }

@@ -1,48 +1,51 @@
 //! What holds a process, made ready before the process is there.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use seccompiler::{BpfProgram, apply_filter};
 
 use super::super::{Gap, Limits, Plan, Profile};
+use super::files::{self, Ruleset};
+use super::kept::Kept;
 use super::step::{Step, Stopped};
-use super::{files, privileges, raw, syscalls};
+use super::{privileges, raw};
 
 /// Everything that holds a process to a plan.
 #[derive(Debug)]
 pub(crate) struct Holding {
     identity: Option<(u32, u32)>,
     limits: Limits,
-    /// `None` where the kernel has no Landlock.
-    ruleset: Option<OwnedFd>,
+    ruleset: Arc<Ruleset>,
     /// None where the kernel filters no system calls.
-    filters: Vec<BpfProgram>,
+    filters: Arc<[BpfProgram]>,
     /// What this machine cannot hold.
     pub(crate) gaps: Vec<Gap>,
-    /// The version of Landlock; 0 when there is none.
-    pub(crate) landlock: u32,
 }
 
 impl Holding {
-    pub(crate) fn of(plan: &Plan) -> Result<Self, Stopped> {
-        let (ruleset, landlock) = files::ruleset(plan)
-            .map_err(|error| Step::Landlock.stopped(io::Error::other(error)))?;
-        let mut gaps = files::gaps(landlock, plan);
+    pub(crate) fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
+        let ruleset = kept.ruleset(plan)?;
+        let mut gaps = files::gaps(ruleset.version, plan);
         gaps.extend(remainders(plan));
         let filters = match raw::can_filter() {
-            Ok(()) => syscalls::filters(plan).map_err(|error| Step::Seccomp.stopped(error))?,
+            Ok(()) => kept.filters(plan)?,
             Err(error) => {
                 let what =
                     "the network, other processes and the kernel's interfaces can be reached";
                 let why = format!("{what}: system calls cannot be filtered: {error}");
                 gaps.push(Gap::essential(why));
-                Vec::new()
+                Arc::default()
             }
         };
-        let (identity, limits) = (plan.identity, plan.limits);
-        Ok(Self { identity, limits, ruleset, filters, gaps, landlock })
+        Ok(Self { identity: plan.identity, limits: plan.limits, ruleset, filters, gaps })
+    }
+
+    /// The version of Landlock that holds it; 0 when there is none.
+    pub(crate) fn landlock(&self) -> u32 {
+        self.ruleset.version
     }
 
     /// Whether system calls are filtered.
@@ -59,10 +62,10 @@ impl Holding {
         privileges::drop(self.identity).map_err(|error| Step::Privileges.stopped(error))?;
         self.limits.apply().map_err(|error| Step::Limits.stopped(error))?;
         end_with(parent).map_err(|error| Step::Parent.stopped(error))?;
-        if let Some(ruleset) = &self.ruleset {
+        if let Some(ruleset) = &self.ruleset.file {
             raw::restrict_to(ruleset.as_fd()).map_err(|error| Step::Landlock.stopped(error))?;
         }
-        for filter in &self.filters {
+        for filter in self.filters.iter() {
             // What it says itself would have to be put into words, which takes memory.
             apply_filter(filter).map_err(|_| Step::Seccomp.stopped(io::Error::last_os_error()))?;
         }
@@ -97,4 +100,68 @@ fn remainders(plan: &Plan) -> Vec<Gap> {
         }
     }
     gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::File;
+    use std::path::PathBuf;
+
+    use super::super::start::{Before, Program, attempt, run, start};
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            profile: Profile::Workspace,
+            read: vec![PathBuf::from("/")],
+            list: Vec::new(),
+            write: vec![std::env::temp_dir()],
+            devices: Vec::new(),
+            unix_sockets: false,
+            identity: None,
+            limits: Limits::default(),
+            own_namespaces: false,
+            strict: false,
+            program: Vec::new(),
+        }
+    }
+
+    fn holding() -> Holding {
+        Holding::of(&plan(), &Kept::default()).unwrap()
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_program_unstarted() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["/bin/sh", "-c", "echo > ran"].map(str::to_owned);
+        let environment = BTreeMap::new();
+        let program =
+            Program { words: &words, directory: folder.path(), environment: &environment };
+        let ran = |holding: &Holding| {
+            let started = start(program, None, &Before::Held(holding));
+            let ended = started.map(|started| started.process.wait().unwrap());
+            (ended.map_err(|stopped| stopped.step), folder.path().join("ran").exists())
+        };
+        let no_filter = Holding { filters: Arc::from([Vec::new()]), ..holding() };
+        assert_eq!(ran(&no_filter), (Err(Step::Seccomp), false));
+        let mut no_ruleset = Ruleset::of(&plan()).unwrap();
+        no_ruleset.file = Some(File::open("/dev/null").unwrap().into());
+        let no_ruleset = Holding { ruleset: Arc::new(no_ruleset), ..holding() };
+        assert_eq!(ran(&no_ruleset), (Err(Step::Landlock), false));
+        if !rustix::process::geteuid().is_root() {
+            let somebody = Holding { identity: Some((0, 0)), ..holding() };
+            assert_eq!(ran(&somebody), (Err(Step::Privileges), false));
+        }
+        assert_eq!(ran(&holding()), (Ok(0), true));
+    }
+
+    #[test]
+    fn a_process_whose_guard_is_gone_does_not_begin() {
+        let holding = holding();
+        attempt(&holding).unwrap();
+        let somebody = Pid::from_raw(1);
+        let process = run(&mut || holding.enter(somebody));
+        assert_eq!(process.map_err(|stopped| stopped.step).err(), Some(Step::Parent));
+    }
 }

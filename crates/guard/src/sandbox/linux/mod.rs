@@ -5,6 +5,7 @@ mod become_command;
 mod birth;
 mod files;
 mod holding;
+mod kept;
 mod launch;
 mod privileges;
 mod raw;
@@ -14,6 +15,7 @@ mod syscalls;
 
 pub use become_command::run_confined;
 pub(crate) use holding::Holding;
+pub(crate) use kept::Kept;
 pub(super) use launch::attempt as attempt_behind;
 pub(crate) use launch::{give, launch};
 pub use raw::try_user_namespace;

@@ -119,7 +119,7 @@ pub(crate) fn attempt(holding: &Holding) -> Result<(), Stopped> {
 }
 
 /// Has a new process take the steps. Where one of them fails, the process is gone already.
-fn run(steps: &mut dyn FnMut() -> Result<(), Stopped>) -> Result<Process, Stopped> {
+pub(super) fn run(steps: &mut dyn FnMut() -> Result<(), Stopped>) -> Result<Process, Stopped> {
     let mut taken = Ok(());
     let pid = beside(&mut || taken = steps()).map_err(|error| Step::Birth.stopped(error))?;
     let process = Process(pid);
@@ -154,5 +154,75 @@ impl Streams {
         dup2_stdin(input)?;
         dup2_stdout(output)?;
         dup2_stderr(errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read as _;
+
+    use super::*;
+
+    /// What a program of these words prints, and its exit code.
+    fn ran(words: &[&str], directory: &Path) -> Result<(String, i32), Step> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let environment = [("A".to_owned(), "b c".to_owned())].into();
+        let program = Program { words: &words, directory, environment: &environment };
+        let started = start(program, None, &Before::Limited(Limits::default()));
+        let Started { process, stdout, stderr } = started.map_err(|stopped| stopped.step)?;
+        let mut said = String::new();
+        for stream in [stdout, stderr] {
+            File::from(stream).read_to_string(&mut said).unwrap();
+        }
+        Ok((said, process.wait().unwrap()))
+    }
+
+    #[test]
+    fn a_program_gets_what_it_was_started_with() {
+        let root = Path::new("/");
+        let cases = [
+            ("pwd; echo \"$A\"; echo e >&2; exit 3", "/\nb c\ne\n", 3),
+            ("read -r line; echo \"$?\"", "1\n", 0),
+            ("kill -9 $$", "", 137),
+            // No signal is blocked or handled.
+            ("cat /proc/self/status | grep -cE 'Sig(Blk|Cgt):.0{16}$'", "2\n", 0),
+            ("kill -PIPE $$", "", 141),
+        ];
+        for (command, said, code) in cases {
+            let got = ran(&["/bin/bash", "-c", command], root);
+            assert_eq!(got, Ok((said.to_owned(), code)), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_at_which_step() {
+        let cases = [
+            (ran(&["/nowhere/program"], Path::new("/")), Step::Program),
+            (ran(&["/"], Path::new("/")), Step::Program),
+            (ran(&[], Path::new("/")), Step::Program),
+            (ran(&["/bin/true"], Path::new("/nowhere")), Step::Directory),
+            (ran(&["/bin/true", "a\0b"], Path::new("/")), Step::Birth),
+        ];
+        for (got, step) in cases {
+            assert_eq!(got, Err(step));
+        }
+    }
+
+    /// While a process is born, other threads allocate, lock and start others.
+    #[test]
+    fn threads_start_programs_at_the_same_time() {
+        let starting = || {
+            for number in 0..50 {
+                let word = "x".repeat(number * 100);
+                let said = ran(&["/bin/echo", &word], Path::new("/")).unwrap();
+                assert_eq!(said, (format!("{word}\n"), 0));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(starting);
+            }
+        });
     }
 }
