@@ -85,7 +85,7 @@ mod tests {
     fn plan(profile: Profile, read: &[&Path]) -> Plan {
         Plan {
             profile,
-            read: read.iter().map(|path| PathBuf::from(path)).collect(),
+            read: read.iter().map(PathBuf::from).collect(),
             list: Vec::new(),
             write: Vec::new(),
             devices: Vec::new(),
@@ -112,7 +112,7 @@ mod tests {
             let (before, now) = (kept.ruleset(&one_only).unwrap(), kept.ruleset(plan).unwrap());
             Arc::ptr_eq(&before, &now)
         };
-        fs::write(one.join("file"), "x").unwrap();
+        fs::File::create(one.join("file")).unwrap();
         assert!(Arc::ptr_eq(&first, &kept.ruleset(&one_only).unwrap()), "nothing changed");
         assert!(!again(&plan(Profile::Workspace, &[&one, &other])), "one more place");
         assert!(!again(&plan(Profile::Workspace, &[&other])), "another place");
