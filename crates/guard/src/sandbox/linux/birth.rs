@@ -1,8 +1,9 @@
 //! A new process, from the moment it is there until it is another program.
 //!
-//! It runs in the memory of this one (`vfork`), because a copy of a large program's memory takes
-//! longer than everything else: 40 ms for 1 GB. The thread that made it waits meanwhile; other
-//! threads go on.
+//! It runs in the memory of this one (`vfork`), because copying that takes the longer the larger
+//! this program is. The thread that made it waits meanwhile; other threads go on. Where the new
+//! process becomes another user, the kernel lets nobody but root look into this memory from then
+//! on; it is not allowed again, for another process may be in it at that moment.
 #![expect(unsafe_code, reason = "see each of them")]
 
 use std::ffi::{CString, NulError, c_char, c_int, c_void};
