@@ -16,8 +16,8 @@ use crate::judge::judge;
 use crate::rule_names::Selection;
 use crate::state::State;
 
-/// The argument with which this program is its own helper: it confines itself and becomes the
-/// command. Not for people.
+/// The argument with which this program is its own helper: behind bubblewrap it confines itself and
+/// becomes the command. Not for people.
 pub(crate) const CONFINE: &str = "__confine";
 
 /// With this second argument it only finds out whether it could make a user namespace.
@@ -84,7 +84,7 @@ impl Making<'_> {
     }
 }
 
-/// What confines commands: this program itself. Nobody gets to see the state.
+/// What confines commands; behind bubblewrap, this program itself. Nobody gets to see the state.
 pub(crate) fn sandbox(state: Option<&StateFolder>) -> Sandbox {
     let sandbox = Sandbox::by_helper("/proc/self/exe", &[CONFINE]);
     match state {

@@ -8,17 +8,19 @@ use super::{Gap, Limits, Plan, Profile, SandboxSettings};
 
 pub(crate) use super::places::Room;
 
-/// How commands are confined: by which helper program, and from what they are kept in any case.
+/// How commands are confined, and from what they are kept in any case.
 ///
-/// The helper is a program that calls [`run_confined`](crate::run_confined) first thing: the same
-/// binary again with an argument of its own, usually. Without a helper nothing is confined, and
-/// every receipt says so.
+/// The helper does it behind bubblewrap. It is a program that calls
+/// [`run_confined`](crate::run_confined) first thing: the same binary again with an argument of its
+/// own, usually. Without a helper nothing is confined, and every receipt says so.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
     /// The helper program and its arguments.
     helper: Vec<String>,
     hidden: Vec<PathBuf>,
     tried: Arc<OnceLock<Abilities>>,
+    #[cfg(target_os = "linux")]
+    kept: super::Kept,
 }
 
 /// What this machine can hold, found out by trying.
@@ -52,13 +54,14 @@ impl Abilities {
 /// A command that is ready to be confined.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// What is started: bubblewrap perhaps, and the helper.
-    pub(crate) words: Vec<String>,
+    /// Bubblewrap and the helper, where there is bubblewrap.
+    pub(crate) behind: Option<Vec<String>>,
     pub(crate) plan: Plan,
     /// Gaps that are known beforehand.
     pub(crate) gaps: Vec<Gap>,
-    /// It has to be made the leader of a group: the helper makes itself one, bubblewrap does not.
-    pub(crate) own_group: bool,
+    /// What held commands before it.
+    #[cfg(target_os = "linux")]
+    pub(crate) kept: super::Kept,
 }
 
 impl Sandbox {
@@ -82,8 +85,7 @@ impl Sandbox {
         self.tried.get_or_init(|| self.attempt(settings))
     }
 
-    /// Whether commands are started by the helper at all: there is one, and the profile is not
-    /// `off`.
+    /// Whether commands are held at all: a helper is named, and the profile is not `off`.
     pub(crate) fn can_hold(&self, settings: &SandboxSettings) -> bool {
         !self.helper.is_empty() && settings.profile != Profile::Off
     }
@@ -104,18 +106,18 @@ impl Sandbox {
         let stays_root = is_root && identity.is_none();
         let mut places = places(settings, room, &self.hidden, stays_root);
         let mut gaps: Vec<Gap> = places.gaps.drain(..).chain(root_gap).collect();
-        let words = match &outer {
+        let behind = match &outer {
             Some(outer) => {
                 let (matching, unseen) = bubblewrap::matching(settings, room.workspace);
                 gaps.extend(unseen);
                 let covered: Vec<PathBuf> =
                     places.denied_inside.iter().cloned().chain(matching).collect();
                 let helper = self.helper_in_there();
-                bubblewrap::words(outer, settings, room, &places, &covered, &helper)
+                Some(bubblewrap::words(outer, settings, room, &places, &covered, &helper))
             }
             None => {
                 gaps.extend(uncovered(settings, &places));
-                self.helper.clone()
+                None
             }
         };
         let plan = Plan {
@@ -127,11 +129,17 @@ impl Sandbox {
             unix_sockets: settings.unix_sockets,
             identity,
             limits,
-            own_namespaces: outer.is_some(),
+            own_namespaces: behind.is_some(),
             strict: settings.strict,
             program,
         };
-        Held { words, plan, gaps, own_group: outer.is_some() }
+        Held {
+            behind,
+            plan,
+            gaps,
+            #[cfg(target_os = "linux")]
+            kept: self.kept.clone(),
+        }
     }
 
     /// The helper's own path: `/proc/self` is somebody else behind bubblewrap.
@@ -164,20 +172,19 @@ impl Sandbox {
             strict: false,
             program: Vec::new(),
         };
-        let attempt = |words: &[String], plan: &Plan, own_group| match super::linux::attempt(
-            words, plan, own_group,
-        ) {
-            Ok(super::Reply::Held { gaps, landlock, seccomp }) => Ok((gaps, landlock, seccomp)),
-            Ok(super::Reply::Refused { gaps }) => Ok((gaps, 0, false)),
-            Ok(super::Reply::Failed { reason }) => Err(reason),
-            Err(error) => Err(error.to_string()),
+        let held = super::linux::Holding::of(&plan, &super::Kept::default())
+            .and_then(|holding| super::linux::attempt(&holding).map(|()| holding));
+        let holding = match held {
+            Ok(holding) => holding,
+            Err(stopped) => return Abilities::none(&format!("no process can be held: {stopped}")),
         };
-        let (gaps, landlock, seccomp) = match attempt(&self.helper, &plan, false) {
-            Ok(held) => held,
-            Err(reason) => return Abilities::none(&format!("the helper program failed: {reason}")),
+        let mut abilities = Abilities {
+            landlock: holding.landlock(),
+            seccomp: holding.filters(),
+            gaps: holding.gaps,
+            bubblewrap: None,
+            bubblewrap_fails: None,
         };
-        let mut abilities =
-            Abilities { gaps, landlock, seccomp, bubblewrap: None, bubblewrap_fails: None };
         if let Some(program) = bubblewrap::program(&settings.bubblewrap) {
             let root = Path::new("/");
             let environment = std::collections::BTreeMap::new();
@@ -192,13 +199,16 @@ impl Sandbox {
             let helper = self.helper_in_there();
             let words = bubblewrap::words(&program, settings, &room, &places, &[], &helper);
             let plan = Plan { own_namespaces: true, ..plan };
-            match attempt(&words, &plan, true) {
-                Ok((gaps, _, _)) => {
+            let why = match super::linux::attempt_behind(&words, &plan) {
+                Ok(super::Reply::Held { gaps } | super::Reply::Refused { gaps }) => {
                     abilities.gaps = gaps;
                     abilities.bubblewrap = Some(program);
+                    return abilities;
                 }
-                Err(reason) => abilities.bubblewrap_fails = Some(reason),
-            }
+                Ok(super::Reply::Failed { reason }) => reason,
+                Err(error) => error.to_string(),
+            };
+            abilities.bubblewrap_fails = Some(why);
         }
         abilities
     }

@@ -15,10 +15,10 @@ pub(crate) struct Limits {
 
 #[cfg(target_os = "linux")]
 impl Limits {
-    /// Sets them for a process that has started nothing yet, or for this one. What it starts
-    /// inherits them. Never raises a limit that this program is under itself.
-    pub(crate) fn apply(&self, process: Option<rustix::process::Pid>) -> std::io::Result<()> {
-        use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+    /// Sets them for this process. What it starts inherits them. Never raises a limit that it is
+    /// under already.
+    pub(crate) fn apply(&self) -> std::io::Result<()> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
         let limits = [
             (Resource::Cpu, self.cpu_secs),
@@ -31,7 +31,7 @@ impl Limits {
             let Some(limit) = limit else { continue };
             let own = getrlimit(resource).maximum;
             let limit = Some(own.map_or(limit, |own| limit.min(own)));
-            prlimit(process, resource, Rlimit { current: limit, maximum: limit })?;
+            setrlimit(resource, Rlimit { current: limit, maximum: limit })?;
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! What holds a command to its workspace: the kernel, through a helper process that gives up its
-//! rights before it becomes the command.
+//! What holds a command to its workspace: the kernel, to which a new process gives up its rights
+//! before it becomes the command.
 //!
-//! `options.rs` is what a configuration says, `places.rs` what a command may reach, `plan.rs` what
-//! goes to the helper and back, `linux/` the helper itself. What cannot be held is a [`Gap`], and
-//! stands in the receipt.
+//! `options.rs` is what a configuration says, `places.rs` what a command may reach, `plan.rs` all
+//! that it is held to, `linux/` the steps of the new process, which behind bubblewrap a helper
+//! takes. What cannot be held is a [`Gap`], and stands in the receipt.
 
 mod bubblewrap;
 mod confinement;
@@ -24,7 +24,9 @@ pub(crate) use confinement::{Held, Room};
 pub use gap::Gap;
 pub(crate) use limits::Limits;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{give, launch};
+pub(crate) use linux::{
+    Before, Holding, Kept, Process, Program, Started, Stopped, give, launch, start,
+};
 #[cfg(target_os = "linux")]
 pub use linux::{run_confined, try_user_namespace};
 pub use options::{SandboxOptions, SandboxOptionsError, SandboxSettings};

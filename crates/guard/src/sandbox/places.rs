@@ -1,6 +1,7 @@
 //! What a command may reach, worked out from what is there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsString;
 use std::fs::DirEntry;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -216,21 +217,21 @@ fn read_roots(
 struct Carving {
     denied: Trees,
     /// Folders with something denied in them, or denied themselves.
-    around: HashSet<PathBuf>,
+    around: HashSet<OsString>,
 }
 
 impl Carving {
     fn new(secrets: &[PathBuf]) -> Self {
         let mut denied = Trees::default();
         denied.add(secrets);
-        let around = secrets.iter().flat_map(|secret| secret.ancestors()).map(Path::to_owned);
-        Self { denied, around: around.collect() }
+        let around = secrets.iter().flat_map(|secret| secret.ancestors());
+        Self { denied, around: around.map(|path| path.as_os_str().to_owned()).collect() }
     }
 
     /// Grants a tree, piece by piece where something in it is denied. `by_mode`: without what
     /// others may not read.
     fn grant(&self, root: &Path, by_mode: bool, places: &mut Places) {
-        if !by_mode && !self.around.contains(root) {
+        if !by_mode && !self.around.contains(root.as_os_str()) {
             places.read.push(root.to_owned());
             return;
         }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Gap, Limits, Profile};
 
-/// What the helper has to do, in one line of JSON on its standard input.
+/// What a command is held to. The helper behind bubblewrap gets it as one line of JSON on its
+/// standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) profile: Profile,
@@ -30,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) program: Vec<String>,
 }
 
-/// What the helper answers before it becomes the command. The last line counts.
+/// What the helper answers before it becomes the command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
@@ -38,10 +39,6 @@ pub(crate) enum Reply {
     Held {
         /// What is not.
         gaps: Vec<Gap>,
-        /// The version of Landlock that holds it; 0 when there is none.
-        landlock: u32,
-        /// System calls are filtered.
-        seccomp: bool,
     },
     /// It did not run, because `strict` does not let it.
     Refused {

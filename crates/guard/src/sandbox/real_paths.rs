@@ -1,22 +1,23 @@
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The real forms of many paths that share their folders: each folder is looked at once. For one
 /// command; the next may find something else there.
 #[derive(Debug, Default)]
 pub(super) struct RealPaths {
-    /// `None` where there is nothing.
-    known: HashMap<PathBuf, Option<PathBuf>>,
+    /// `None` where there is nothing. By their bytes: paths are hashed component by component.
+    known: HashMap<OsString, Option<PathBuf>>,
 }
 
 impl RealPaths {
     /// Without links and `..`, from the root; `None` where there is nothing.
     pub(super) fn of(&mut self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = self.known.get(path) {
+        if let Some(known) = self.known.get(path.as_os_str()) {
             return known.clone();
         }
         let real = self.look(path);
-        self.known.insert(path.to_owned(), real.clone());
+        self.known.insert(path.as_os_str().to_owned(), real.clone());
         real
     }
 
@@ -33,15 +34,15 @@ impl RealPaths {
 
 /// Files, and folders with everything in them, all in their real form.
 #[derive(Debug, Default)]
-pub(super) struct Trees(HashSet<PathBuf>);
+pub(super) struct Trees(HashSet<OsString>);
 
 impl Trees {
     pub(super) fn add<'p>(&mut self, roots: impl IntoIterator<Item = &'p PathBuf>) {
-        self.0.extend(roots.into_iter().cloned());
+        self.0.extend(roots.into_iter().map(|root| root.as_os_str().to_owned()));
     }
 
     pub(super) fn hold(&self, path: &Path) -> bool {
-        path.ancestors().any(|path| self.0.contains(path))
+        path.ancestors().any(|path| self.0.contains(path.as_os_str()))
     }
 }
 

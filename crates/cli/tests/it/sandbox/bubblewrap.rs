@@ -1,11 +1,16 @@
 #![expect(clippy::print_stdout, reason = "what could not be checked is said")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use countersign_guard::SandboxOptions;
+use serde_json::{Value, json};
 
-use super::room::Room;
+use super::room::{HELPER, Room};
 
 /// A room behind bubblewrap; says so where there is none that works.
 fn room(what: &str) -> Option<Room> {
@@ -80,4 +85,45 @@ fn temporary_files_are_its_own() {
     assert_eq!(ran.stdout, "t\n", "{}", ran.answer.text);
     assert!(!Path::new("/tmp").join(&name).exists());
     assert_eq!(room.run(&format!("cat /tmp/{name}")).stdout, "t\n", "kept for the session");
+}
+
+/// Without bubblewrap too: what it is told is all that it needs.
+#[test]
+fn the_helper_is_held_before_it_is_the_command() {
+    let room = Room::new();
+    if !room.holds("the helper") {
+        return;
+    }
+    let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(Path::new);
+    let mut read: Vec<_> = system.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+    read.push(room.path("w"));
+    let told = |strict: bool, program: &[&str]| {
+        let plan = json!({
+            "profile": "workspace", "read": read, "list": [], "write": [], "devices": [],
+            "unix_sockets": false, "identity": null, "limits": {}, "own_namespaces": true,
+            "strict": strict, "program": program,
+        });
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let helper = Command::new(HELPER[0])
+            .args(&HELPER[1..])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        ours.write_all(format!("{plan}\n").as_bytes()).unwrap();
+        let mut answers = BufReader::new(ours).lines();
+        let first: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        let output = helper.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (first, answers.next().is_some(), said, output.status.code())
+    };
+    let outside = room.path("outside/secret").display().to_string();
+    let own = room.path("w/own").display().to_string();
+    let script = "cat \"$0\" \"$1\"; grep -E 'NoNewPrivs|Seccomp:' /proc/self/status; exit 4";
+    let (first, more, said, code) = told(true, &["/bin/sh", "-c", script, &outside, &own]);
+    assert_eq!((first, more), (json!({ "held": { "gaps": [] } }), false));
+    assert_eq!((said.as_str(), code), ("content\nNoNewPrivs:\t1\nSeccomp:\t2\n", Some(4)));
+    let (_, more, said, code) = told(true, &["/nowhere"]);
+    assert_eq!((more, said.as_str(), code), (true, "", Some(125)));
 }

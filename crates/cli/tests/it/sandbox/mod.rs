@@ -2,6 +2,7 @@
 //! show is printed.
 #![cfg(target_os = "linux")]
 
+mod again;
 mod background;
 mod bubblewrap;
 mod calls;

@@ -13,7 +13,7 @@ use countersign_model::{Arguments, ToolCall};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program as its own helper.
+/// The program as its own helper, behind bubblewrap.
 pub(crate) const HELPER: [&str; 2] = [env!("CARGO_BIN_EXE_countersign"), "__confine"];
 
 pub(crate) struct Room {

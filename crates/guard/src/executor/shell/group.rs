@@ -1,22 +1,18 @@
-//! The process group of one command: started without doing anything, killed as a whole, reaped
+//! The process group of one command: started as a whole or not at all, killed as a whole, reaped
 //! last.
-#![expect(clippy::disallowed_methods, reason = "this is where commands are started")]
 
-use std::io;
+use std::fmt::Display;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_model::ToolErrorCategory;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+use super::receipt::refused;
 use super::run::{Run, Start};
-use super::session::own_session;
 use crate::executor::ToolError;
-use crate::sandbox::launch;
-
-/// Waits until it may start, gives up its standard input, and becomes the command.
-const STARTER: &str = "IFS= read -r _ || exit 125; exec \"$@\" </dev/null";
+use crate::sandbox::{Before, Gap, Holding, Process, Program, Started, Stopped, launch, start};
 
 /// The process group of a command: who may kill it, and until when.
 #[derive(Debug, Clone, Default)]
@@ -35,48 +31,17 @@ impl Group {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the leader. It does nothing before it is told to.
-    pub(super) fn start(&self, run: &Run) -> Result<(Child, Cue), ToolError> {
+    /// Starts the leader. Where that fails, it did nothing.
+    pub(super) fn start(&self, run: &Run) -> Result<Leader, ToolError> {
+        // Outside the lock: it looks at many files.
+        let ready = Ready::of(run)?;
         let mut state = self.state();
         if state.cancelled {
             return Err(ToolError::of(ToolErrorCategory::Cancelled, "the command was given up"));
         }
-        let (mut command, socket) = match &run.start {
-            Start::Bare(program) => {
-                let mut command = Command::new("/bin/sh");
-                own_session(&mut command);
-                command.args(["-c", STARTER, "sh"]).args(program).env_clear().stdin(Stdio::piped());
-                (command, None)
-            }
-            Start::Held(held) => {
-                let (command, socket) = launch(&held.words, held.own_group)
-                    .map_err(|error| failed("it cannot be confined", &error))?;
-                (command, Some(socket))
-            }
-        };
-        let mut child = command
-            .current_dir(&run.directory)
-            .envs(&run.environment)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| failed("no shell can be started", &error))?;
-        // INVARIANT: until it has been told to, it only waits for a cue on its input.
-        let cue = match (socket, child.stdin.take()) {
-            (Some(socket), _) => Cue::Plan(socket),
-            (None, Some(pipe)) => Cue::Line(pipe),
-            (None, None) => Cue::Nothing,
-        };
-        match pid_of(&child) {
-            Ok(pid) => state.leader = Some(pid),
-            Err(error) => {
-                // It waits for a line that never comes, and ends.
-                drop(cue);
-                let _ended = child.wait();
-                return Err(error);
-            }
-        }
-        Ok((child, cue))
+        let leader = ready.start(run)?;
+        state.leader = Some(leader.process.pid());
+        Ok(leader)
     }
 
     /// Kills every process of the group. Does nothing before the start and after the end.
@@ -100,14 +65,73 @@ impl Group {
     }
 }
 
-/// The way to tell a leader that it may start.
-pub(super) enum Cue {
-    /// A line.
-    Line(ChildStdin),
-    /// A plan, which is answered.
-    Plan(UnixStream),
-    /// There is none.
-    Nothing,
+/// The first process of a group.
+pub(super) struct Leader {
+    pub(super) process: Process,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) held: HeldTo,
+}
+
+/// What it is held to, as far as that is known at its start.
+pub(super) enum HeldTo {
+    /// To everything but this.
+    AllBut(Vec<Gap>),
+    /// It waits to be told, and says then what is not held.
+    Asks(UnixStream),
+}
+
+/// All that a leader needs to be started.
+enum Ready<'r> {
+    Bare(&'r [String]),
+    Held(Holding, &'r [String]),
+    /// Behind bubblewrap.
+    Behind(&'r [String]),
+}
+
+impl<'r> Ready<'r> {
+    fn of(run: &'r Run) -> Result<Self, ToolError> {
+        let held = match &run.start {
+            Start::Bare(words) => return Ok(Self::Bare(words)),
+            Start::Held(held) => held,
+        };
+        if let Some(words) = &held.behind {
+            return Ok(Self::Behind(words));
+        }
+        let holding = Holding::of(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
+        if held.plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
+            return Err(refused(&holding.gaps));
+        }
+        Ok(Self::Held(holding, &held.plan.program))
+    }
+
+    fn start(self, run: &Run) -> Result<Leader, ToolError> {
+        let program =
+            |words| Program { words, directory: &run.directory, environment: &run.environment };
+        let (Started { process, stdout, stderr }, held) = match self {
+            Self::Bare(words) => {
+                let started = start(program(words), None, &Before::Limited(run.limits));
+                let started =
+                    started.map_err(|stopped| failed("it cannot be started", &stopped))?;
+                (started, HeldTo::AllBut(Vec::new()))
+            }
+            Self::Held(holding, words) => {
+                let started = start(program(words), None, &Before::Held(&holding));
+                let started = started.map_err(|stopped| unheld(&stopped))?;
+                (started, HeldTo::AllBut(holding.gaps))
+            }
+            Self::Behind(words) => {
+                let (started, socket) =
+                    launch(program(words)).map_err(|stopped| unheld(&stopped))?;
+                (started, HeldTo::Asks(socket))
+            }
+        };
+        Ok(Leader { process, stdout, stderr, held })
+    }
+}
+
+fn unheld(stopped: &Stopped) -> ToolError {
+    failed("it cannot be confined", stopped)
 }
 
 /// Nobody waits for the command any more: it ends.
@@ -119,15 +143,8 @@ impl Drop for KillOnDrop {
     }
 }
 
-/// The id of a child that is not reaped yet.
-pub(super) fn pid_of(child: &Child) -> Result<Pid, ToolError> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or_else(|| {
-        ToolError::of(ToolErrorCategory::PermanentFailure, "the command has no process id")
-    })
-}
-
 /// The machine failed to run a command.
-pub(super) fn failed(what: &str, error: &io::Error) -> ToolError {
+pub(super) fn failed(what: &str, error: &dyn Display) -> ToolError {
     let message = format!("the command failed to run: {what}: {error}");
     ToolError::of(ToolErrorCategory::PermanentFailure, message)
 }

@@ -17,8 +17,6 @@ mod policy;
 mod read_only;
 mod receipt;
 mod run;
-#[cfg(target_os = "linux")]
-mod session;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod supervisor;

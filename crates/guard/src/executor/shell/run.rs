@@ -25,7 +25,7 @@ pub(super) struct Run {
 pub(super) enum Start {
     /// As it is: the program and its arguments.
     Bare(Vec<String>),
-    /// By a helper that gives up its rights first.
+    /// After it gave up its rights.
     Held(Box<Held>),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Ended {
     pub(super) stderr: Captured,
     /// Somebody who left the process group still holds the output.
     pub(super) escaped: bool,
-    /// What the helper could not hold.
+    /// What could not be held.
     pub(super) gaps: Vec<Gap>,
 }
 

@@ -1,10 +1,8 @@
-//! One command from its start to its end: its limits set before it does anything, its output read
-//! in bounded memory, and nothing left running.
+//! One command from its start to its end: its output read in bounded memory, and nothing left
+//! running.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use countersign_model::ToolErrorCategory;
@@ -12,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::capture::{Capture, Echo};
-use super::group::{Cue, Group, KillOnDrop, failed, pid_of};
+use super::group::{Group, HeldTo, KillOnDrop, Leader, failed};
 use super::receipt::refused;
 use super::run::{Ended, Run, Start};
 use crate::executor::ToolError;
@@ -53,8 +51,8 @@ pub(super) fn watched(
 }
 
 fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
-    let (mut child, cue) = group.start(run)?;
-    let watched = watch(&mut child, cue, run, group);
+    let Leader { process, stdout, stderr, held } = group.start(run)?;
+    let watched = watch(process.pid(), [stdout, stderr], held, run, group);
     // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
     // belongs to nobody else.
     group.kill();
@@ -64,12 +62,11 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
         Err(error) => {
             // It may take any time to die; nobody should wait for it.
             let reaper = std::thread::Builder::new().name("reaper".to_owned());
-            let _detached = reaper.spawn(move || child.wait());
+            let _detached = reaper.spawn(move || process.wait());
             return Err(error);
         }
     };
-    let status = child.wait().map_err(|error| failed("it cannot be ended", &error))?;
-    let exit_code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    let exit_code = process.wait().map_err(|error| failed("it cannot be ended", &error))?;
     let (stdout, stderr) = (stdout.finish(), stderr.finish());
     Ok(Ended { exit_code, timed_out, stdout, stderr, escaped, gaps })
 }
@@ -83,16 +80,18 @@ struct Watched {
 }
 
 /// Reads the output until the leader has ended and the output is closed, or time is up.
-fn watch(child: &mut Child, cue: Cue, run: &Run, group: &Group) -> Result<Watched, ToolError> {
+fn watch(
+    leader: Pid,
+    streams: [OwnedFd; 2],
+    held: HeldTo,
+    run: &Run,
+    group: &Group,
+) -> Result<Watched, ToolError> {
     let deadline = Instant::now() + run.timeout;
-    let pid = pid_of(child)?;
-    let leader = pidfd_open(pid, PidfdFlags::empty())
-        .map_err(|error| failed("it cannot be watched", &error.into()))?;
-    let mut streams = [
-        Stream::new(child.stdout.take().map(OwnedFd::from), run),
-        Stream::new(child.stderr.take().map(OwnedFd::from), run),
-    ];
-    let gaps = say(cue, pid, run)?;
+    let leader = pidfd_open(leader, PidfdFlags::empty())
+        .map_err(|error| failed("it cannot be watched", &error))?;
+    let mut streams = streams.map(|from| Stream::new(from, run));
+    let gaps = gaps(held, run)?;
 
     let mut until = deadline;
     let mut leader = Some(leader);
@@ -134,25 +133,18 @@ fn watch(child: &mut Child, cue: Cue, run: &Run, group: &Group) -> Result<Watche
     Ok(Watched { timed_out, stdout, stderr, escaped, gaps })
 }
 
-/// Tells the leader to become the command; what of its confinement does not hold.
-fn say(cue: Cue, pid: Pid, run: &Run) -> Result<Vec<Gap>, ToolError> {
+/// What of its confinement does not hold.
+fn gaps(held: HeldTo, run: &Run) -> Result<Vec<Gap>, ToolError> {
+    let socket = match held {
+        HeldTo::AllBut(gaps) => return Ok(gaps),
+        HeldTo::Asks(socket) => socket,
+    };
     let slow = |error: io::Error| failed("it does not start", &error);
-    match (cue, &run.start) {
-        (Cue::Plan(socket), Start::Held(held)) => match give(socket, &held.plan).map_err(slow)? {
-            Reply::Held { gaps, .. } => Ok(gaps),
-            Reply::Refused { gaps } => Err(refused(&gaps)),
-            Reply::Failed { reason } => {
-                Err(failed("it cannot be confined", &io::Error::other(reason)))
-            }
-        },
-        (Cue::Line(mut pipe), _) => {
-            run.limits
-                .apply(Some(pid))
-                .map_err(|error| failed("its limits cannot be set", &error))?;
-            pipe.write_all(b"\n").map_err(slow)?;
-            Ok(Vec::new())
-        }
-        (Cue::Plan(_) | Cue::Nothing, _) => Err(slow(io::ErrorKind::BrokenPipe.into())),
+    let Start::Held(held) = &run.start else { return Err(slow(io::ErrorKind::BrokenPipe.into())) };
+    match give(socket, &held.plan).map_err(slow)? {
+        Reply::Held { gaps } => Ok(gaps),
+        Reply::Refused { gaps } => Err(refused(&gaps)),
+        Reply::Failed { reason } => Err(failed("it cannot be confined", &reason)),
     }
 }
 
@@ -186,8 +178,8 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(from: Option<OwnedFd>, run: &Run) -> Self {
-        Self { from, capture: Capture::of(run.max_output), echo: run.echo.clone() }
+    fn new(from: OwnedFd, run: &Run) -> Self {
+        Self { from: Some(from), capture: Capture::of(run.max_output), echo: run.echo.clone() }
     }
 
     fn is_closed(&self) -> bool {

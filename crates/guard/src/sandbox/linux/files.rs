@@ -1,59 +1,129 @@
 //! Landlock: files and folders, TCP, signals.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset as Builder,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope,
 };
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use super::super::{Gap, Plan, Profile};
+use super::raw;
 
 /// The newest version whose rights are asked for; older kernels give what they have.
 const NEWEST: ABI = ABI::V9;
 
-/// Holds this process to the plan. The gaps are what this kernel cannot do.
-pub(super) fn restrict(plan: &Plan) -> io::Result<(Vec<Gap>, u32)> {
-    let status = apply(plan).map_err(|error| io::Error::other(format!("Landlock: {error}")))?;
-    let version = match (&status.ruleset, &status.landlock) {
-        (RulesetStatus::NotEnforced, _) => 0,
-        (_, LandlockStatus::Available { effective_abi, .. }) => *effective_abi as u32,
-        _ => 0,
-    };
-    Ok((gaps(version, plan), version))
+/// What a process may reach, as the kernel takes it. Many may be held to the same.
+#[derive(Debug)]
+pub(super) struct Ruleset {
+    /// `None` where the kernel has no Landlock.
+    pub(super) file: Option<OwnedFd>,
+    /// The version of Landlock that holds it; 0 when there is none.
+    pub(super) version: u32,
+    network: bool,
+    granted: Vec<Granted>,
 }
 
-fn apply(plan: &Plan) -> Result<landlock::RestrictionStatus, RulesetError> {
-    let mut ruleset = Ruleset::default()
-        .handle_access(AccessFs::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?;
-    if plan.profile != Profile::Network {
-        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
+/// One place that may be reached.
+#[derive(Debug)]
+struct Granted {
+    path: PathBuf,
+    access: BitFlags<AccessFs>,
+    /// What was found there; `None` when there was nothing.
+    found: Option<Identity>,
+}
+
+/// Which file or folder it is: another one of the same name has another identity.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    device: (u32, u32),
+    inode: u64,
+    /// Where the file system knows it.
+    born: (i64, u32),
+}
+
+impl Identity {
+    fn at(folder: impl AsFd, path: &Path) -> io::Result<Self> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = statx(folder, path, AtFlags::EMPTY_PATH, wanted)?;
+        Ok(Self {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            inode: found.stx_ino,
+            born: (found.stx_btime.tv_sec, found.stx_btime.tv_nsec),
+        })
     }
+}
+
+impl Ruleset {
+    pub(super) fn of(plan: &Plan) -> Result<Self, RulesetError> {
+        let network = plan.profile == Profile::Network;
+        let mut handled = Builder::default()
+            .handle_access(AccessFs::from_all(NEWEST))?
+            .scope(Scope::from_all(NEWEST))?;
+        if !network {
+            handled = handled.handle_access(AccessNet::from_all(NEWEST))?;
+        }
+        let mut ruleset = handled.create()?;
+        let mut granted = Vec::new();
+        for (path, access) in grants(plan) {
+            let mut found = None;
+            // What cannot be opened is not granted.
+            if let Ok(file) = PathFd::new(path) {
+                found = Identity::at(&file, Path::new("")).ok();
+                ruleset = ruleset.add_rule(PathBeneath::new(file, access))?;
+            }
+            granted.push(Granted { path: path.to_owned(), access, found });
+        }
+        let file: Option<OwnedFd> = ruleset.into();
+        let version = file.as_ref().map_or(0, |_| raw::landlock_version()).min(NEWEST as u32);
+        Ok(Self { file, version, network, granted })
+    }
+
+    /// Whether it is what this plan would make now, as long as nothing was mounted meanwhile. The
+    /// kernel keeps what was granted as long as the ruleset is there, so nothing else gets its
+    /// identity.
+    pub(super) fn is_still(&self, plan: &Plan) -> bool {
+        let same = self.granted.iter().map(|granted| (granted.path.as_path(), granted.access));
+        self.network == (plan.profile == Profile::Network)
+            && same.eq(grants(plan))
+            && self.granted.iter().all(|granted| {
+                let now = Identity::at(CWD, &granted.path).ok();
+                now.is_some() && now == granted.found
+            })
+    }
+}
+
+/// The places, and what may be done there.
+fn grants(plan: &Plan) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let read = AccessFs::from_read(NEWEST);
     let devices = AccessFs::MakeChar | AccessFs::MakeBlock;
     let write = AccessFs::from_all(NEWEST) & !devices;
-    let use_device: BitFlags<AccessFs> = AccessFs::ReadFile
+    let use_device = AccessFs::ReadFile
         | AccessFs::ReadDir
         | AccessFs::WriteFile
         | AccessFs::Truncate
         | AccessFs::IoctlDev;
-    let mut ruleset = ruleset
-        .create()?
-        .add_rules(path_beneath_rules(&plan.read, read))?
-        .add_rules(path_beneath_rules(&plan.list, AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(&plan.write, write))?
-        .add_rules(path_beneath_rules(&plan.devices, use_device))?;
-    if plan.profile == Profile::Network {
-        // Name services are asked through a socket.
-        ruleset =
-            ruleset.add_rules(path_beneath_rules(["/run", "/var/run"], AccessFs::ResolveUnix))?;
-    }
-    ruleset.restrict_self()
+    let places = [
+        (&plan.read, read),
+        (&plan.list, AccessFs::ReadDir.into()),
+        (&plan.write, write),
+        (&plan.devices, use_device),
+    ];
+    // Name services are asked through a socket.
+    let services: &[&str] =
+        if plan.profile == Profile::Network { &["/run", "/var/run"] } else { &[] };
+    let services = services.iter().map(|path| (Path::new(path), AccessFs::ResolveUnix.into()));
+    let places = places
+        .into_iter()
+        .flat_map(|(paths, access)| paths.iter().map(move |path| (path.as_path(), access)));
+    places.chain(services)
 }
 
 /// What versions before the newest do not hold.
-fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
+pub(super) fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if version < 1 {
         gaps.push(Gap::essential(

@@ -1,73 +1,60 @@
-//! Starting the helper, and telling it what to do. Its standard input is a socket: the plan goes
-//! in, the reply comes out, and the socket is closed when it has become the command.
-#![expect(clippy::disallowed_methods, reason = "this is where the helper is started")]
+//! Starting the helper behind bubblewrap, and telling it what to do. Its standard input is a socket:
+//! the plan goes in, the reply comes out.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::time::Duration;
 
+use rustix::process::{Signal, kill_process};
+
 use super::super::{Plan, Reply};
+use super::start::{Before, Program, Started, start};
+use super::step::{Step, Stopped};
 
 /// How long the helper may take to answer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The helper with its standard input as a socket; the rest is the caller's to say.
-pub(crate) fn launch(words: &[String], own_group: bool) -> io::Result<(Command, UnixStream)> {
-    let (ours, theirs) = UnixStream::pair()?;
-    let (program, arguments) =
-        words.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let mut command = Command::new(program);
-    command.args(arguments).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
-    if own_group {
-        command.process_group(0);
-    }
-    Ok((command, ours))
+/// The helper, which waits to be told what to do.
+pub(crate) fn launch(program: Program<'_>) -> Result<(Started, UnixStream), Stopped> {
+    let (ours, theirs) = UnixStream::pair().map_err(|error| Step::Birth.stopped(error))?;
+    let started = start(program, Some(OwnedFd::from(theirs)), &Before::Nothing)?;
+    Ok((started, ours))
 }
 
-/// Tells the helper what to do, and waits until it has done it. What it says last counts: that it
-/// could not become the command, perhaps.
+/// Tells the helper what to do, and waits until it has done it.
 pub(crate) fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
     let mut line = serde_json::to_vec(plan)?;
     line.push(b'\n');
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.set_write_timeout(Some(PATIENCE))?;
     socket.write_all(&line)?;
-    let mut last = None;
-    for line in BufReader::new(socket).lines() {
-        let reply: Reply = serde_json::from_str(&line?)?;
-        let is_held = matches!(reply, Reply::Held { .. });
-        last = Some(reply);
-        // Behind bubblewrap the other end stays open: it keeps its own input.
-        if is_held && plan.own_namespaces {
-            break;
-        }
+    let mut reply = String::new();
+    // Not to its end: bubblewrap keeps the other side open.
+    if BufReader::new(socket).read_line(&mut reply)? == 0 {
+        return Err(io::Error::other("the helper ended without an answer"));
     }
-    last.ok_or_else(|| io::Error::other("the helper ended without an answer"))
+    Ok(serde_json::from_str(&reply)?)
 }
 
 /// Has the helper do everything, and become nothing.
-pub(in super::super) fn attempt(
-    words: &[String],
-    plan: &Plan,
-    own_group: bool,
-) -> io::Result<Reply> {
-    let (mut command, socket) = launch(words, own_group)?;
-    let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    // The other end would stay open in the command.
-    drop(command);
+pub(in super::super) fn attempt(words: &[String], plan: &Plan) -> io::Result<Reply> {
+    let environment = BTreeMap::new();
+    let program = Program { words, directory: Path::new("/"), environment: &environment };
+    let (started, socket) = launch(program).map_err(io::Error::other)?;
     let reply = give(socket, plan);
     if reply.is_err() {
-        let _gone = child.kill();
+        let _gone = kill_process(started.process.pid(), Signal::KILL);
     }
-    let output = child.wait_with_output()?;
-    reply.map_err(|error| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        match said.lines().next() {
-            Some(line) => io::Error::other(line.to_owned()),
-            None => error,
-        }
+    drop(started.stdout);
+    let mut said = String::new();
+    let _unread = File::from(started.stderr).read_to_string(&mut said);
+    started.process.wait()?;
+    reply.map_err(|error| match said.lines().next() {
+        Some(line) => io::Error::other(line.to_owned()),
+        None => error,
     })
 }

@@ -1,7 +1,9 @@
-//! The two system calls for which no library has a safe way.
+//! The system calls for which no library has a safe way.
 #![expect(unsafe_code, reason = "see each of them")]
 
 use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::ptr;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -14,6 +16,35 @@ pub(super) fn close_on_exec() -> io::Result<()> {
     let done = unsafe {
         libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
     };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The version of Landlock that this kernel has; 0 when there is none.
+pub(super) fn landlock_version() -> u32 {
+    const VERSION: libc::c_uint = 1;
+    let (nothing, size): (*const libc::c_void, libc::size_t) = (ptr::null(), 0);
+    // SAFETY: with this flag the call reads no memory, and makes nothing.
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, size, VERSION) };
+    u32::try_from(version).unwrap_or(0)
+}
+
+/// Holds this process, which gains no privileges any more, to a ruleset of Landlock.
+pub(super) fn restrict_to(ruleset: BorrowedFd<'_>) -> io::Result<()> {
+    const FLAGS: libc::c_uint = 0;
+    // SAFETY: the call takes two numbers and no memory; the file is open as long as it is borrowed.
+    let done =
+        unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), FLAGS) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Whether this kernel filters system calls.
+pub(super) fn can_filter() -> io::Result<()> {
+    const FLAGS: libc::c_uint = 0;
+    let refuse: u32 = libc::SECCOMP_RET_ERRNO;
+    let (question, answer) = (libc::SECCOMP_GET_ACTION_AVAIL, ptr::from_ref(&refuse));
+    // SAFETY: the call reads the one number, which outlives it, and changes nothing.
+    let done = unsafe { libc::syscall(libc::SYS_seccomp, question, FLAGS, answer) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

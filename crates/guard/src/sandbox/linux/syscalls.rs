@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch,
 };
 
 use super::super::{Plan, Profile};
@@ -123,24 +123,45 @@ const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Filters the system calls of this process and of everything it starts.
-pub(super) fn restrict(plan: &Plan) -> io::Result<()> {
-    for program in programs(plan).map_err(io::Error::other)? {
-        apply_filter(&program).map_err(io::Error::other)?;
-    }
-    Ok(())
-}
-
-fn programs(plan: &Plan) -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-    let target: TargetArch = std::env::consts::ARCH.try_into()?;
-    let filter = |rules: Rules, errno: i32| {
+/// The filters of everything that the plan's program does.
+pub(super) fn filters(plan: &Plan) -> io::Result<Vec<BpfProgram>> {
+    let target: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
+    let filter = |rules: Rules, errno: i32| -> Result<BpfProgram, BackendError> {
         let answer = SeccompAction::Errno(errno.unsigned_abs());
         SeccompFilter::new(rules, SeccompAction::Allow, answer, target)?.try_into()
     };
-    Ok([filter(refused(plan)?, libc::EPERM)?, filter(absent(), libc::ENOSYS)?])
+    let filters = refused(plan).and_then(|rules| {
+        let refused = [other_numbers(), filter(rules, libc::EPERM)?].concat();
+        Ok(vec![refused, filter(absent(), libc::ENOSYS)?])
+    });
+    filters.map_err(io::Error::other)
 }
 
-fn refused(plan: &Plan) -> Result<Rules, seccompiler::BackendError> {
+/// Refuses every system call with 32-bit pointers, which has a number of its own, before it is
+/// looked for in a list.
+#[cfg(target_arch = "x86_64")]
+fn other_numbers() -> BpfProgram {
+    use seccompiler::sock_filter;
+
+    const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+    const IF_AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+    const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+    const FIRST: u32 = 0x4000_0000;
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+    vec![
+        // The number is the first thing that a filter sees.
+        sock_filter { code: LOAD, jt: 0, jf: 0, k: 0 },
+        sock_filter { code: IF_AT_LEAST, jt: 0, jf: 1, k: FIRST },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: refuse },
+    ]
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn other_numbers() -> BpfProgram {
+    Vec::new()
+}
+
+fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     for call in REFUSED {
         refuse(&mut rules, *call, Vec::new());
@@ -173,10 +194,6 @@ fn refused(plan: &Plan) -> Result<Rules, seccompiler::BackendError> {
         .collect::<Result<Vec<_>, _>>()?;
     let sockets = if others.is_empty() { Vec::new() } else { vec![SeccompRule::new(others)?] };
     refuse(&mut rules, libc::SYS_socket, sockets);
-    #[cfg(target_arch = "x86_64")]
-    for number in OTHER_NUMBERS {
-        rules.insert(X32 | number, Vec::new());
-    }
     Ok(rules)
 }
 
@@ -188,18 +205,7 @@ fn absent() -> Rules {
     rules
 }
 
-/// Numbers with this bit are system calls with 32-bit pointers, where the kernel has them.
-#[cfg(target_arch = "x86_64")]
-const X32: i64 = 0x4000_0000;
-
-/// Those that have a number of their own there: `ptrace`, `kexec_load`, `process_vm_readv`,
-/// `process_vm_writev`, `ioctl`.
-#[cfg(target_arch = "x86_64")]
-const OTHER_NUMBERS: [i64; 5] = [521, 528, 539, 540, 514];
-
 fn refuse(rules: &mut Rules, call: libc::c_long, when: Vec<SeccompRule>) {
-    #[cfg(target_arch = "x86_64")]
-    rules.insert(X32 | call, when.clone());
     rules.insert(call, when);
 }
 
@@ -207,7 +213,7 @@ fn condition(
     argument: u8,
     operator: SeccompCmpOp,
     value: u64,
-) -> Result<SeccompCondition, seccompiler::BackendError> {
+) -> Result<SeccompCondition, BackendError> {
     // The kernel looks at 32 bits of each of them.
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }

@@ -1,0 +1,167 @@
+//! What holds a process, made ready before the process is there.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use seccompiler::{BpfProgram, apply_filter};
+
+use super::super::{Gap, Limits, Plan, Profile};
+use super::files::{self, Ruleset};
+use super::kept::Kept;
+use super::step::{Step, Stopped};
+use super::{privileges, raw};
+
+/// Everything that holds a process to a plan.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    identity: Option<(u32, u32)>,
+    limits: Limits,
+    ruleset: Arc<Ruleset>,
+    /// None where the kernel filters no system calls.
+    filters: Arc<[BpfProgram]>,
+    /// What this machine cannot hold.
+    pub(crate) gaps: Vec<Gap>,
+}
+
+impl Holding {
+    pub(crate) fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
+        let ruleset = kept.ruleset(plan)?;
+        let mut gaps = files::gaps(ruleset.version, plan);
+        gaps.extend(remainders(plan));
+        let filters = match raw::can_filter() {
+            Ok(()) => kept.filters(plan)?,
+            Err(error) => {
+                let what =
+                    "the network, other processes and the kernel's interfaces can be reached";
+                let why = format!("{what}: system calls cannot be filtered: {error}");
+                gaps.push(Gap::essential(why));
+                Arc::default()
+            }
+        };
+        Ok(Self { identity: plan.identity, limits: plan.limits, ruleset, filters, gaps })
+    }
+
+    /// The version of Landlock that holds it; 0 when there is none.
+    pub(crate) fn landlock(&self) -> u32 {
+        self.ruleset.version
+    }
+
+    /// Whether system calls are filtered.
+    pub(crate) fn filters(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
+    /// Holds this process, which `parent` started, from here on.
+    ///
+    /// INVARIANT: system calls and nothing else, for the process may live in somebody else's
+    /// memory. What is not an error holds.
+    pub(super) fn enter(&self, parent: Option<Pid>) -> Result<(), Stopped> {
+        raw::close_on_exec().map_err(|error| Step::Files.stopped(error))?;
+        privileges::drop(self.identity).map_err(|error| Step::Privileges.stopped(error))?;
+        self.limits.apply().map_err(|error| Step::Limits.stopped(error))?;
+        end_with(parent).map_err(|error| Step::Parent.stopped(error))?;
+        if let Some(ruleset) = &self.ruleset.file {
+            raw::restrict_to(ruleset.as_fd()).map_err(|error| Step::Landlock.stopped(error))?;
+        }
+        for filter in self.filters.iter() {
+            // What it says itself would have to be put into words, which takes memory.
+            apply_filter(filter).map_err(|_| Step::Seccomp.stopped(io::Error::last_os_error()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Ends with whoever started it. Forgotten when the user changes, so it comes afterwards.
+fn end_with(parent: Option<Pid>) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may be gone already.
+    if parent.is_some() && getppid() != parent {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    Ok(())
+}
+
+/// What no part of this can hold.
+fn remainders(plan: &Plan) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    if !plan.own_namespaces {
+        if plan.profile != Profile::ReadOnly {
+            gaps.push(Gap::remainder(
+                "modes, owners and times of files outside the workspace can be changed, where \
+                 their owner runs it",
+            ));
+        }
+        if plan.profile == Profile::Network || plan.unix_sockets {
+            gaps.push(Gap::remainder(
+                "sockets of other programs on this machine can be reached by their paths",
+            ));
+        }
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::File;
+    use std::path::PathBuf;
+
+    use super::super::start::{Before, Program, attempt, run, start};
+    use super::*;
+
+    fn plan() -> Plan {
+        Plan {
+            profile: Profile::Workspace,
+            read: vec![PathBuf::from("/")],
+            list: Vec::new(),
+            write: vec![std::env::temp_dir()],
+            devices: Vec::new(),
+            unix_sockets: false,
+            identity: None,
+            limits: Limits::default(),
+            own_namespaces: false,
+            strict: false,
+            program: Vec::new(),
+        }
+    }
+
+    fn holding() -> Holding {
+        Holding::of(&plan(), &Kept::default()).unwrap()
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_program_unstarted() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["/bin/sh", "-c", "echo > ran"].map(str::to_owned);
+        let environment = BTreeMap::new();
+        let program =
+            Program { words: &words, directory: folder.path(), environment: &environment };
+        let ran = |holding: &Holding| {
+            let started = start(program, None, &Before::Held(holding));
+            let ended = started.map(|started| started.process.wait().unwrap());
+            (ended.map_err(|stopped| stopped.step), folder.path().join("ran").exists())
+        };
+        let no_filter = Holding { filters: Arc::from([Vec::new()]), ..holding() };
+        assert_eq!(ran(&no_filter), (Err(Step::Seccomp), false));
+        let mut no_ruleset = Ruleset::of(&plan()).unwrap();
+        no_ruleset.file = Some(File::open("/dev/null").unwrap().into());
+        let no_ruleset = Holding { ruleset: Arc::new(no_ruleset), ..holding() };
+        assert_eq!(ran(&no_ruleset), (Err(Step::Landlock), false));
+        if !rustix::process::geteuid().is_root() {
+            let somebody = Holding { identity: Some((0, 0)), ..holding() };
+            assert_eq!(ran(&somebody), (Err(Step::Privileges), false));
+        }
+        assert_eq!(ran(&holding()), (Ok(0), true));
+    }
+
+    #[test]
+    fn a_process_whose_guard_is_gone_does_not_begin() {
+        let holding = holding();
+        attempt(&holding).unwrap();
+        let somebody = Pid::from_raw(1);
+        let process = run(&mut || holding.enter(somebody));
+        assert_eq!(process.map_err(|stopped| stopped.step).err(), Some(Step::Parent));
+    }
+}

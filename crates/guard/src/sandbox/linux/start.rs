@@ -1,0 +1,228 @@
+//! Starting a program: everything is made ready first, so that the new process makes nothing but
+//! system calls until it is the program.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Pid, WaitOptions, WaitStatus, chdir, getpid, setsid, waitpid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use super::birth::{Words, become_program, beside, usual_signals};
+use super::holding::Holding;
+use super::step::{Step, Stopped};
+use crate::sandbox::Limits;
+
+/// What is started, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program<'p> {
+    /// The program, from the root, and its arguments.
+    pub(crate) words: &'p [String],
+    pub(crate) directory: &'p Path,
+    pub(crate) environment: &'p BTreeMap<String, String>,
+}
+
+/// What becomes of it before it is the program.
+#[derive(Debug)]
+pub(crate) enum Before<'b> {
+    /// It is held.
+    Held(&'b Holding),
+    /// Limits are set, and that is all.
+    Limited(Limits),
+    /// Nothing: the program sees to it.
+    Nothing,
+}
+
+/// A process that became its program.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) process: Process,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+/// A process that is not waited for yet: its id belongs to nobody else.
+#[derive(Debug)]
+pub(crate) struct Process(Pid);
+
+impl Process {
+    pub(crate) fn pid(&self) -> Pid {
+        self.0
+    }
+
+    /// Waits for its end: its exit code, or 128 and the signal that ended it.
+    pub(crate) fn wait(self) -> io::Result<i32> {
+        let waited = rustix::io::retry_on_intr(|| waitpid(Some(self.0), WaitOptions::empty()))?;
+        let code = |status: WaitStatus| {
+            status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal))
+        };
+        waited
+            .and_then(|(_, status)| code(status))
+            .ok_or_else(|| io::Error::other("it did not end"))
+    }
+}
+
+/// Starts the program as the leader of a session, with this input, `/dev/null` without one.
+///
+/// INVARIANT: it runs only when every step before it was done.
+pub(crate) fn start(
+    program: Program<'_>,
+    input: Option<OwnedFd>,
+    before: &Before<'_>,
+) -> Result<Started, Stopped> {
+    let unborn = |error: io::Error| Step::Birth.stopped(error);
+    let input = match input {
+        Some(input) => input,
+        None => nothing().map_err(unborn)?,
+    };
+    let (stdout, output) = io::pipe().map_err(unborn)?;
+    let (stderr, errors) = io::pipe().map_err(unborn)?;
+    let streams = [input, output.into(), errors.into()];
+    let streams = Streams::of(streams).map_err(unborn)?;
+    let arguments = program.words.iter().map(|word| word.as_bytes().to_vec());
+    let arguments = Words::of(arguments).map_err(|error| unborn(error.into()))?;
+    let variables = program.environment.iter();
+    let variables = variables.map(|(name, value)| format!("{name}={value}").into_bytes());
+    let variables = Words::of(variables).map_err(|error| unborn(error.into()))?;
+    let folder = std::ffi::CString::new(program.directory.as_os_str().as_bytes());
+    let folder = folder.map_err(|error| unborn(error.into()))?;
+    let guard = Some(getpid());
+    let process = run(&mut || {
+        setsid().map_err(|error| Step::Session.stopped(error))?;
+        streams.connect().map_err(|error| Step::Streams.stopped(error))?;
+        chdir(folder.as_c_str()).map_err(|error| Step::Directory.stopped(error))?;
+        match before {
+            Before::Held(holding) => holding.enter(guard)?,
+            Before::Limited(limits) => {
+                limits.apply().map_err(|error| Step::Limits.stopped(error))?;
+            }
+            Before::Nothing => {}
+        }
+        usual_signals().map_err(|error| Step::Signals.stopped(error))?;
+        Err(Step::Program.stopped(become_program(&arguments, &variables)))
+    })?;
+    Ok(Started { process, stdout: stdout.into(), stderr: stderr.into() })
+}
+
+/// Whether a process can be held like this: one is, and ends.
+pub(crate) fn attempt(holding: &Holding) -> Result<(), Stopped> {
+    let guard = Some(getpid());
+    let process = run(&mut || {
+        setsid().map_err(|error| Step::Session.stopped(error))?;
+        holding.enter(guard)
+    })?;
+    process.wait().map(drop).map_err(|error| Step::Birth.stopped(error))
+}
+
+/// Has a new process take the steps. Where one of them fails, the process is gone already.
+pub(super) fn run(steps: &mut dyn FnMut() -> Result<(), Stopped>) -> Result<Process, Stopped> {
+    let mut taken = Ok(());
+    let pid = beside(&mut || taken = steps()).map_err(|error| Step::Birth.stopped(error))?;
+    let process = Process(pid);
+    match taken {
+        Ok(()) => Ok(process),
+        Err(stopped) => {
+            let _ended = process.wait();
+            Err(stopped)
+        }
+    }
+}
+
+fn nothing() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Input, output and error output of the new process.
+struct Streams([OwnedFd; 3]);
+
+impl Streams {
+    /// Above the numbers that they will have, so that none is overwritten before it is used.
+    fn of(streams: [OwnedFd; 3]) -> io::Result<Self> {
+        let [input, output, errors] = streams.map(|stream| {
+            let taken = stream.as_raw_fd() < 3;
+            if taken { fcntl_dupfd_cloexec(stream.as_fd(), 3) } else { Ok(stream) }
+        });
+        Ok(Self([input?, output?, errors?]))
+    }
+
+    fn connect(&self) -> rustix::io::Result<()> {
+        let Self([input, output, errors]) = self;
+        dup2_stdin(input)?;
+        dup2_stdout(output)?;
+        dup2_stderr(errors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read as _;
+
+    use super::*;
+
+    /// What a program of these words prints, and its exit code.
+    fn ran(words: &[&str], directory: &Path) -> Result<(String, i32), Step> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let environment = [("A".to_owned(), "b c".to_owned())].into();
+        let program = Program { words: &words, directory, environment: &environment };
+        let started = start(program, None, &Before::Limited(Limits::default()));
+        let Started { process, stdout, stderr } = started.map_err(|stopped| stopped.step)?;
+        let mut said = String::new();
+        for stream in [stdout, stderr] {
+            File::from(stream).read_to_string(&mut said).unwrap();
+        }
+        Ok((said, process.wait().unwrap()))
+    }
+
+    #[test]
+    fn a_program_gets_what_it_was_started_with() {
+        let root = Path::new("/");
+        let cases = [
+            ("pwd; echo \"$A\"; echo e >&2; exit 3", "/\nb c\ne\n", 3),
+            ("read -r line; echo \"$?\"", "1\n", 0),
+            ("kill -9 $$", "", 137),
+            // No signal is blocked or handled.
+            ("cat /proc/self/status | grep -cE 'Sig(Blk|Cgt):.0{16}$'", "2\n", 0),
+            ("kill -PIPE $$", "", 141),
+        ];
+        for (command, said, code) in cases {
+            let got = ran(&["/bin/bash", "-c", command], root);
+            assert_eq!(got, Ok((said.to_owned(), code)), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_at_which_step() {
+        let cases = [
+            (ran(&["/nowhere/program"], Path::new("/")), Step::Program),
+            (ran(&["/"], Path::new("/")), Step::Program),
+            (ran(&[], Path::new("/")), Step::Program),
+            (ran(&["/bin/true"], Path::new("/nowhere")), Step::Directory),
+            (ran(&["/bin/true", "a\0b"], Path::new("/")), Step::Birth),
+        ];
+        for (got, step) in cases {
+            assert_eq!(got, Err(step));
+        }
+    }
+
+    /// While a process is born, other threads allocate, lock and start others.
+    #[test]
+    fn threads_start_programs_at_the_same_time() {
+        let starting = || {
+            for number in 0..50 {
+                let word = "x".repeat(number * 100);
+                let said = ran(&["/bin/echo", &word], Path::new("/")).unwrap();
+                assert_eq!(said, (format!("{word}\n"), 0));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(starting);
+            }
+        });
+    }
+}
