@@ -134,7 +134,7 @@ impl<'t> Deed<'t> {
             for run in &work.runs {
                 families = families.with(run.family);
             }
-            if !work.written.is_empty() {
+            if !work.written.is_empty() || work.edits {
                 families = families.with(Family::Update).with(Family::Create);
                 written.extend(work.written.iter().cloned());
             }

@@ -21,6 +21,8 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) written: Vec<String>,
     /// It deleted or moved something.
     pub(crate) deletes: bool,
+    /// It edited files in place, known by name or not.
+    pub(crate) edits: bool,
     /// It started something whose doings are not known.
     pub(crate) opaque: bool,
 }
@@ -76,7 +78,8 @@ impl<'t> ShellWork<'t> {
             .filter(|path| !path.starts_with("/dev/"))
             .collect();
         let opaque = is_opaque(&script, &found);
-        Some(Self { command, runs, written, deletes, opaque })
+        let edits = script.commands().iter().any(edits_in_place);
+        Some(Self { command, runs, written, deletes, edits, opaque })
     }
 }
 
@@ -190,10 +193,21 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
             return true;
         }
         let Some(program) = command.program() else { return false };
+        // `npx jest`: what it runs decides.
+        if script.commands().iter().any(|inner| inner.wrapped_by == Some(index)) {
+            return false;
+        }
         let known = found.iter().any(|a| a.command == index && a.kind != ActivityKind::Run);
         let writes = script.writes().iter().any(|w| w.command == index);
         !known && !writes && !INERT.contains(&program)
     })
+}
+
+/// `sed -i`, `perl -pi`.
+fn edits_in_place(command: &Command) -> bool {
+    let edits = |word: &str| ["-i", "-pi", "--in-place"].iter().any(|flag| word.starts_with(flag));
+    matches!(command.program(), Some("sed" | "gsed" | "perl"))
+        && command.args.iter().any(|word| edits(&word.text))
 }
 
 impl RunEnd {
