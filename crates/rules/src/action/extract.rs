@@ -512,6 +512,10 @@ fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 
 /// "cancelled by the airline"
 fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    // "replaced by the larger one": what stands there now.
+    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["replaced"])) {
+        return false;
+    }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
     by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))

@@ -6,8 +6,8 @@ use memchr::memmem::Finder;
 use super::each::each;
 use super::extract::ActionClaim;
 use super::matter::{
-    holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter, is_recorded_payment,
-    speaks_of_mail, was_asked_for,
+    has_unused_tool, holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
+    is_recorded_payment, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
 use crate::facts::{Deed, Execution, Facts, Families, Holders, of_name, vouching, words_of};
@@ -64,6 +64,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let candidates = candidates(facts, accepted, stem(&said.verb), count);
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let no_mail = is_no_mail(facts, said);
+    let unused = has_unused_tool(facts, said);
     let mut passed_over = false;
     let mut namesake = false;
     for (nth, at) in candidates.enumerate() {
@@ -82,7 +83,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
         let exact = deed.families.has(said.family) && !umbrella;
-        let other = !umbrella && is_other_matter(said, execution, deed);
+        let other = !umbrella && is_other_matter(said, execution, deed, unused);
         if no_mail && !speaks_of_mail(execution, deed) {
             passed_over = true;
             continue;

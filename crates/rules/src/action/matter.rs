@@ -19,6 +19,7 @@ pub(super) fn is_other_matter(
     said: &ActionClaim,
     execution: &Execution<'_>,
     deed: &Deed<'_>,
+    has_unused_tool: bool,
 ) -> bool {
     if said.family == Family::Deploy && !deed.written.is_empty() {
         return true;
@@ -28,7 +29,7 @@ pub(super) fn is_other_matter(
         let merges = deed.tool.to_ascii_lowercase().contains("merge");
         return !merges && !deed.families.has(Family::Commit);
     }
-    let ends = matches!(said.family, Family::Cancel | Family::Delete);
+    let ends = matches!(said.family, Family::Cancel | Family::Delete) || has_unused_tool;
     let updates = deed.families == Families::NONE.with(Family::Update) && deed.written.is_empty();
     if !ends || !updates || deed.shell.is_some() || deed.opaque || said.stem.is_some() {
         return false;
@@ -44,6 +45,22 @@ pub(super) fn is_other_matter(
         || said.claim.objects.iter().any(|object| mentions(args(execution), object));
     let state = state_stem(said.family).is_some_and(|stem| text.contains(stem));
     !objects && !about && !state && !text.contains(stem(&said.verb))
+}
+
+/// Whether the agent had a tool for exactly what is claimed, and called none of that kind: then a
+/// plain update of something else does not vouch.
+pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    use Family as F;
+    let catalog = &facts.transcript().catalog;
+    if !matches!(said.family, F::Book | F::Refund | F::Return | F::Exchange) || !catalog.is_known()
+    {
+        return false;
+    }
+    let exact = |families: Families| families == Families::NONE.with(said.family);
+    let count = facts.record().count_before(said.claim.turn);
+    let mut used = facts.first_uses().iter().take_while(|&&at| at < count);
+    catalog.iter().any(|tool| exact(of_name(&tool.name)))
+        && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| deed.families.has(said.family)))
 }
 
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and

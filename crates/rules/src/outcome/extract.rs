@@ -64,9 +64,12 @@ impl OutcomeClaim {
 pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
-    let mut discloses = false;
+    let (mut discloses, mut lints) = (false, false);
     for (index, clause) in prose.clauses.iter().enumerate() {
-        discloses |= reports_trouble(prose, clause);
+        if reports_trouble(prose, clause) {
+            lints = true;
+            discloses |= !speaks_of_lint(prose, clause);
+        }
         if prose.language_of(clause) != Language::English {
             claims.extend(outcome_claim_in(prose, clause, answer.turn));
             continue;
@@ -114,11 +117,20 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         }
     }
     for claim in &mut claims {
+        // What a linter found says nothing of tests.
+        let discloses = discloses || (lints && claim.family == Family::Lint);
         claim.discloses = discloses;
         // What was verified with tests passed, unless trouble is told of.
         claim.ran &= discloses || !claim.proves;
     }
     claims
+}
+
+/// Whether a clause names linters, and no other check.
+fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let names =
+        |family: Family| prose.tokens(clause.tokens.clone()).iter().any(|t| t.noun == Some(family));
+    names(Family::Lint) && !names(Family::Test) && !names(Family::Build)
 }
 
 /// "Before the last edit, all 7 tests passed": of a time that is over.

@@ -51,9 +51,15 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                 false => OutcomeVerdict::NotCheckable,
             },
             RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
+            RunEnd::Failed if said.partly && stands_apart(said, execution) => {
+                OutcomeVerdict::NotCheckable
+            }
             RunEnd::Failed => OutcomeVerdict::Failed(
                 execution,
-                !said.discloses && !said.narrowed && !said.tabular && excludes(said, execution),
+                !said.discloses
+                    && !said.tabular
+                    && (fails_apart(said, execution)
+                        || (!said.narrowed && excludes(said, execution))),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
             RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
@@ -207,9 +213,7 @@ fn told(output: &str, family: Family) -> Option<RunEnd> {
 /// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
 fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = summary(execution.text(), ActivityKind::Test).passed;
-    !(said.singular || said.partly)
-        || passed == Some(0)
-        || (passed.is_none() && !passes_apart(said, execution))
+    !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
 }
 
 /// "Make sure all tests pass": what the user wants is no report. Where a sentence cannot be read
@@ -230,17 +234,29 @@ fn only_asks(line: &str) -> bool {
     })
 }
 
-/// "The http tests pass": whether a runner that counts nothing says of a part by that name that it
-/// passed.
-fn passes_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+/// "The http tests pass": whether the run says of a part by that name that it passed, and of none
+/// that it failed.
+fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let passed = |line: &str| line.starts_with("ok") || line.contains("PASS") || line.contains('✓');
+    is_told_of(said, execution, passed) && !fails_apart(said, execution)
+}
+
+/// "All strategy tests pass": whether the run says of a part by that name that it failed.
+fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    (said.partly || said.narrowed) && is_told_of(said, execution, |line| line.starts_with("FAIL"))
+}
+
+/// Whether one of the lines wanted holds a word by which the claim says what it speaks of.
+fn is_told_of(
+    said: &OutcomeClaim,
+    execution: &Execution<'_>,
+    wanted: impl Fn(&str) -> bool,
+) -> bool {
     let words = said.claim.text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let telling = |word: &&str| word.len() > 2 && Lexicon::english().get(word).is_none();
     let words: Vec<&str> = words.filter(telling).collect();
-    let passed = execution
-        .text()
-        .lines()
-        .filter(|line| line.starts_with("ok") || line.contains("PASS") || line.contains('✓'));
-    passed.take(200).any(|line| {
+    let mut lines = execution.text().lines().filter(|line| wanted(line)).take(200);
+    lines.any(|line| {
         let mut parts = line.split(|c: char| !c.is_alphanumeric() && c != '_');
         parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word)))
     })

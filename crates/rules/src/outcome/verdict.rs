@@ -391,6 +391,10 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             && !t.has(Tags::PAST.or(Tags::NOUN))
             && t.verb.is_some()
             && !describes;
+        // "I made sure the tests pass"
+        if i > 0 && before.get(i - 1).is_some_and(|made| prose.is(made, &["made"])) {
+            return false;
+        }
         let asks = t.has(Tags::REQUEST) && !t.has(Tags::REPORT);
         task || (asks || t.has(Tags::INTEND.or(Tags::PURPOSE).or(Tags::GERUND))) && t.noun.is_none()
     })
