@@ -497,7 +497,7 @@ fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool 
 }
 
 /// What a record of things brought about by such actions calls them.
-fn records(family: Family) -> &'static [&'static str] {
+pub(super) fn records(family: Family) -> &'static [&'static str] {
     match family {
         Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
         Family::Pay => &["payment", "paid"],

@@ -4,7 +4,7 @@ use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
 use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::judge::{args, state_stem, stem};
+use super::judge::{args, records, state_stem, stem};
 use super::objects::{mentions, needle};
 use crate::facts::{Deed, Execution, Facts, Families, of_name};
 use crate::prose::{Action, Lexicon, Tags};
@@ -43,7 +43,8 @@ pub(super) fn is_other_matter(
     let objects = said.claim.objects.iter().any(|object| mentions(&text, object))
         || said.claim.objects.iter().any(|object| mentions(execution.text(), object))
         || said.claim.objects.iter().any(|object| mentions(args(execution), object));
-    let state = state_stem(said.family).is_some_and(|stem| text.contains(stem));
+    let state = state_stem(said.family).is_some_and(|stem| text.contains(stem))
+        || records(said.family).iter().any(|word| text.contains(word));
     !objects && !about && !state && !text.contains(stem(&said.verb))
 }
 
@@ -52,8 +53,8 @@ pub(super) fn is_other_matter(
 pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     use Family as F;
     let catalog = &facts.transcript().catalog;
-    if !matches!(said.family, F::Book | F::Refund | F::Return | F::Exchange) || !catalog.is_known()
-    {
+    let exact = matches!(said.family, F::Book | F::Refund | F::Return | F::Exchange);
+    if !exact || said.state || !catalog.is_known() {
         return false;
     }
     let exact = |families: Families| families == Families::NONE.with(said.family);
