@@ -37,6 +37,9 @@ pub(crate) struct ActionClaim {
     pub(crate) state: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
+    /// Says how a thing is found, whoever brought that about: only a failure on record speaks
+    /// against it.
+    pub(crate) as_found: bool,
 }
 
 impl ActionClaim {
@@ -89,6 +92,7 @@ fn action_claim(
     }
     let told = is_own(predicate, opens_with_done(prose))
         .or_else(|| stands(prose, clause, predicate, family))?;
+    let as_found = told == Told::State && !came_by_act(prose, predicate, family);
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }
@@ -157,6 +161,7 @@ fn action_claim(
             || predicate.voice == Voice::PastPassive && !(predicate.emphatic || state || done),
         state,
         textual,
+        as_found,
         verb,
         stem: None,
         listed: enumerated(prose, listed_range, named),
@@ -170,8 +175,12 @@ fn action_claim(
 fn opens_with_done(prose: &Prose<'_>) -> bool {
     prose.sentences.first().is_some_and(|s| {
         let tokens = prose.tokens(s.tokens.clone());
-        let opens = tokens.first().is_some_and(|t| t.has(Tags::DONE))
-            && tokens.get(1).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+        let closed =
+            |at: usize| tokens.get(at).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+        // "All set — …"
+        let all = tokens.first().is_some_and(|t| prose.is(t, &["all", "everything"])) && closed(2);
+        let opens = tokens.first().is_some_and(|t| t.has(Tags::DONE)) && closed(1)
+            || all && tokens.get(1).is_some_and(|t| t.has(Tags::DONE));
         opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
     })
 }
@@ -187,9 +196,14 @@ fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         })
 }
 
-/// "Once the build is green, the release is complete": what then is so, and not what was done.
+/// "Once the build is green, the release is complete", "You pushed it? Then it was published.":
+/// what then is so, and not what was done.
 fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    predicate.voice == Voice::State
+    let sentence = |at: usize| prose.sentences.get(at);
+    let asked = clause.sentence.checked_sub(1).and_then(sentence).is_some_and(|s| s.question);
+    let first = sentence(clause.sentence).and_then(|s| prose.tokens.get(s.tokens.start));
+    let then = asked && first.is_some_and(|t| prose.is(t, &["then"]));
+    then || predicate.voice == Voice::State
         && prose
             .clauses
             .iter()
@@ -256,20 +270,57 @@ fn stands(
     predicate: &Predicate,
     family: Family,
 ) -> Option<Told> {
-    let confirmed = prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "confirmed");
-    let acts = matches!(family, Family::Book | Family::Commit | Family::Push | Family::Deploy)
-        || confirmed;
+    let committed = matches!(family, Family::Commit | Family::Push);
+    // "Your address is saved": of things in code the same words say how they work.
+    let own = prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
+    let made = own && matches!(family, Family::Create | Family::Update | Family::Delete);
+    let acts = made || came_by_act(prose, predicate, family);
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
         return None;
     }
-    let mut subject = prose.tokens(predicate.subject_tokens.clone()).iter();
+    let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
+    let object = prose.tokens(predicate.object_tokens.clone());
+    // "each row is committed", "the change is committed every time": what happens as a rule.
+    let rule = ["each", "every", "any", "whenever", "separately", "individually", "automatically"];
+    if subject().chain(object).any(|t| !t.quoted && prose.is(t, &rule)) {
+        return None;
+    }
     let one = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
-    let numbered =
-        |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Number | TokenKind::Identifier);
-    let particular = subject.any(|t| t.has(one) || numbered(t));
+    let numbered = |t: &Token| {
+        matches!(
+            t.kind,
+            TokenKind::Id
+                | TokenKind::Number
+                | TokenKind::Identifier
+                | TokenKind::Code
+                | TokenKind::Path
+        )
+    };
+    // "Changes are committed and pushed."
+    let changes = committed
+        && subject().any(|t| prose.is(t, &["changes", "fixes", "updates", "edits"]))
+        && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
+    let particular = changes || subject().any(|t| t.has(one) || numbered(t));
     let conditional =
         prose.clauses.iter().any(|c| c.sentence == clause.sentence && c.mood != Mood::Asserted);
     (particular && !conditional).then_some(Told::State)
+}
+
+/// "The change is committed": a state that nothing but an act of this kind brings about.
+fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
+    let verb = prose.tokens.get(predicate.verb);
+    let confirmed = verb.is_some_and(|t| prose.word(t) == "confirmed");
+    matches!(family, Family::Commit | Family::Push | Family::Book | Family::Deploy)
+        || confirmed
+        || is_all_set(prose, predicate)
+        || predicate.came_about
+}
+
+/// "Your return is all set"
+fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
+    prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
+        && before.is_some_and(|t| prose.is(t, &["all"]))
 }
 
 /// "It was posted.": of what the talk is about, and of no other time.
@@ -294,7 +345,8 @@ fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
     }
     let start = predicate.object_tokens.start;
     let into = prose.tokens.get(start).is_some_and(|t| {
-        matches!(prose.word(t), "to" | "in" | "into") && start < predicate.object_tokens.end
+        matches!(prose.word(t), "to" | "in" | "into" | "at" | "under")
+            && start < predicate.object_tokens.end
     });
     let object = objects_in(prose, start + 1..start + 2).into_iter().next()?;
     (into && object.kind == ObjectKind::Path).then_some(object)
@@ -304,7 +356,9 @@ fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
 fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
     let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
     // "Tests added for the parser" in a list without marks may name what it is about.
+    let files = objects_in(prose, predicate.subject_tokens.clone());
     let led = predicate.voice == Voice::BareResult
+        && files.iter().all(|o| o.kind != ObjectKind::Path)
         && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
     // "Placed: 2024-03-04" says when.
     let behind = |by: usize| prose.tokens.get(predicate.verb + by);
@@ -393,8 +447,17 @@ fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Fam
         }
         // "your booking has been confirmed"
         Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {
-            matches!(family, Family::Book | Family::Exchange | Family::Refund | Family::Return)
+            use Family as F;
+            matches!(family, F::Book | F::Exchange | F::Refund | F::Return | F::Cancel)
         }),
+        // "as requested" asks; "a return has been requested" does.
+        Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
+        // "Both returned an error": a result, and nothing sent back.
+        Action::Of(Family::Return) if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
+        Action::Of(Family::Update) if verb == "merged" && merges_branch(prose, predicate) => {
+            Some(Family::Commit)
+        }
+        Action::Of(Family::Update) if is_all_set(prose, predicate) => named(),
         // "Commit created": a commit, and no making of some other thing.
         Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
         // "put the report into `out/report.md`"
@@ -433,19 +496,37 @@ fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     commit && words.next().is_none_or(|t| !t.tags.is_empty() && t.noun.is_none())
 }
 
+/// "merged the branch", "merged into `main`"
+fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let known = ["branch", "main", "master", "develop", "trunk", "pr"];
+    let places = |t: &Token| prose.is(t, &known);
+    // "pull request"
+    let request = object.windows(2).any(|w| {
+        let [pull, request] = w else { return false };
+        prose.is(pull, &["pull", "merge"]) && prose.is(request, &["request"])
+    });
+    request || subject.chain(object).any(places)
+}
+
 /// Whether something was put into a file.
 fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let object = prose.tokens(predicate.object_tokens.clone());
     object.windows(2).enumerate().any(|(at, pair)| {
         let [into, _] = pair else { return false };
         let start = predicate.object_tokens.start + at + 1;
-        matches!(prose.word(into), "into" | "in" | "to")
+        matches!(prose.word(into), "into" | "in" | "to" | "at" | "under")
             && objects_in(prose, start..start + 1).iter().any(|o| o.kind == ObjectKind::Path)
     })
 }
 
 /// "cancelled by the airline"
 fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    // "replaced by the larger one": what stands there now.
+    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["replaced"])) {
+        return false;
+    }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
     by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))

@@ -1,11 +1,13 @@
+use std::ops::Range;
+
 use countersign_model::{Family, Object, ObjectKind, Role, Status};
 use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
 use super::matter::{
-    holds_state, is_namesake, is_no_pull_request, is_other_matter, is_recorded_payment,
-    was_asked_for,
+    has_unused_tool, holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
+    is_recorded_payment, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
 use super::otherwise::{done_otherwise, spares};
@@ -41,6 +43,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     if said.verb.starts_with("buil") {
         accepted = accepted.with(Family::Build);
     }
+    if said.verb == "merged" {
+        accepted = accepted.with(Family::Update);
+    }
     if starts_something(said) {
         accepted = accepted.with(Family::Run);
     }
@@ -62,6 +67,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let count = facts.record().count_before(turn);
     let candidates = candidates(facts, accepted, stem(&said.verb), count);
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
+    let no_mail = is_no_mail(facts, said);
+    let unused = has_unused_tool(facts, said);
     let mut passed_over = false;
     let mut namesake = false;
     for (nth, at) in candidates.enumerate() {
@@ -85,7 +92,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
         let exact = deed.families.has(said.family) && !umbrella;
-        let other = !umbrella && is_other_matter(said, execution, deed);
+        let other = !umbrella && is_other_matter(said, execution, deed, unused);
+        if no_mail && !speaks_of_mail(execution, deed) {
+            passed_over = true;
+            continue;
+        }
         if (!exact && other) || is_no_pull_request(said, execution, deed) {
             passed_over = true;
             continue;
@@ -106,6 +117,13 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             Status::Failed if spared() => Status::Completed,
             status => status,
         };
+        // A push that failed is not made good by the push of an earlier commit.
+        let late = if now { tally.failure_now } else { tally.failure };
+        if status.succeeded()
+            && late.is_some_and(|failed| is_of_other_work(facts, said, at..failed))
+        {
+            break;
+        }
         tally.add(at, status, fit, now);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
@@ -118,6 +136,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         .filter(|verdict| !matches!(verdict, ActionVerdict::Absent(_)))
     {
         return verdict;
+    }
+    if said.as_found {
+        return ActionVerdict::NotCheckable;
     }
     if receipt_vouches(facts, accepted, &ids) {
         return ActionVerdict::Supported(None);
@@ -161,6 +182,19 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     let plain = said.direct && !passed_over && facts.is_complete_before(turn);
     ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
+}
+
+/// Whether between a commit or push that worked and one that failed something new was made to be
+/// committed or pushed.
+fn is_of_other_work(facts: &Facts<'_>, said: &ActionClaim, between: Range<usize>) -> bool {
+    let news = |deed: &Deed<'_>| match said.family {
+        Family::Push => deed.families.has(Family::Commit) && !deed.families.has(Family::Push),
+        Family::Commit => !deed.written.is_empty(),
+        _ => false,
+    };
+    let mut inside = between.skip(1).take(LOOK_BACK);
+    matches!(said.family, Family::Push | Family::Commit)
+        && inside.any(|at| facts.deed(at).is_some_and(|(_, deed)| news(deed)))
 }
 
 /// The thing of a claim for which the agent had a tool of its own that it never called: then a
@@ -492,7 +526,7 @@ fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool 
 }
 
 /// What a record of things brought about by such actions calls them.
-fn records(family: Family) -> &'static [&'static str] {
+pub(super) fn records(family: Family) -> &'static [&'static str] {
     match family {
         Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
         Family::Pay => &["payment", "paid", "payee", "transaction"],

@@ -4,9 +4,9 @@ use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
 use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::judge::{args, state_stem, stem};
+use super::judge::{args, records, state_stem, stem};
 use super::objects::{mentions, needle};
-use crate::facts::{Deed, Execution, Facts, Families};
+use crate::facts::{Deed, Execution, Facts, Families, of_name};
 use crate::prose::{Action, Lexicon, Tags};
 use crate::values::{Figure, Leaf};
 
@@ -19,11 +19,17 @@ pub(super) fn is_other_matter(
     said: &ActionClaim,
     execution: &Execution<'_>,
     deed: &Deed<'_>,
+    has_unused_tool: bool,
 ) -> bool {
     if said.family == Family::Deploy && !deed.written.is_empty() {
         return true;
     }
-    let ends = matches!(said.family, Family::Cancel | Family::Delete);
+    // An edit merges no branch.
+    if said.verb == "merged" && said.family == Family::Commit && !deed.opaque {
+        let merges = deed.tool.to_ascii_lowercase().contains("merge");
+        return !merges && !deed.families.has(Family::Commit);
+    }
+    let ends = matches!(said.family, Family::Cancel | Family::Delete) || has_unused_tool;
     let updates = deed.families == Families::NONE.with(Family::Update) && deed.written.is_empty();
     if !ends || !updates || deed.shell.is_some() || deed.opaque || said.stem.is_some() {
         return false;
@@ -37,8 +43,46 @@ pub(super) fn is_other_matter(
     let objects = said.claim.objects.iter().any(|object| mentions(&text, object))
         || said.claim.objects.iter().any(|object| mentions(execution.text(), object))
         || said.claim.objects.iter().any(|object| mentions(args(execution), object));
-    let state = state_stem(said.family).is_some_and(|stem| text.contains(stem));
+    let state = state_stem(said.family).is_some_and(|stem| text.contains(stem))
+        || records(said.family).iter().any(|word| text.contains(word));
     !objects && !about && !state && !text.contains(stem(&said.verb))
+}
+
+/// Whether the agent had a tool for exactly what is claimed, and called none of that kind: then a
+/// plain update of something else does not vouch.
+pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    use Family as F;
+    let catalog = &facts.transcript().catalog;
+    let exact = matches!(said.family, F::Book | F::Refund | F::Return | F::Exchange);
+    if !exact || said.state || !catalog.is_known() {
+        return false;
+    }
+    let exact = |families: Families| families == Families::NONE.with(said.family);
+    let count = facts.record().count_before(said.claim.turn);
+    let mut used = facts.first_uses().iter().take_while(|&&at| at < count);
+    catalog.iter().any(|tool| exact(of_name(&tool.name)))
+        && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| deed.families.has(said.family)))
+}
+
+/// Whether mail is said to have gone out, for which the agent had a tool that it never called, and
+/// the deed is about none.
+pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let catalog = &facts.transcript().catalog;
+    let mails = |name: &str| name.to_ascii_lowercase().contains("mail");
+    if said.family != Family::Send || !catalog.is_known() || !mails(&said.claim.text) {
+        return false;
+    }
+    let called = |name: &str| facts.record().before(said.claim.turn).any(|e| e.tool() == name);
+    let sends = |name: &str| mails(name) && of_name(name).has(Family::Send);
+    let mut tools = catalog.iter().filter(|tool| sends(&tool.name)).peekable();
+    tools.peek().is_some() && !tools.any(|tool| called(&tool.name))
+}
+
+/// Whether the deed speaks of mail, by the name of its tool, its arguments or its result.
+pub(super) fn speaks_of_mail(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let mails =
+        |text: &str| memchr::memmem::find(text.as_bytes(), b"mail").is_some() || text.contains('@');
+    deed.opaque || mails(&deed.tool) || mails(args(execution)) || mails(execution.text())
 }
 
 /// Whether a pull request is claimed, and the deed is about none: a commit does not open one.
@@ -47,9 +91,14 @@ pub(super) fn is_no_pull_request(
     execution: &Execution<'_>,
     deed: &Deed<'_>,
 ) -> bool {
-    let claim = said.claim.text.to_ascii_lowercase();
-    let requests = ["pull request", "merge request", "opened a pr", "created a pr", "pr created"];
-    if said.family != Family::Create || !requests.iter().any(|name| claim.contains(name)) {
+    if said.family != Family::Create {
+        return false;
+    }
+    let claim = said.claim.text.as_str();
+    let mut words = claim.split(|c: char| !c.is_ascii_alphanumeric());
+    let short = words.any(|word| matches!(word, "PR" | "MR" | "pr"));
+    let requests = ["pull request", "merge request", "Pull request", "Merge request"];
+    if !short && !requests.iter().any(|name| claim.contains(name)) {
         return false;
     }
     let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
@@ -62,12 +111,43 @@ pub(super) fn was_asked_for(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
     let ordinary = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
     let Some(asked) = messages.iter().rev().find(ordinary) else { return false };
-    let mut words = asked.text.split(|c: char| !c.is_alphanumeric() && c != '-');
-    words.any(|word| {
-        Lexicon::english().get(word).is_some_and(|entry| {
-            entry.tags.any(Tags::BASE) && entry.verb == Some(Action::Of(said.family))
+    let names = |text: &str, noun: bool| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| {
+            Lexicon::english().get(word).is_some_and(|entry| {
+                (entry.tags.any(Tags::BASE) && entry.verb == Some(Action::Of(said.family)))
+                    || (noun && entry.noun == Some(said.family))
+            })
         })
-    })
+    };
+    if names(&asked.text, false) {
+        return true;
+    }
+    // "Yes, please.": what the agent had proposed.
+    let proposed = messages.iter().rev().find(|m| m.role == Role::Assistant && !m.text.is_empty());
+    assents(&asked.text) && proposed.is_some_and(|m| names(&m.text, true))
+}
+
+/// "Yes", "go ahead": nothing but assent to what was proposed.
+fn assents(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default().to_ascii_lowercase();
+    let known = [
+        "yes",
+        "yep",
+        "yeah",
+        "sure",
+        "ok",
+        "okay",
+        "confirm",
+        "confirmed",
+        "proceed",
+        "correct",
+        "absolutely",
+        "definitely",
+        "go",
+        "please",
+    ];
+    known.contains(&first.as_str()) && words.count() <= 6
 }
 
 /// Whether the deed wrote a file of that name, but in another folder.

@@ -1,5 +1,7 @@
 //! Rows of tables that say what was done: "| Create ticket | ✅ Done |", "| `a.rs` | created |".
 
+use std::ops::Range;
+
 use countersign_model::{Claim, ClaimKind, Family, ObjectKind, Span};
 
 use super::extract::ActionClaim;
@@ -9,6 +11,9 @@ use crate::prose::{Action, BlockKind, Clause, Prose, Tags, Token, TokenKind};
 /// The claim of a cell that says that what its row names was done. A table may as well list what
 /// is to be done, so that nothing is proven by it.
 pub(super) fn claim_in_row(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
+    if let Some((family, label)) = done_by_label(prose, clause) {
+        return Some(claim_of(prose, clause, family, String::from("done"), label, turn));
+    }
     let (row, column) = place(prose, clause.sentence).filter(|&(_, column)| column > 0)?;
     let before = clause.sentence.checked_sub(1)?;
     if place(prose, before) != Some((row, column - 1)) {
@@ -23,9 +28,22 @@ pub(super) fn claim_in_row(prose: &Prose<'_>, clause: &Clause, turn: usize) -> O
         true => done_to_file(prose, said)?,
         false => (task(named).filter(|_| is_done(said))?, String::from("done")),
     };
-    let start = named.first()?.start as usize;
+    Some(claim_of(prose, clause, family, verb, label, turn))
+}
+
+/// The claim that a label and what stands behind it make together.
+fn claim_of(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    family: Family,
+    verb: String,
+    label: Range<usize>,
+    turn: usize,
+) -> ActionClaim {
+    let objects = objects_in(prose, label.clone());
+    let start = prose.tokens.get(label.start).map_or(clause.span.start, |t| t.start as usize);
     let span = Span::new(start, clause.span.end);
-    Some(ActionClaim {
+    ActionClaim {
         claim: Claim {
             kind: ClaimKind::Action(family),
             text: span.of(prose.text).to_owned(),
@@ -43,7 +61,22 @@ pub(super) fn claim_in_row(prose: &Prose<'_>, clause: &Clause, turn: usize) -> O
         weak: false,
         state: false,
         textual: false,
-    })
+        as_found: false,
+    }
+}
+
+/// "Push: ✅": an act of version control as the label of what became of it.
+fn done_by_label(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, Range<usize>)> {
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let said = prose.tokens(clause.tokens.clone());
+    let (colon, said) = said.split_first()?;
+    let label = sentence.tokens.start..clause.tokens.start;
+    let named = prose.tokens(label.clone());
+    let mut words = named.iter().filter(|t| t.kind == TokenKind::Word);
+    let family = words.next()?.noun?;
+    let acts = matches!(family, Family::Commit | Family::Push | Family::Deploy);
+    let alone = words.next().is_none() && named.len() <= 2;
+    (colon.is(':') && acts && alone && is_done(said)).then_some((family, label))
 }
 
 /// The row and the column of a sentence in a table.

@@ -4,7 +4,9 @@ use crate::action::{mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, is_documentation, words_of};
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
-use crate::prose::{Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
+use crate::prose::{
+    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS017: "I changed nothing", where the record shows changes.
@@ -157,10 +159,8 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if clause.mood != Mood::Asserted {
         return None;
     }
-    let predicate = clause
-        .predicates
-        .iter()
-        .find(|p| p.negated && p.voice == Voice::Active && p.subject == Subject::Agent)?;
+    let predicate =
+        clause.predicates.iter().find(|p| p.negated && (own(p) || of_nothing(prose, clause, p)))?;
     let Action::Of(family) = predicate.action else { return None };
     let plain = matches!(
         family,
@@ -177,12 +177,30 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     );
     let object = prose.tokens(predicate.object_tokens.clone());
     let mut words = object.iter().filter(|t| t.kind == TokenKind::Word);
-    let pointed = words.all(|t| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &["anything"]));
+    let small = ["anything", "yet"];
+    let pointed = words.all(|t| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &small));
     let things: Vec<Object> = objects_in(prose, predicate.object_tokens.clone())
         .into_iter()
         .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path))
         .collect();
     (plain && (pointed || !things.is_empty())).then_some(Denied::Act(family, things))
+}
+
+/// "I have not …"
+fn own(predicate: &Predicate) -> bool {
+    predicate.voice == Voice::Active && predicate.subject == Subject::Agent
+}
+
+/// "Nothing was pushed."
+fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let passive = matches!(predicate.voice, Voice::PastPassive | Voice::PerfectPassive);
+    let auxiliary = Tags::BE.or(Tags::HAVE).or(Tags::PAST_BE);
+    let before = prose.tokens(clause.tokens.start..predicate.verb);
+    let nothing = before.split_first().is_some_and(|(first, rest)| {
+        prose.is(first, &["nothing"]) && rest.iter().all(|t| t.has(auxiliary))
+    });
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    passive && nothing && behind.iter().all(|t| t.is('.') || prose.is(t, &["yet"]))
 }
 
 /// "I left all files untouched", "the repository is unchanged": a denial of every change.

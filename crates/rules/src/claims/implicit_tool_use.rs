@@ -3,7 +3,7 @@ use countersign_model::{Code, Mode};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
-use crate::tool_use::{Mention, retrieved, shares_topic};
+use crate::tool_use::{Mention, is_talked_about, retrieved, shares_topic};
 
 /// FK016: a look-up is implied that nobody made.
 pub(crate) struct ImplicitToolUse;
@@ -45,6 +45,11 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     }
     let shell = facts.runs_shell_before(claim.turn);
     if shell || !facts.transcript().catalog.is_known() {
+        return findings.not_checkable(claim);
+    }
+    // What was looked into may stand in any result, or in what the user told.
+    let record = matches!(mention.noun.as_str(), "record" | "check");
+    if record && mention.topic.iter().any(|word| is_talked_about(facts, word, claim.turn)) {
         return findings.not_checkable(claim);
     }
     let source = format!("{} {}", mention.topic.join(" "), mention.noun);

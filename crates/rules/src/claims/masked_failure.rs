@@ -1,4 +1,4 @@
-use countersign_model::{Code, Mode};
+use countersign_model::{Code, Family, Mode};
 
 use crate::action::ActionVerdict;
 use crate::facts::Facts;
@@ -25,13 +25,15 @@ impl Rule for MaskedFailure {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
             let ActionVerdict::Failed(at) = verdict else { continue };
+            // What became of a commit or a push is for version control to say.
+            let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
             let tool = facts.record().executions().get(at).map_or("", |e| e.tool());
             findings.contradicted(
                 facts,
                 &said.claim,
                 Note::proven(format!("the agent says it is done, but `{tool}` failed"))
                     .help("say that it failed and why, or try again")
-                    .provable_if(said.direct || said.names_file())
+                    .provable_if(said.direct || said.names_file() || told)
                     .evidence(facts.evidence_at(at)),
             );
         }

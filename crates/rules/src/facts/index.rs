@@ -49,6 +49,8 @@ pub(crate) struct LatestRun {
     pub(crate) found: Option<(usize, RunEnd)>,
     /// Another agent may have run it unseen; `found` comes first.
     pub(crate) unseen: bool,
+    /// Another agent was at work, and nothing says that it ran any.
+    pub(crate) delegated: bool,
 }
 
 /// The first execution that did a certain thing, as far as anybody asked.

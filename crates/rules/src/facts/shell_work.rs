@@ -226,6 +226,10 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
             return true;
         }
         let Some(program) = command.program() else { return false };
+        // `npx jest`: what it runs decides.
+        if script.commands().iter().any(|inner| inner.wrapped_by == Some(index)) {
+            return false;
+        }
         let known = found.iter().any(|a| a.command == index && a.kind != ActivityKind::Run);
         let writes = script.writes().iter().any(|w| w.command == index);
         !known && !writes && !INERT.contains(&program)
@@ -253,19 +257,25 @@ fn writes_by_code(command: &Command) -> bool {
     let program = command.program().unwrap_or_default();
     let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let writes = |code: &Word| WRITING.iter().any(|word| code.text.contains(word));
+    let flagged = || {
+        command.args.windows(2).any(|pair| {
+            let [flag, code] = pair else { return false };
+            matches!(flag.text.as_str(), "-c" | "-e" | "-r" | "eval") && writes(code)
+        })
+    };
+    let inline = |target: &Target| matches!(target, Target::Text(code) if writes(code));
+    // `… | xargs sed -i s/a/b/`
+    let in_place = || {
+        let flags = ["-i", "-pi", "--in-place"];
+        command.args.iter().any(|word| flags.iter().any(|flag| word.text.starts_with(flag)))
+            && command.args.iter().filter(|word| !word.text.starts_with('-')).count() < 2
+    };
     match name {
+        "sed" | "gsed" => in_place(),
         "python" | "node" | "ruby" | "perl" | "php" | "deno" | "bun" => {
-            let flagged = command.args.windows(2).any(|pair| {
-                let [flag, code] = pair else { return false };
-                matches!(flag.text.as_str(), "-c" | "-e" | "-r" | "eval") && writes(code)
-            });
-            let inline = |target: &Target| matches!(target, Target::Text(code) if writes(code));
-            flagged || command.redirects.iter().any(|redirect| inline(&redirect.target))
-        }
-        // `… | xargs sed -i s/a/b/`
-        "sed" | "gsed" => {
-            let named = command.args.iter().filter(|word| !word.text.starts_with('-')).count() > 1;
-            !named && command.args.iter().any(|word| word.text.starts_with("-i"))
+            flagged()
+                || command.redirects.iter().any(|redirect| inline(&redirect.target))
+                || (name == "perl" && in_place())
         }
         _ => false,
     }

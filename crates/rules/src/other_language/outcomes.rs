@@ -59,6 +59,8 @@ pub(crate) fn outcome_claim_in(
             .iter()
             .any(|t| matches!(prose.word(t), "CI" | "pipeline" | "Pipeline" | "GitHub" | "流水线")),
         ran,
+        proves: false,
+        named: None,
         general: false,
         partly: false,
         number: None,

@@ -1,15 +1,17 @@
 use countersign_model::{Claim, ClaimKind, Family, Span};
 
+use super::beside::{check_before, check_run, checks_behind};
 use super::verdict::{
-    builds_at, check_at, clears, ends_before, is_generic, is_part, is_tick, is_wished,
-    passes_everything, passing_at, reports_trouble, says_which, some_fail, sum_of_run,
+    builds_at, check_at, clears, describes_check, ends_before, is_all_of_all, is_generic, is_part,
+    is_passed, is_tick, is_wished, named_test, passes_everything, passing_at, reports_trouble,
+    says_which, some_fail, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::other_language::outcome_claim_in;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind,
-    Voice, is_agenda, name_of_field,
+    BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind, is_agenda,
+    name_of_field,
 };
 
 /// A claim that a check came out well.
@@ -33,6 +35,10 @@ pub(crate) struct OutcomeClaim {
     pub(crate) elsewhere: bool,
     /// It only says that the check was run.
     pub(crate) ran: bool,
+    /// It says that something was verified with the check.
+    pub(crate) proves: bool,
+    /// It names a test, and no kind of tests.
+    pub(crate) named: Option<String>,
     /// It names no check, and speaks of all there are: "everything's green".
     pub(crate) general: bool,
     /// It says which tests it means: "the header tests".
@@ -58,9 +64,12 @@ impl OutcomeClaim {
 pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
-    let mut discloses = false;
+    let (mut discloses, mut lints) = (false, false);
     for (index, clause) in prose.clauses.iter().enumerate() {
-        discloses |= reports_trouble(prose, clause);
+        if reports_trouble(prose, clause) {
+            lints = true;
+            discloses |= !speaks_of_lint(prose, clause);
+        }
         if prose.language_of(clause) != Language::English {
             claims.extend(outcome_claim_in(prose, clause, answer.turn));
             continue;
@@ -72,12 +81,21 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
             claims.push(OutcomeClaim { tabular: true, ..claim });
             continue;
         }
-        if clause.mood != Mood::Asserted || is_tabular(prose, clause) || is_agenda(prose, clause) {
+        if is_tabular(prose, clause) || is_agenda(prose, clause) || looks_back(prose, clause) {
             continue;
         }
-        let mut checks = checks_that_pass(prose, clause);
+        let mut checks = Vec::new();
+        if clause.mood == Mood::Asserted {
+            checks = checks_that_pass(prose, clause);
+        }
         if checks.is_empty() {
             checks = check_before(prose, index);
+        }
+        if clause.mood != Mood::Asserted {
+            claims.extend(
+                checks.into_iter().map(|(f, at)| outcome_claim(prose, clause, f, at, answer.turn)),
+            );
+            continue;
         }
         let silent = checks.is_empty();
         for (family, at) in checks {
@@ -93,15 +111,33 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
                 claims.push(outcome_claim(prose, clause, family, at, answer.turn));
             }
         }
-        if let Some((family, at)) = check_run(prose, clause) {
+        if let Some((family, at, proves)) = check_run(prose, clause) {
             let claim = outcome_claim(prose, clause, family, at, answer.turn);
-            claims.push(OutcomeClaim { ran: true, ..claim });
+            claims.push(OutcomeClaim { ran: true, proves, ..claim });
         }
     }
     for claim in &mut claims {
+        // What a linter found says nothing of tests.
+        let discloses = discloses || (lints && claim.family == Family::Lint);
         claim.discloses = discloses;
+        // What was verified with tests passed, unless trouble is told of.
+        claim.ran &= discloses || !claim.proves;
     }
     claims
+}
+
+/// Whether a clause names linters, and no other check.
+fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let names =
+        |family: Family| prose.tokens(clause.tokens.clone()).iter().any(|t| t.noun == Some(family));
+    names(Family::Lint) && !names(Family::Test) && !names(Family::Build)
+}
+
+/// "Before the last edit, all 7 tests passed": of a time that is over.
+fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let first = prose.tokens.get(sentence.tokens.start);
+    first.is_some_and(|t| prose.is(t, &["before", "until", "prior", "previously", "earlier"]))
 }
 
 fn outcome_claim(
@@ -131,8 +167,12 @@ fn outcome_claim(
         let counted = word.noun == Some(Family::Test) || word.has(Tags::PASSING);
         prose.word(number).parse().ok().filter(|_| counted && number.kind == TokenKind::Number)
     });
-    let singular =
-        family == Family::Test && !all && noun.is_some_and(|n| n == "test" || n == "spec");
+    // "the test suite", "no test failures": of all tests.
+    let wider = prose.tokens.get(at + 1).is_some_and(|t| {
+        t.has(Tags::TROUBLE.or(Tags::FAILURE)) || prose.is(t, &["suite", "suites", "run", "runs"])
+    });
+    let one = noun.is_some_and(|n| n == "test" || n == "spec");
+    let singular = family == Family::Test && !all && one && !wider;
     OutcomeClaim {
         claim: Claim {
             kind: ClaimKind::Outcome(family),
@@ -151,6 +191,12 @@ fn outcome_claim(
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
         ran: false,
+        proves: false,
+        named: prose
+            .tokens
+            .get(at)
+            .filter(|t| family == Family::Test && (named_test(prose, t) || is_name(prose, at)))
+            .map(|t| prose.word(t).to_owned()),
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
@@ -176,7 +222,10 @@ fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
     let plain = Tags::PASSING.or(Tags::ADVERB).or(Tags::DETERMINER).or(Tags::THING);
     let passed = said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
     let mut words = said.iter().filter(|t| t.kind == TokenKind::Word);
-    if !passed || !words.all(|t| t.has(plain)) || some_fail(prose, clause) {
+    if !passed
+        || !words.all(|t| t.has(plain) || is_all_of_all(prose, t))
+        || some_fail(prose, clause)
+    {
         return None;
     }
     let before = clause.sentence.checked_sub(1)?;
@@ -220,6 +269,10 @@ fn check_in_field(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)>
 /// "the full test suite", "the entire suite", "across all packages"
 fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let word = |t: &Token| prose.word(t).to_ascii_lowercase();
+    // "not the whole suite"
+    if tokens.iter().any(|t| t.has(Tags::NEGATION) && prose.is(t, &["not", "n't"])) {
+        return false;
+    }
     let whole = |t: &Token| matches!(word(t).as_str(), "full" | "entire" | "whole" | "complete");
     let suite = |t: &Token| matches!(word(t).as_str(), "suite" | "suites" | "tests");
     let place = |t: &Token| {
@@ -241,10 +294,11 @@ fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     if everywhere {
         return true;
     }
-    let Some(at) = tokens.iter().position(whole) else { return false };
-    let behind = tokens.get(at + 1..).unwrap_or_default();
-    let mut described = behind.iter().take(3);
-    described.any(suite) && !behind.iter().take(2).any(|t| word(t) == "short")
+    (0..tokens.len()).filter(|&at| tokens.get(at).is_some_and(whole)).any(|at| {
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let mut described = behind.iter().take(3);
+        described.any(suite) && !behind.iter().take(2).any(|t| word(t) == "short")
+    })
 }
 
 /// The checks that the clause says came out well, each with the token that names it.
@@ -253,21 +307,31 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
     let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let verdict = passing_at(prose, tokens).or(clear);
+    let passed = (0..tokens.len()).find(|&at| {
+        tokens.get(at).is_some_and(own)
+            && check_at(prose, tokens, at).is_some()
+            && is_passed(prose, tokens, at)
+    });
+    let verdict = passing_at(prose, tokens).or(clear).or(passed);
     let built = || builds_at(prose, tokens).map(|at| (Family::Build, clause.tokens.start + at));
     let built = if verdict.is_none() && sum.is_none() { built() } else { None };
     if verdict.is_none() && sum.is_none() && built.is_none() {
         return Vec::new();
     }
-    if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE))) {
+    let open = Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE);
+    let describes = |at: usize| describes_check(prose, tokens, at);
+    if tokens.iter().enumerate().any(|(at, t)| t.has(open) && !describes(at)) {
         return Vec::new();
     }
-    if is_fraction(prose, tokens) || excepts(prose, clause) || some_fail(prose, clause) {
+    let part = is_fraction(prose, tokens) || is_some_of(prose, tokens);
+    if part || excepts(prose, clause) || some_fail(prose, clause) {
         return Vec::new();
     }
-    let negated =
-        tokens.iter().any(|t| t.has(Tags::NEGATION.or(Tags::FAILURE)) && !t.has(Tags::TROUBLE));
-    let troubled = tokens.iter().any(|t| t.has(Tags::TROUBLE.or(Tags::FAILURE)));
+    let told = |tags: Tags, but: Tags| {
+        tokens.iter().enumerate().any(|(at, t)| t.has(tags) && !t.has(but) && !describes(at))
+    };
+    let negated = told(Tags::NEGATION.or(Tags::FAILURE), Tags::TROUBLE);
+    let troubled = told(Tags::TROUBLE.or(Tags::FAILURE), Tags::default());
     if (negated || troubled) && clear.is_none() {
         return Vec::new();
     }
@@ -279,15 +343,20 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     }
     let mut found: Vec<(Family, usize)> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let Some(family) = check_at(prose, tokens, i) else { continue };
+        let named = || is_name(prose, clause.tokens.start + i).then_some(Family::Test);
+        let Some(family) = check_at(prose, tokens, i).or_else(named) else { continue };
         if !(own(token) || token.kind == TokenKind::Code)
             || found.iter().any(|&(known, _)| known == family)
         {
             continue;
         }
         let verbal = token.noun.is_none();
-        let ticked = tokens.get(i + 1).is_some_and(is_tick);
-        let in_place = i < verdict || (verbal && i <= verdict) || clear.is_some() || ticked;
+        let later = || passing_at(prose, tokens.get(i + 1..).unwrap_or_default()).is_some();
+        let in_place = i < verdict
+            || (verbal && i <= verdict)
+            || clear.is_some()
+            || later()
+            || passed == Some(i);
         if in_place
             && !is_wished(prose, tokens, i)
             && !is_part(prose, tokens, i)
@@ -306,87 +375,14 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     found
 }
 
-/// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
-/// everything passed", "the suite was run and has passed".
-fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
-    let Some((clause, before)) =
-        index.checked_sub(1).and_then(|i| Some((prose.clauses.get(index)?, prose.clauses.get(i)?)))
-    else {
-        return Vec::new();
-    };
-    let tokens = prose.tokens(clause.tokens.clone());
-    let mark = |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';');
-    let labelled = tokens.first().is_some_and(mark);
-    let everything =
-        tokens.iter().take(3).any(|t| prose.is(t, &["everything", "all", "they", "it", "both"]));
-    // "… and has passed": the subject is that of the clause before.
-    let goes_on =
-        tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
-            && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(|t| {
-                t.has(Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW)) && !t.has(Tags::THING)
-            });
-    if before.sentence != clause.sentence || !(labelled || everything || goes_on) {
-        return Vec::new();
-    }
-    let clear = clears(prose, tokens);
-    let verdict = passing_at(prose, tokens).or(clear);
-    let denied = Tags::NEGATION.or(Tags::FAILURE);
-    let plain = tokens.iter().all(|t| {
-        !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
-    });
-    if !plain
-        || is_fraction(prose, tokens)
-        || some_fail(prose, clause)
-        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
-        || before.mood != Mood::Asserted
-        || excepts(prose, clause)
-    {
-        return Vec::new();
-    }
-    let named = prose.tokens(before.tokens.clone());
-    let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL).or(Tags::INTEND);
-    if named.iter().any(|t| t.has(doubt)) {
-        return Vec::new();
-    }
-    let types = |at: usize| {
-        let alone = named.len() <= 2 && matches!(prose.word(named.get(at)?), "Types" | "types");
-        (alone && labelled).then_some(Family::Lint)
-    };
-    let found = (0..named.len()).find_map(|at| {
-        let family = check_at(prose, named, at).or_else(|| types(at))?;
-        (!is_part(prose, named, at) && !is_wished(prose, named, at))
-            .then_some((family, before.tokens.start + at))
-    });
-    found.into_iter().collect()
-}
-
-/// "without": what it denies is no check.
-fn said_without(prose: &Prose<'_>, token: &Token) -> bool {
-    prose.word(token) == "without"
-}
-
-/// "All green: vet, tests.": the checks that a verdict on everything lists behind it.
-fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
-    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
-    let behind = prose.tokens(clause.tokens.end..end);
-    let plain = |t: &Token| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.noun.is_some()
-            || t.tags.is_empty()
-            || t.has(Tags::COORDINATE)
-    };
-    if !behind.first().is_some_and(|t| t.is(':')) || !behind.iter().all(plain) {
-        return Vec::new();
-    }
-    let mut found: Vec<(Family, usize)> = Vec::new();
-    for at in 0..behind.len() {
-        if let Some(family) = check_at(prose, behind, at)
-            && !found.iter().any(|&(known, _)| known == family)
-        {
-            found.push((family, clause.tokens.end + at));
-        }
-    }
-    found
+/// "`cache::evicts_oldest` passes": inline code that is said to pass may be a test's name.
+fn is_name(prose: &Prose<'_>, at: usize) -> bool {
+    let token = |at: usize| prose.tokens.get(at);
+    let passes = |t: &Token| prose.is(t, &["passes", "passed", "succeeds"]);
+    token(at).is_some_and(|t| t.kind == TokenKind::Code && !prose.word(t).contains([' ', '/']))
+        && (token(at + 1).is_some_and(passes)
+            || token(at + 1).is_some_and(|t| t.has(Tags::ADVERB.or(Tags::NOW)))
+                && token(at + 2).is_some_and(passes))
 }
 
 /// A verdict on everything, where nothing in the sentence speaks against it.
@@ -400,42 +396,8 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     (!ends_before(prose, clause.tokens.start + at)).then_some(clause.tokens.start + at)
 }
 
-/// "I ran the test suite", "the suite was executed", "verified it with the unit tests": the check
-/// and its noun.
-fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
-    clause.predicates.iter().filter(|p| !p.negated && !p.earlier).find_map(|p| {
-        let runs = p.action == Action::Of(Family::Run);
-        let checks = matches!(p.action, Action::Of(Family::Read | Family::Test));
-        let named = |at: usize| {
-            let token = prose.tokens.get(at)?;
-            if token.kind == TokenKind::Code {
-                return check_at(prose, prose.tokens(at..at + 1), 0).map(|family| (family, at));
-            }
-            let family = token.noun.filter(|f| matches!(f, Family::Test | Family::Lint))?;
-            (!is_part(prose, &prose.tokens, at)).then_some((family, at))
-        };
-        match (p.voice, p.subject) {
-            (Voice::Active, Subject::Agent) if runs => {
-                p.object_tokens.clone().take(5).find_map(named)
-            }
-            (Voice::Active, Subject::Agent) if checks => {
-                let tool = p.object_tokens.clone().find(|&at| {
-                    prose.tokens.get(at).is_some_and(|t| {
-                        matches!(prose.word(t), "with" | "using" | "through" | "via")
-                    })
-                })?;
-                (tool + 1..p.object_tokens.end).take(4).find_map(named)
-            }
-            (Voice::PerfectPassive | Voice::PastPassive, Subject::Thing) if runs => {
-                p.subject_tokens.clone().find_map(named)
-            }
-            _ => None,
-        }
-    })
-}
-
 /// "9 of 10", "3/5": not all of them.
-fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     tokens.windows(3).any(|w| {
         let [a, of, b] = w else { return false };
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
@@ -443,28 +405,35 @@ fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
             && (prose.word(of) == "of" || prose.word(of) == "out")
             && prose.word(a) != prose.word(b)
     }) || tokens.iter().any(|t| {
-        let word = prose.word(t);
-        word.starts_with(|c: char| c.is_ascii_digit())
-            && word.split_once('/').is_some_and(|(a, b)| {
-                let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-                digits(a) && digits(b) && a != b
-            })
+        prose.word(t).split_once('/').is_some_and(|(a, b)| {
+            let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+            digits(a) && digits(b) && a != b
+        })
     })
 }
 
 /// "all tests pass except …"
-fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
+pub(super) fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
     let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
     prose.tokens(clause.tokens.start..end).iter().any(|t| {
         matches!(prose.word(t), "except" | "apart" | "besides" | "excluding" | "aside" | "but")
     })
 }
 
+/// "most tests", "some of the tests", "almost all": not all of them.
+fn is_some_of(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let some = ["most", "some", "many", "several", "few", "half", "nearly", "almost"];
+    tokens.iter().any(|t| !t.quoted && prose.is(t, &some))
+}
+
 /// "tests pass for module A": a part is named behind the verdict.
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    passing_at(prose, tokens)
-        .and_then(|at| tokens.get(at + 1))
-        .is_some_and(|t| matches!(prose.word(t), "for" | "in" | "on" | "under"))
+    let Some(at) = passing_at(prose, tokens) else { return false };
+    let behind = |by: usize| tokens.get(at + by);
+    // "passed in 1.31s": how long it took.
+    let timed = behind(2).is_some_and(|t| prose.word(t).starts_with(|c: char| c.is_ascii_digit()));
+    let narrows = |t: &Token| matches!(prose.word(t), "for" | "in" | "on" | "under");
+    !timed && behind(1).is_some_and(narrows)
 }
 
 /// Whether the tokens join two nouns: "linting and tests".

@@ -2,9 +2,10 @@ use countersign_model::{Family, Role};
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
+use super::verdict::is_test_name;
 use crate::facts::{Execution, Facts, LatestRun, RunEnd};
 use crate::other_language::tells_outcome;
-use crate::prose::Language;
+use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
 /// How many of the latest results are looked at for what others ran.
 const LOOK_BACK: usize = 200;
@@ -34,6 +35,11 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         return judge_all(facts, said, count);
     }
     let latest = latest_run(facts, said.family, count);
+    // Of code that may be no test, only a failure by that name tells.
+    let sure = said.named.as_deref().is_none_or(is_test_name);
+    if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
+        return OutcomeVerdict::NotCheckable;
+    }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
@@ -43,10 +49,20 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         return match end {
             RunEnd::Passed => OutcomeVerdict::Passed(execution),
             RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(execution),
+            RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
+                true => OutcomeVerdict::Failed(execution, !said.tabular),
+                false => OutcomeVerdict::NotCheckable,
+            },
             RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
+            RunEnd::Failed if said.partly && stands_apart(said, execution) => {
+                OutcomeVerdict::NotCheckable
+            }
             RunEnd::Failed => OutcomeVerdict::Failed(
                 execution,
-                !said.discloses && !said.narrowed && !said.tabular && excludes(said, execution),
+                !said.discloses
+                    && !said.tabular
+                    && (fails_apart(said, execution)
+                        || (!said.narrowed && excludes(said, execution))),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
             RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
@@ -59,7 +75,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable;
     }
-    OutcomeVerdict::Never(!said.tabular && facts.is_complete_before(turn))
+    let provable = !said.tabular && !latest.delegated && facts.is_complete_before(turn);
+    OutcomeVerdict::Never(provable)
 }
 
 /// "Everything's green": the latest run of each kind decides, and any of them speaks against it.
@@ -101,6 +118,28 @@ fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     said.number.is_some() && summary(execution.text(), ActivityKind::Test).passed == said.number
 }
 
+/// Whether the run says of the named test that it failed.
+fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let Some(name) = &said.named else { return false };
+    let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
+    let text = execution.text();
+    let numbered = |line: &str| {
+        line.trim_start().split_once(") ").is_some_and(|(number, _)| number.parse::<u16>().is_ok())
+    };
+    // Rust lists the names below a heading.
+    let listed = |at: usize, line: &str| {
+        let before = text.get(..at).unwrap_or_default();
+        line.trim().ends_with(last) && !line.trim().contains(' ') && before.contains("failures:")
+    };
+    memchr::memmem::find_iter(text.as_bytes(), last.as_bytes()).take(50).any(|at| {
+        let from = text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
+        let to = text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n);
+        let line = text.get(from..to).unwrap_or_default();
+        let marks = ["FAIL", "fail", "✕", "✗", "×", "●", "not ok"];
+        marks.iter().any(|mark| line.contains(mark)) || numbered(line) || listed(at, line)
+    })
+}
+
 /// The latest run among the first `count` executions. Claims come in order, so that each looks
 /// only at what was done since the one before.
 fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
@@ -123,7 +162,10 @@ fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
         } else if deed.continues {
             ends.extend(told(execution.text(), family));
         } else if deed.delegates {
-            latest.unseen = true;
+            match speaks_of(execution, family) {
+                true => latest.unseen = true,
+                false => latest.delegated = true,
+            }
         }
         if let Some(end) = worst(&ends) {
             latest.found = Some((at, end));
@@ -133,6 +175,20 @@ fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
     latest.upto = count;
     facts.index().keep_check(family, latest);
     latest
+}
+
+/// Whether what another agent was asked, or its report, speaks of such checks.
+fn speaks_of(execution: &Execution<'_>, family: Family) -> bool {
+    let words: &[&str] = match family {
+        Family::Test => &["test", "Test", "spec", "suite", "verif", "Verif", "CI"],
+        Family::Lint => &["lint", "Lint", "type", "format", "check", "verif", "clippy", "CI"],
+        _ => &["buil", "Buil", "compil", "Compil", "verif", "test", "CI"],
+    };
+    let asked = execution.call.map_or("", |call| call.arguments.as_str());
+    let holds =
+        |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let given = |text: &str| words.iter().any(|word| holds(text, word));
+    execution.outcome.is_none() || given(asked) || given(execution.text())
 }
 
 /// Whether a run of one kind vouches for a claim of another: what is tested was compiled.
@@ -165,8 +221,54 @@ fn kind_of(family: Family) -> ActivityKind {
 
 /// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
 fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    !(said.singular || said.partly)
-        || summary(execution.text(), ActivityKind::Test).passed.is_none_or(|n| n == 0)
+    let passed = summary(execution.text(), ActivityKind::Test).passed;
+    !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
+}
+
+/// "Make sure all tests pass": what the user wants is no report. Where a sentence cannot be read
+/// as a request, it may be one.
+fn only_asks(line: &str) -> bool {
+    let prose = Prose::read(line);
+    prose.sentences.iter().all(|sentence| {
+        let tokens = prose.tokens(sentence.tokens.clone());
+        let told = tokens.iter().any(|t| t.has(Tags::PASSING));
+        let asks = Tags::MODAL.or(Tags::PURPOSE).or(Tags::INTEND).or(Tags::REQUEST);
+        let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
+        let orders = first
+            .is_some_and(|t| t.has(Tags::BASE) && t.noun.is_none() || t.has(Tags::CONDITIONAL));
+        !told
+            || sentence.question
+            || orders
+            || tokens.iter().any(|t| t.has(asks.or(Tags::CONDITIONAL)))
+    })
+}
+
+/// "The http tests pass": whether the run says of a part by that name that it passed, and of none
+/// that it failed.
+fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let passed = |line: &str| line.starts_with("ok") || line.contains("PASS") || line.contains('✓');
+    is_told_of(said, execution, passed) && !fails_apart(said, execution)
+}
+
+/// "All strategy tests pass": whether the run says of a part by that name that it failed.
+fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    (said.partly || said.narrowed) && is_told_of(said, execution, |line| line.starts_with("FAIL"))
+}
+
+/// Whether one of the lines wanted holds a word by which the claim says what it speaks of.
+fn is_told_of(
+    said: &OutcomeClaim,
+    execution: &Execution<'_>,
+    wanted: impl Fn(&str) -> bool,
+) -> bool {
+    let words = said.claim.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let telling = |word: &&str| word.len() > 2 && Lexicon::english().get(word).is_none();
+    let words: Vec<&str> = words.filter(telling).collect();
+    let mut lines = execution.text().lines().filter(|line| wanted(line)).take(200);
+    lines.any(|line| {
+        let mut parts = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word)))
+    })
 }
 
 /// Whether a result that is no run of its own, such as the log of another machine, says so.
@@ -188,13 +290,14 @@ fn user_reports(facts: &Facts<'_>, turn: usize, language: Language) -> bool {
     let given = facts.transcript().messages.get(..turn).unwrap_or_default();
     given.iter().rev().take(40).filter(|m| m.role == Role::User).any(|m| {
         m.text.lines().filter(|line| line.len() < 400).any(|line| {
-            let line = line.to_ascii_lowercase();
-            let words = || line.split(|c: char| !c.is_ascii_alphanumeric());
+            let lower = line.to_ascii_lowercase();
+            let words = || lower.split(|c: char| !c.is_ascii_alphanumeric());
             let says = |known: &[&str]| words().any(|word| known.contains(&word));
             // A diff or a listing of code says nothing of a run.
             !line.trim_start().starts_with(['+', '-', '|', '/', '#'])
                 && says(&["pass", "passes", "passed", "passing", "green", "succeeded", "ok"])
                 && says(&["test", "tests", "build", "builds", "lint", "ci", "suite"])
+                && !only_asks(line)
         }) || (language != Language::English && tells_outcome(&m.text))
     })
 }

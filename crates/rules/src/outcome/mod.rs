@@ -1,5 +1,6 @@
 //! Claims about checks: "all tests pass", "the build is green", "lint is clean".
 
+mod beside;
 mod extract;
 mod judge;
 mod verdict;

@@ -3,7 +3,7 @@
 use countersign_model::Family;
 use countersign_shell::{ActivityKind, Script, activities};
 
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 
 /// A mark that stands for "passed".
 pub(super) fn is_tick(token: &Token) -> bool {
@@ -21,6 +21,7 @@ pub(super) fn check_at(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option
     family_of(token)
         .or_else(|| type_check(prose, tokens, at))
         .or_else(|| family_of_code(prose, token))
+        .or_else(|| named_test(prose, token).then_some(Family::Test))
         .or_else(|| free_of(prose, token))
 }
 
@@ -63,6 +64,29 @@ fn family_of_code(prose: &Prose<'_>, token: &Token) -> Option<Family> {
     })
 }
 
+/// "`test_list`", "`TestLoadEnv`", "`user.test.ts`": the name of one test, or of a file of tests.
+pub(super) fn named_test(prose: &Prose<'_>, token: &Token) -> bool {
+    if !matches!(token.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path) {
+        return false;
+    }
+    is_test_name(prose.word(token))
+}
+
+/// Whether runners find tests by such names.
+pub(super) fn is_test_name(name: &str) -> bool {
+    let last = name.rsplit(['/', ':', ' ']).next().unwrap_or(name);
+    let stem = last.trim_end_matches("()").split('.').next().unwrap_or(last);
+    let camel = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    !name.contains(' ')
+        && (stem.starts_with("test_")
+            || stem.ends_with("_test")
+            || stem.ends_with("_spec")
+            || stem.strip_prefix("Test").is_some_and(camel)
+            || stem.strip_prefix("test").is_some_and(camel)
+            || last.contains(".test.")
+            || last.contains(".spec."))
+}
+
 /// "lint-free"
 fn free_of(prose: &Prose<'_>, token: &Token) -> Option<Family> {
     let what = prose.word(token).strip_suffix("-free")?;
@@ -76,15 +100,27 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         return None;
     }
     tokens.iter().enumerate().position(|(i, token)| {
+        if is_tick(token) || (!token.quoted && prose.word(token).ends_with("lint-free")) {
+            return true;
+        }
+        // "the tests confirm it"
+        let tests = i.checked_sub(1).and_then(|i| tokens.get(i));
+        if prose.is(token, &["confirm", "confirms", "confirmed"])
+            && tests.is_some_and(|t| t.noun == Some(Family::Test))
+        {
+            return true;
+        }
+        if is_all_of_all(prose, token) || exits_with_zero(prose, tokens, i) {
+            return true;
+        }
+        // "every test went through"
+        let through = matches!(prose.word(token), "went" | "came" | "ran" | "go" | "goes")
+            && tokens.get(i + 1).is_some_and(|t| prose.word(t) == "through");
+        if through {
+            return true;
+        }
         if !token.has(Tags::PASSING) {
-            let word = prose.word(token);
-            // "every test went through"
-            let through = || {
-                matches!(word, "went" | "came" | "ran" | "go" | "goes")
-                    && tokens.get(i + 1).is_some_and(|t| prose.word(t) == "through")
-            };
-            let free = || !token.quoted && word.ends_with("lint-free");
-            return is_tick(token) || (word.len() < 5 && through()) || (word.len() > 8 && free());
+            return false;
         }
         let next = tokens.get(i + 1);
         next.is_none_or(|t| {
@@ -99,10 +135,95 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
                 )
                 || matches!(
                     prose.word(t),
-                    "locally" | "again" | "everywhere" | "here" | "without" | "afterwards"
+                    "locally"
+                        | "again"
+                        | "everywhere"
+                        | "here"
+                        | "without"
+                        | "afterwards"
+                        | "end"
+                        | "including"
                 )
         })
     })
+}
+
+/// "12/12": all of so many.
+pub(super) fn is_all_of_all(prose: &Prose<'_>, token: &Token) -> bool {
+    let number = |s: &str| !s.is_empty() && s != "0" && s.bytes().all(|b| b.is_ascii_digit());
+    let word = prose.word(token);
+    token.kind != TokenKind::Code
+        && !token.quoted
+        && word.starts_with(|c: char| c.is_ascii_digit())
+        && word.split_once('/').is_some_and(|(some, all)| some == all && number(all))
+}
+
+/// "exits with code 0", "exited 0", "exit status 0".
+fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let exits = tokens.get(at).is_some_and(|t| {
+        !t.quoted
+            && matches!(
+                prose.word(t),
+                "exits" | "exited" | "exit" | "Exit" | "returns" | "returned"
+            )
+    });
+    let small =
+        |t: &Token| t.is(':') || matches!(prose.word(t), "with" | "code" | "status" | "a" | "of");
+    exits
+        && tokens.get(at + 1..).unwrap_or_default().iter().take(5).find(|t| !small(t)).is_some_and(
+            |t| (t.kind == TokenKind::Number && prose.word(t) == "0") || prose.word(t) == "zero",
+        )
+}
+
+/// "passes all retry tests": whether the check at the token is what something is said to pass.
+pub(super) fn is_passed(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let before = tokens.get(..at).unwrap_or_default();
+    let Some(verb) =
+        before.iter().rposition(|t| matches!(prose.word(t), "pass" | "passes" | "passed"))
+    else {
+        return false;
+    };
+    let led = before.get(..verb).and_then(<[Token]>::last);
+    let wish = Tags::PREPOSITION.or(Tags::MODAL).or(Tags::INTEND).or(Tags::REQUEST);
+    let plain = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let mut phrase = before.get(verb + 1..).unwrap_or_default().iter();
+    let ends = tokens.get(at + 1).is_none_or(|t| {
+        !matches!(t.kind, TokenKind::Word)
+            || t.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW))
+            || matches!(prose.word(t), "suite" | "suites" | "cases" | "checks" | "locally")
+    });
+    ends && led.is_some_and(|t| !t.has(wish))
+        && phrase.all(|t| {
+            t.kind == TokenKind::Number
+                || t.kind == TokenKind::Code
+                || t.tags.is_empty()
+                || t.has(plain)
+                || t.noun.is_some()
+                || t.is('-')
+        })
+}
+
+/// "the previously failing test": whether the word only says which check is meant.
+pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let word = |i: usize| tokens.get(i).map_or("", |t| prose.word(t));
+    // "previously" before it describes the same.
+    let failing = at + usize::from(tokens.get(at).is_some_and(|t| t.has(Tags::EARLIER)));
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    let led = before.is_some_and(|t| {
+        t.kind == TokenKind::Number && prose.word(t) != "0"
+            || (t.has(Tags::DETERMINER.or(Tags::EARLIER))
+                && !t.has(Tags::NEGATION)
+                && !prose.is(t, &["any", "every"]))
+    });
+    let named = (failing + 1..failing + 4).find(|&i| check_at(prose, tokens, i).is_some());
+    led && matches!(word(failing), "failing" | "failed" | "broken" | "flaky")
+        && named.is_some_and(|end| {
+            tokens
+                .get(failing + 1..end)
+                .unwrap_or_default()
+                .iter()
+                .all(|t| t.tags.is_empty() || t.kind == TokenKind::Code || t.noun.is_some())
+        })
 }
 
 /// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
@@ -115,7 +236,18 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
         trouble && before().any(|t| prose.is(t, &NONE))
     });
-    absent.or_else(|| {
+    // "nothing else broke"
+    let intact = || {
+        let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
+        let nothing = tokens.iter().enumerate().position(|(at, t)| {
+            prose.is(t, &["nothing"]) || (prose.is(t, &["no"]) && tests(at + 1))
+        })?;
+        let broke = tokens.get(nothing + 1..)?.iter().position(|t| {
+            prose.is(t, &["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])
+        })?;
+        (broke < 4).then_some(nothing + 1 + broke)
+    };
+    absent.or_else(intact).or_else(|| {
         let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
         let mut behind = tokens.get(trouble + 1..)?.iter();
         let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
@@ -162,6 +294,16 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
         let failures = matches!(prose.word(word), "failures" | "failure");
         matches!(prose.word(none), "0" | "no" | "zero") && (failures || fails(prose, word))
     });
+    // "10 passed in 1.31s"
+    let timed = whole.windows(3).any(|words| {
+        let [passed, inside, time] = words else { return false };
+        !passed.quoted
+            && prose.is(passed, &["passed", "passing"])
+            && prose.is(inside, &["in"])
+            && prose.word(time).starts_with(|c: char| c.is_ascii_digit())
+            && prose.word(time).ends_with('s')
+    });
+    let clean = clean || timed;
     clean.then_some(ran)
 }
 
@@ -169,7 +311,8 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let at = passing_at(prose, tokens)?;
     let verdict = prose.word(tokens.get(at)?).to_ascii_lowercase();
-    if !["green", "pass", "passes", "passed", "passing"].contains(&verdict.as_str()) {
+    let back = at > 0 && prose.is(tokens.get(at - 1)?, &["back"]) && verdict == "clean";
+    if !(back || ["green", "pass", "passes", "passed", "passing"].contains(&verdict.as_str())) {
         return None;
     }
     let mut everything = false;
@@ -179,7 +322,11 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
         let plain = Tags::BE.or(Tags::HAVE).or(Tags::NOW).or(Tags::ADVERB).or(Tags::COORDINATE);
         let idle = matches!(token.kind, TokenKind::Symbol(_))
             || token.has(plain)
-            || matches!(word.as_str(), "checks" | "the" | "of" | "comes" | "came" | "back");
+            || matches!(word.as_str(), "checks" | "the" | "of" | "comes" | "came" | "back")
+            || matches!(
+                word.as_str(),
+                "packages" | "crates" | "modules" | "suites" | "cases" | "assertions" | "projects"
+            );
         if token.quoted || !(named || idle) {
             return None;
         }
@@ -235,11 +382,18 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             return false;
         }
         // "the complete suite"
-        let describes = i > 0 && before.get(i - 1).is_some_and(|d| d.has(Tags::DETERMINER));
+        let describes = i > 0
+            && before
+                .get(i - 1)
+                .is_some_and(|d| d.has(Tags::DETERMINER) || d.kind == TokenKind::Number);
         let task = t.has(Tags::BASE)
             && !t.has(Tags::PAST.or(Tags::NOUN))
             && t.verb.is_some()
             && !describes;
+        // "I made sure the tests pass"
+        if i > 0 && before.get(i - 1).is_some_and(|made| prose.is(made, &["made"])) {
+            return false;
+        }
         let asks = t.has(Tags::REQUEST) && !t.has(Tags::REPORT);
         task || (asks || t.has(Tags::INTEND.or(Tags::PURPOSE).or(Tags::GERUND))) && t.noun.is_none()
     })
@@ -267,11 +421,13 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
                     | "finds"
                     | "gives"
                     | "raises"
+                    | "results"
                     | "came"
                     | "comes"
                     | "come"
                     | "finishes"
                     | "exits"
+                    | "exited"
                     | "remain"
                     | "remains"
                     | "left"
@@ -313,9 +469,40 @@ pub(super) fn ends_before(prose: &Prose<'_>, at: usize) -> bool {
 /// Whether the clause says that a check went wrong.
 pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
+    // "Fixed the failing test": trouble that is over.
+    let repaired = clause.predicates.iter().any(|p| {
+        let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
+        let repairs = matches!(p.action, Action::Of(Family::Update | Family::Create));
+        let object = prose.tokens(p.object_tokens.clone());
+        let some = object.iter().any(|t| prose.is(t, &["of", "still", "not"]) || is_cross(t));
+        let outside = tokens.iter().take(p.verb.saturating_sub(clause.tokens.start));
+        own && repairs && !p.negated && !some && !outside.into_iter().any(|t| t.has(Tags::FAILURE))
+    });
     clause.mood == Mood::Asserted
-        && (tokens.iter().any(|t| t.has(Tags::FAILURE) || is_cross(t))
+        && !repaired
+        && (tokens.iter().any(is_cross)
+            || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
             || (tokens.iter().any(|t| t.has(Tags::NEGATION))
                 && tokens.iter().any(|t| t.has(Tags::PASSING))))
         && clears(prose, tokens).is_none()
+}
+
+/// Whether a word tells of trouble, and does not only name it: "error handling", "returns an error
+/// if the file is missing", "the previously failing test passes".
+fn tells_trouble(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at).filter(|t| t.has(Tags::FAILURE)) else { return false };
+    if !prose.is(token, &["error", "errors", "failure", "failures"]) {
+        return !(describes_check(prose, tokens, at) && passing_at(prose, tokens).is_some());
+    }
+    let compound = tokens.get(at + 1).is_some_and(|t| {
+        let plain = t.tags.is_empty() || t.has(Tags::TEXT_NOUN);
+        t.kind == TokenKind::Word && plain && t.verb.is_none() && !prose.word(token).ends_with('s')
+    });
+    let raised = tokens.get(..at).unwrap_or_default().iter().rev().take(4).any(|t| {
+        let word = prose.word(t).to_ascii_lowercase();
+        ["return", "rais", "throw", "threw", "propagat", "log", "handl", "catch"]
+            .iter()
+            .any(|stem| word.starts_with(stem))
+    });
+    !(compound || raised)
 }

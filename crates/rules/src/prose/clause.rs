@@ -155,7 +155,10 @@ fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
         return false;
     }
     if let TokenKind::Symbol(mark) = token.kind {
-        return matches!(mark, ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '。' | '，');
+        return matches!(
+            mark,
+            ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
+        );
     }
     if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
         return true;
@@ -289,8 +292,10 @@ impl Context {
         self.mood = Some(mood);
         let words = tokens.get(range.clone()).unwrap_or_default();
         // "Goal: …", "the goal is that …"; not "three files have TODOs".
+        // "works as expected" is no agenda.
         let mut until_verb = words.iter().take_while(|t| !t.has(Tags::HAVE.or(Tags::BE)));
-        if until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
+        let as_is = |t: &Token| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION);
+        if !words.iter().any(as_is) && until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
             self.pending = Some(Mood::Unrealised);
             return;
         }

@@ -413,12 +413,22 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
     let (mut modal, mut intends) = (false, false);
     words.iter().enumerate().any(|(i, token)| {
         modal |= token.has(Tags::MODAL);
-        intends |= token.has(Tags::INTEND);
+        // "your pending order", "all requested changes": the word says which one is meant.
+        let owned = i
+            .checked_sub(1)
+            .and_then(|i| words.get(i))
+            .is_some_and(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN)));
+        let describes = owned
+            && words
+                .get(i + 1)
+                .is_some_and(|t| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION));
+        intends |= token.has(Tags::INTEND) && !describes;
         let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
         // "The order you asked about": what was asked ends there.
         let goes_on = words.iter().skip(i + 1).any(|t| !t.has(Tags::PREPOSITION.or(Tags::ADVERB)));
         let reports = token.has(Tags::REPORT)
             && goes_on
+            && !(describes && token.has(Tags::PARTICIPLE))
             && !words.iter().take(i).any(|t| t.has(Tags::AGENT))
             && !token.has(Tags::PREPOSITION);
         let verbal = token.verb.is_some() && !token.has(Tags::REQUEST);

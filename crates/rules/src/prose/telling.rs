@@ -138,6 +138,12 @@ fn is_verdict_of_noun(tokens: &[Token], range: &Range<usize>, at: usize, end: us
             .all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
+/// Whether what stands behind a colon is parted by commas.
+fn is_list(sentence: &[Token]) -> bool {
+    let behind = sentence.iter().skip_while(|t| !t.is(':'));
+    behind.filter(|t| t.is(',')).count() >= 2
+}
+
 /// Whether a clause without a finite verb is a report of its own: the whole sentence, or a part of
 /// a sentence that is made of such parts: "Flight booked, hotel reserved".
 pub(super) fn stands_alone(
@@ -149,11 +155,15 @@ pub(super) fn stands_alone(
     if range.start == start && range.end == end {
         return true;
     }
+    // "All is set up: schema migrated, server restarted": the list alone.
+    let colon = tokens.get(start..range.start).unwrap_or_default().iter().rposition(|t| t.is(':'));
+    let listed = colon.map(|at| start + at);
+    let start = listed.filter(|_| tokens.get(start..end).is_some_and(is_list)).unwrap_or(start);
     let sentence = tokens.get(start..end).unwrap_or_default();
     let opens = range.start == start
-        || tokens
-            .get(range.start)
-            .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
+        || tokens.get(range.start).is_some_and(|t| {
+            t.is(',') || t.is(';') || t.is('→') || t.is(':') || t.has(Tags::COORDINATE)
+        });
     let closes = range.end == end
         || tokens
             .get(range.end)

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
+use super::own_search::own_search;
 use crate::facts::Answer;
 use crate::other_language::tool_uses;
 use crate::prose::{
@@ -69,11 +70,11 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
 }
 
 /// A noun phrase that may be a tool.
-struct Thing {
-    name: Option<String>,
-    topic: Vec<String>,
-    noun: String,
-    tokens: Range<usize>,
+pub(super) struct Thing {
+    pub(super) name: Option<String>,
+    pub(super) topic: Vec<String>,
+    pub(super) noun: String,
+    pub(super) tokens: Range<usize>,
 }
 
 fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
@@ -113,97 +114,6 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
         found.iter().filter(|t| !t.noun.is_empty()).map(|t| t.tokens.clone()).collect();
     found.retain(|t| !t.noun.is_empty() || !nouned.iter().any(|r| r.contains(&t.tokens.start)));
     found
-}
-
-/// A look-up of the agent's own without a source: "I searched the web", "based on my search".
-fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
-    let searching = |word: &str| {
-        let stems = ["search", "googl", "queri", "brows", "scann", "research", "consult", "look"];
-        stems.iter().any(|stem| word.starts_with(stem))
-    };
-    let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
-    let is_search = |t: &Token| {
-        let known = ["search", "searches", "lookup", "look-up", "query"];
-        let word = prose.word(t);
-        word.len() >= 5 && known.iter().any(|known| word.eq_ignore_ascii_case(known))
-    };
-    // "a quick web search confirms": the search as a source.
-    if let Some(at) = search_as_source(prose, clause, &is_search) {
-        let noun = "search".to_owned();
-        let place = at.checked_sub(1).and_then(|i| prose.tokens.get(i)).filter(|t| {
-            let places = ["web", "internet", "online", "google", "news", "literature"];
-            t.has(Tags::SYSTEM_NOUN) || places.contains(&lower(t).as_str())
-        });
-        let topic = place.map(lower).into_iter().collect();
-        return Some(Thing { name: None, topic, noun, tokens: at..at + 1 });
-    }
-    let act = clause.predicates.iter().find(|p| {
-        let verb = || prose.tokens.get(p.verb).map(lower).unwrap_or_default();
-        let searched = p.action == Action::Of(Family::Search) && searching(&verb());
-        let agent = p.subject == Subject::Agent && p.voice == Voice::Active;
-        let object = prose.tokens(p.object_tokens.clone());
-        let ran = p.action == Action::Of(Family::Run) && object.iter().take(4).any(is_search);
-        let looked =
-            matches!(p.action, Action::Of(Family::Search | Family::Read)) && reads_records(object);
-        (searched || ran || looked) && agent && !p.negated && !object.is_empty()
-    });
-    let noun = || {
-        let mut words = clause.tokens.clone();
-        words.find(|&at| {
-            let owned = at.checked_sub(1).and_then(|i| prose.tokens.get(i));
-            owned.is_some_and(|t| t.has(Tags::AGENT_OWN))
-                && prose.tokens.get(at).is_some_and(|t| {
-                    matches!(
-                        lower(t).as_str(),
-                        "search" | "searches" | "research" | "lookup" | "query"
-                    )
-                })
-                && prose
-                    .tokens(clause.tokens.start..at)
-                    .iter()
-                    .any(|t| matches!(lower(t).as_str(), "based" | "according" | "per" | "from"))
-        })
-    };
-    let at = act.map(|p| p.verb).or_else(noun)?;
-    let noun = "search".to_owned();
-    Some(Thing { name: None, topic: Vec::new(), noun, tokens: at..at + 1 })
-}
-
-/// Whether what was read is kept somewhere that only a call reaches: "your account", "the database".
-fn reads_records(object: &[Token]) -> bool {
-    let mut words = object.iter().take(4).take_while(|t| !t.has(Tags::PREPOSITION));
-    let owned = words.by_ref().next().is_some_and(|t| {
-        t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THIRD))
-    });
-    owned && words.any(|t| t.has(Tags::SYSTEM_NOUN.or(Tags::HOLDING)))
-}
-
-/// "A web search shows", "against a web search", "after checking with a web search": a search of
-/// some place, as what a statement rests on.
-fn search_as_source(
-    prose: &Prose<'_>,
-    clause: &Clause,
-    is_search: &dyn Fn(&Token) -> bool,
-) -> Option<usize> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let at = tokens.iter().position(is_search)?;
-    let before = tokens.get(..at)?;
-    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::REQUEST);
-    let article = before.iter().rposition(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)))?;
-    let described = at - article <= 4 && at - article >= 2;
-    if !described || before.iter().take(article).any(|t| t.has(doubt)) {
-        return None;
-    }
-    let lead = before.get(..article)?;
-    let rests = lead.last().is_some_and(|t| {
-        matches!(prose.word(t), "against" | "with" | "by" | "via" | "through" | "on" | "from")
-    }) && lead.iter().any(|t| {
-        t.has(Tags::COMPLETED.or(Tags::GERUND)) && matches!(t.verb, Some(Action::Of(Family::Read)))
-            || matches!(prose.word(t), "Based" | "based")
-    });
-    let says = tokens.get(at + 1).is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
-    (rests || (says && lead.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)))))
-        .then_some(clause.tokens.start + at)
 }
 
 /// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",
@@ -319,7 +229,8 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
         if token.kind != TokenKind::Word || token.quoted || token.has(stops) || verbal {
             break;
         }
-        words.push(prose.word(token).to_ascii_lowercase());
+        let word = prose.word(token).to_ascii_lowercase();
+        words.push(word.trim_end_matches("'s").to_owned());
         from -= 1;
     }
     words.reverse();
@@ -345,10 +256,17 @@ fn use_of(
     if after {
         return Some(true);
     }
-    // "according to the X tool"
-    let according =
-        before.iter().rev().take(5).any(|t| prose.word(t).eq_ignore_ascii_case("according"));
-    if according {
+    // "according to the X tool", "based on the X records"
+    let rests = |word: &str| before.iter().rev().take(5).any(|t| prose.is(t, &[word]));
+    let noun = prose.tokens.get(thing.tokens.end.wrapping_sub(1));
+    let described = thing.name.is_none() && noun.is_some_and(|t| t.has(Tags::SYSTEM_NOUN));
+    if rests("according") || (rests("based") && described) {
+        return Some(false);
+    }
+    // "A quick look at the X site shows", "a query of the X database shows"
+    let says = behind.iter().find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
+    let shows = says.is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
+    if shows && looked_at(prose, before) {
         return Some(false);
     }
     // "I used X", "I checked with the X service", "verified via X"
@@ -397,7 +315,9 @@ fn use_of(
             | "console"
             | "utility"
     );
-    if code && thing.name.is_none() {
+    // What a team confirms may be its policy.
+    let people = ["team", "department", "staff", "warehouse", "carrier", "courier", "network"];
+    if (code || people.contains(&thing.noun.as_str())) && thing.name.is_none() {
         return None;
     }
     let reports = says.is_some_and(|t| {
@@ -409,6 +329,24 @@ fn use_of(
                 ))
     });
     (subject && reports).then_some(false)
+}
+
+/// "a quick look at the": a look as what leads a statement.
+fn looked_at(prose: &Prose<'_>, before: &[Token]) -> bool {
+    let looks = ["look", "glance", "check", "query", "search", "scan", "review"];
+    let small = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::PREPOSITION);
+    let Some(at) = before.iter().rposition(|t| !t.quoted && prose.is(t, &looks)) else {
+        return false;
+    };
+    let (lead, phrase) = before.split_at(at);
+    let behind = phrase.get(1..).unwrap_or_default();
+    behind.first().is_some_and(|t| t.has(Tags::PREPOSITION))
+        && behind.iter().all(|t| t.has(small) || t.tags.is_empty())
+        && lead.iter().any(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)))
+        && lead.iter().all(|t| {
+            t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE))
+                || t.tags.is_empty()
+        })
 }
 
 fn is_own(predicate: &Predicate) -> bool {
@@ -445,6 +383,8 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
                 | "in"
                 | "on"
                 | "of"
+                | "into"
+                | "at"
                 | "and"
         )
     });

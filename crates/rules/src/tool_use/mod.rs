@@ -1,6 +1,7 @@
 //! Tools and sources that an answer says it used: named ones (FK014) and unnamed ones (FK016).
 
 mod mention;
+mod own_search;
 mod record;
 
 pub(crate) use mention::{Mention, mentions};

@@ -113,7 +113,7 @@ impl Tally {
                     if named {
                         self.printed.push(found);
                     }
-                    let open = !named && !word.ends_with([':', ')', ']']);
+                    let open = !named && !word.ends_with([':', ')', ']', '→']);
                     number = open.then_some((found, 0));
                     named = false;
                     continue;

@@ -10,7 +10,8 @@ use countersign_model::Severity;
 use crate::adversarial::{Count, FOLDER, one};
 
 /// Pages with lies about what was done.
-const PAGES: [&str; 5] = ["sessions.md", "effects.md", "fresh.md", "third.md", "otherwise.md"];
+const PAGES: [&str; 6] =
+    ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md"];
 /// The page with lies about what results hold, and how many of a hundred must be found.
 const VALUES: (&str, usize) = ("values.md", 33);
 

@@ -20,11 +20,12 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
     if hash_of(line).is_some() {
         return tally.passed();
     }
+    // Behind a commit that was made, errors are those of what came next: a push.
+    let stops = || line.starts_with("fatal: ") || line.starts_with("error: ");
     let failed = line.starts_with("nothing to commit")
         || line.starts_with("no changes added to commit")
         || line.starts_with("nothing added to commit")
-        || line.starts_with("fatal: ")
-        || line.starts_with("error: ")
+        || (!tally.has_passed() && stops())
         || line.starts_with("Aborting commit")
         || line.starts_with("error Command failed");
     failed && tally.failed()

@@ -55,6 +55,12 @@ impl Tally {
         true
     }
 
+    /// Whether a result line said that all went well.
+    pub(super) fn has_passed(&self) -> bool {
+        let [passed, _] = &self.strong;
+        passed.is_some()
+    }
+
     /// Failed, unless a result line says otherwise.
     pub(super) fn broke(&mut self) -> bool {
         let [_, failed] = &mut self.weak;

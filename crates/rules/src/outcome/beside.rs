@@ -1,0 +1,206 @@
+//! Checks that stand beside the words about how they came out: before them, behind them, or as the
+//! means by which something was verified.
+
+use std::ops::Range;
+
+use countersign_model::Family;
+
+use super::extract::{excepts, is_fraction};
+use super::verdict::{check_at, clears, ends_before, is_part, is_wished, passing_at, some_fail};
+use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
+
+/// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
+/// everything passed", "the suite was run and has passed".
+pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
+    let Some(clause) = prose.clauses.get(index) else { return Vec::new() };
+    let tokens = prose.tokens(clause.tokens.clone());
+    // A comma alone is a clause of its own.
+    let worded = |at: &usize| {
+        let alone = |c: &Clause| {
+            c.tokens.len() == 1 && prose.tokens.get(c.tokens.start).is_some_and(|t| t.is(','))
+        };
+        prose.clauses.get(*at).is_some_and(|c| !alone(c))
+    };
+    let Some((at, before)) =
+        (0..index).rev().take(2).find(worded).and_then(|at| Some((at, prose.clauses.get(at)?)))
+    else {
+        return Vec::new();
+    };
+    // "All pass (9/9)": said twice.
+    let again = tokens.first().is_some_and(|t| t.is('('))
+        && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
+    if again {
+        return Vec::new();
+    }
+    let apart = at + 1 < index;
+    let mark =
+        |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';') || t.is('(');
+    let labelled = tokens.first().is_some_and(mark);
+    // "…, which passes"; "confirmed with `pytest` that nothing broke"
+    let apart = apart || tokens.first().is_some_and(|t| t.is(','));
+    let head = tokens.iter().find(|t| t.kind == TokenKind::Word);
+    let completes = clause.mood == Mood::Relative
+        && head.is_some_and(|t| {
+            t.has(Tags::RELATIVE) && (apart || (prose.is(t, &["that"]) && verifies(prose, before)))
+        });
+    if clause.mood != Mood::Asserted && !completes {
+        return Vec::new();
+    }
+    // "I ran the suite. No failures."
+    let alone = follows_alone(prose, before, clause);
+    let everything = tokens.iter().take(3).any(|t| {
+        let word = prose.word(t);
+        ["everything", "all", "they", "it", "both"].iter().any(|w| word.eq_ignore_ascii_case(w))
+    });
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
+    // "… and has passed": the subject is that of the clause before.
+    let goes_on =
+        tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
+            && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(|t| {
+                let small = Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW);
+                (t.has(small) && !t.has(Tags::THING))
+                    || (clear.is_some() && !t.has(Tags::AGENT.or(Tags::DETERMINER))
+                        || t.has(Tags::TROUBLE))
+            });
+    let denied = Tags::NEGATION.or(Tags::FAILURE);
+    let plain = tokens.iter().all(|t| {
+        !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
+    });
+    if (before.sentence != clause.sentence && !alone)
+        || !(labelled || everything || goes_on || completes || alone)
+        || !plain
+        || is_fraction(prose, tokens)
+        || some_fail(prose, clause)
+        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
+        || (alone && !runs_check(prose, before))
+        || before.mood != Mood::Asserted
+        || excepts(prose, clause)
+    {
+        return Vec::new();
+    }
+    // "pytest -k quotes: green": the whole label.
+    let label = prose.sentences.get(clause.sentence).map_or(0, |s| s.tokens.start);
+    let short = labelled && clause.tokens.start - label <= 8;
+    let from = if short { label } else { before.tokens.start };
+    let named = prose.tokens(from..before.tokens.end);
+    let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL).or(Tags::INTEND);
+    if named.iter().any(|t| t.has(doubt)) {
+        return Vec::new();
+    }
+    let types = |at: usize| {
+        let alone = named.len() <= 2 && matches!(prose.word(named.get(at)?), "Types" | "types");
+        (alone && labelled).then_some(Family::Lint)
+    };
+    let found = (0..named.len()).find_map(|at| {
+        let family = check_at(prose, named, at).or_else(|| types(at))?;
+        (!is_part(prose, named, at) && !is_wished(prose, named, at)).then_some((family, from + at))
+    });
+    found.into_iter().collect()
+}
+
+/// "I confirmed with `pytest` …"
+fn verifies(prose: &Prose<'_>, clause: &Clause) -> bool {
+    clause.predicates.iter().any(|p| {
+        let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
+        own && !p.negated && p.action == Action::Of(Family::Read) && proves(prose, p.verb)
+    })
+}
+
+/// "verified", "confirmed", "validated": of what came out well.
+fn proves(prose: &Prose<'_>, verb: usize) -> bool {
+    prose.tokens.get(verb).is_some_and(|t| prose.is(t, &["verified", "confirmed", "validated"]))
+}
+
+/// Whether the clause is a sentence of its own that is nothing but a verdict: "No failures."
+fn follows_alone(prose: &Prose<'_>, before: &Clause, clause: &Clause) -> bool {
+    let whole =
+        |c: &Clause, s: usize| prose.sentences.get(s).is_some_and(|s| s.tokens.end == c.tokens.end);
+    let starts = prose.sentences.get(clause.sentence).map(|s| s.tokens.start);
+    let tokens = prose.tokens(clause.tokens.clone());
+    before.sentence + 1 == clause.sentence
+        && whole(before, before.sentence)
+        && whole(clause, clause.sentence)
+        && starts == Some(clause.tokens.start)
+        && tokens.iter().filter(|t| t.kind == TokenKind::Word).count() <= 3
+        && tokens.iter().all(|t| t.noun.is_none())
+}
+
+/// Whether a clause says that a check was run.
+fn runs_check(prose: &Prose<'_>, clause: &Clause) -> bool {
+    check_run(prose, clause).is_some()
+}
+
+/// "without": what it denies is no check.
+fn said_without(prose: &Prose<'_>, token: &Token) -> bool {
+    prose.word(token) == "without"
+}
+
+/// "All green: vet, tests.": the checks that a verdict on everything lists behind it.
+pub(super) fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
+    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
+    let behind = prose.tokens(clause.tokens.end..end);
+    let plain = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol(_))
+            || t.noun.is_some()
+            || t.tags.is_empty()
+            || t.has(Tags::COORDINATE)
+    };
+    if !behind.first().is_some_and(|t| t.is(':')) || !behind.iter().all(plain) {
+        return Vec::new();
+    }
+    let mut found: Vec<(Family, usize)> = Vec::new();
+    for at in 0..behind.len() {
+        if let Some(family) = check_at(prose, behind, at)
+            && !found.iter().any(|&(known, _)| known == family)
+        {
+            found.push((family, clause.tokens.end + at));
+        }
+    }
+    found
+}
+
+/// "I ran the test suite", "the suite was executed", "verified it with the unit tests": the check,
+/// its noun, and whether something is said to be proven by it.
+pub(super) fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize, bool)> {
+    clause.predicates.iter().filter(|p| !p.negated && !p.earlier).find_map(|p| {
+        let runs = p.action == Action::Of(Family::Run);
+        let proven = p.action == Action::Of(Family::Read) && proves(prose, p.verb);
+        let checks = matches!(p.action, Action::Of(Family::Read | Family::Test));
+        let named = |at: usize| {
+            let token = prose.tokens.get(at)?;
+            if token.kind == TokenKind::Code {
+                return check_at(prose, prose.tokens(at..at + 1), 0).map(|family| (family, at));
+            }
+            let family = token.noun.filter(|f| matches!(f, Family::Test | Family::Lint))?;
+            (!is_part(prose, &prose.tokens, at)).then_some((family, at))
+        };
+        let (family, at) = match (p.voice, p.subject) {
+            (Voice::Active, Subject::Agent) if runs => {
+                p.object_tokens.clone().take(5).find_map(named)
+            }
+            (Voice::Active, Subject::Agent) if checks => {
+                means_of(prose, p.object_tokens.clone())?.find_map(named)
+            }
+            (Voice::PerfectPassive | Voice::PastPassive, Subject::Thing) if runs => {
+                p.subject_tokens.clone().find_map(named)
+            }
+            (Voice::Active, _) => None,
+            _ if proven => means_of(prose, p.object_tokens.clone())?.find_map(named),
+            _ => None,
+        }?;
+        Some((family, at, proven))
+    })
+}
+
+/// What stands behind "with", "by running": the means.
+fn means_of(prose: &Prose<'_>, object: Range<usize>) -> Option<Range<usize>> {
+    let means = ["with", "using", "through", "via", "by"];
+    let of = |at: usize| prose.tokens.get(at);
+    let at = object.clone().find(|&at| of(at).is_some_and(|t| prose.is(t, &means)))?;
+    let running =
+        of(at + 1).is_some_and(|t| t.has(Tags::GERUND) && t.verb == Some(Action::Of(Family::Run)));
+    let from = at + 1 + usize::from(running);
+    let gerund = !running && of(at + 1).is_some_and(|t| t.has(Tags::GERUND) && t.noun.is_none());
+    (!gerund).then_some(from..object.end.min(from + if running { 6 } else { 4 }))
+}
