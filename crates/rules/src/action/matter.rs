@@ -68,7 +68,7 @@ pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
 /// the deed is about none.
 pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let catalog = &facts.transcript().catalog;
-    let mails = |name: &str| name.to_ascii_lowercase().contains("mail");
+    let mails = |name: &str| name.contains("mail") || name.contains("Mail");
     if said.family != Family::Send || !catalog.is_known() || !mails(&said.claim.text) {
         return false;
     }

@@ -81,6 +81,9 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
             claims.push(OutcomeClaim { tabular: true, ..claim });
             continue;
         }
+        if !matches!(clause.mood, Mood::Asserted | Mood::Relative) {
+            continue;
+        }
         if is_tabular(prose, clause) || is_agenda(prose, clause) || looks_back(prose, clause) {
             continue;
         }
@@ -307,10 +310,13 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
     let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let passed = (0..tokens.len()).find(|&at| {
-        tokens.get(at).is_some_and(own)
-            && check_at(prose, tokens, at).is_some()
-            && is_passed(prose, tokens, at)
+    let verb = tokens.iter().position(|t| prose.is(t, &["pass", "passes", "passed"]));
+    let passed = verb.and_then(|verb| {
+        (verb + 1..tokens.len()).find(|&at| {
+            tokens.get(at).is_some_and(own)
+                && check_at(prose, tokens, at).is_some()
+                && is_passed(prose, tokens, at)
+        })
     });
     let verdict = passing_at(prose, tokens).or(clear).or(passed);
     let built = || builds_at(prose, tokens).map(|at| (Family::Build, clause.tokens.start + at));
