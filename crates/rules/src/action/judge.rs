@@ -204,12 +204,11 @@ fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Op
     if said.things.is_empty() || !catalog.is_known() {
         return None;
     }
-    let made = |name: &str| facts.record().before(turn).any(|e| e.tool() == name);
     said.things.iter().map(String::as_str).find(|thing| {
-        catalog.iter().any(|tool| {
-            is_about(&tool.name, thing)
-                && of_name(&tool.name).meets(Families::changing())
-                && !made(&tool.name)
+        facts.tool_names().iter().any(|tool| {
+            tool.words.iter().any(|word| word.starts_with(thing))
+                && tool.families.meets(Families::changing())
+                && !facts.has_called(tool.name, turn)
         })
     })
 }

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use super::extract::ActionClaim;
 use super::judge::{args, records, state_stem, stem};
 use super::objects::{mentions, needle};
-use crate::facts::{Deed, Execution, Facts, Families, of_name};
+use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
 use crate::values::{Figure, Leaf};
 
@@ -60,7 +60,7 @@ pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let exact = |families: Families| families == Families::NONE.with(said.family);
     let count = facts.record().count_before(said.claim.turn);
     let mut used = facts.first_uses().iter().take_while(|&&at| at < count);
-    catalog.iter().any(|tool| exact(of_name(&tool.name)))
+    facts.tool_names().iter().any(|tool| exact(tool.families))
         && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| deed.families.has(said.family)))
 }
 
@@ -72,10 +72,9 @@ pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     if said.family != Family::Send || !catalog.is_known() || !mails(&said.claim.text) {
         return false;
     }
-    let called = |name: &str| facts.record().before(said.claim.turn).any(|e| e.tool() == name);
-    let sends = |name: &str| mails(name) && of_name(name).has(Family::Send);
-    let mut tools = catalog.iter().filter(|tool| sends(&tool.name)).peekable();
-    tools.peek().is_some() && !tools.any(|tool| called(&tool.name))
+    let sends = |tool: &&ToolName<'_>| mails(tool.name) && tool.families.has(Family::Send);
+    let mut tools = facts.tool_names().iter().filter(sends).peekable();
+    tools.peek().is_some() && !tools.any(|tool| facts.has_called(tool.name, said.claim.turn))
 }
 
 /// Whether the deed speaks of mail, by the name of its tool, its arguments or its result.

@@ -8,7 +8,7 @@ use countersign_model::{Catalog, Family, Status};
 
 use super::arguments::Members;
 use super::failure::reports_failure;
-use super::families::{Families, of_name, of_tool};
+use super::families::{Families, of_parts, of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 
@@ -63,9 +63,10 @@ impl Named {
     fn of(tool: &str, catalog: &Catalog) -> Self {
         let words = super::families::words_of(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let own_families = of_parts(&words);
         Self {
-            families: of_tool(tool, catalog.get(tool)),
-            own_families: of_name(tool),
+            families: of_tool(own_families, catalog.get(tool)),
+            own_families,
             shell: has(&SHELLS),
             delegates: has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),

@@ -38,9 +38,28 @@ impl Families {
     }
 }
 
-/// The families of a tool: from the verb of its name, else of its description.
-pub(crate) fn of_tool(name: &str, tool: Option<&Tool>) -> Families {
-    let mut families = of_name(name);
+/// What the name of a tool says.
+#[derive(Debug)]
+pub(crate) struct ToolName<'t> {
+    /// The name.
+    pub(crate) name: &'t str,
+    /// Its words, lower case.
+    pub(crate) words: Vec<String>,
+    /// What it does.
+    pub(crate) families: Families,
+}
+
+impl<'t> ToolName<'t> {
+    pub(crate) fn of(name: &'t str) -> Self {
+        let words = words_of(name);
+        let families = of_parts(&words);
+        Self { name, words, families }
+    }
+}
+
+/// The families of a tool: those of its name, else from the verb of its description.
+pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
+    let mut families = named;
     if let Some(tool) = tool {
         if families.is_empty() {
             let words = || tool.description.split_whitespace().take(4);
@@ -64,7 +83,11 @@ const READING: [&str; 16] = [
 
 /// The families that a name names. The last segment of a dotted name counts first.
 pub(crate) fn of_name(name: &str) -> Families {
-    let words = words_of(name);
+    of_parts(&words_of(name))
+}
+
+/// The same of the words of a name.
+pub(crate) fn of_parts(words: &[String]) -> Families {
     let first = of_words(words.iter().map(String::as_str));
     if !first.is_empty() {
         return first;
@@ -76,7 +99,7 @@ pub(crate) fn of_name(name: &str) -> Families {
             None => set,
         }
     });
-    if named.is_empty() { families_of(&words) } else { named }
+    if named.is_empty() { families_of(words) } else { named }
 }
 
 fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {

@@ -26,6 +26,8 @@ pub(crate) struct Index {
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
     checks: RefCell<HashMap<Family, LatestRun>>,
+    /// By the kind of a check, and by execution: what its result says of such checks.
+    reported: RefCell<HashMap<(Family, usize), Reported>>,
     /// What the deeds that change something speak of.
     holders: OnceCell<Holders>,
     /// Ran a command line.
@@ -51,6 +53,15 @@ pub(crate) struct LatestRun {
     pub(crate) unseen: bool,
     /// Another agent was at work, and nothing says that it ran any.
     pub(crate) delegated: bool,
+}
+
+/// What a result says of checks, whoever ran them.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Reported {
+    /// So many passed.
+    pub(crate) passed: Option<u64>,
+    /// All is well.
+    pub(crate) good: bool,
 }
 
 /// The first execution that did a certain thing, as far as anybody asked.
@@ -168,6 +179,16 @@ impl Index {
     /// Keeps what was found by looking further.
     pub(crate) fn keep_check(&self, family: Family, latest: LatestRun) {
         self.checks.borrow_mut().insert(family, latest);
+    }
+
+    /// What the result of an execution says of such checks; `read` reads it the first time.
+    pub(crate) fn reported(
+        &self,
+        family: Family,
+        execution: usize,
+        read: impl FnOnce() -> Reported,
+    ) -> Reported {
+        *self.reported.borrow_mut().entry((family, execution)).or_insert_with(read)
     }
 
     /// The executions that used a tool that none before them used; `find` looks the first time.

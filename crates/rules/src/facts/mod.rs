@@ -26,8 +26,8 @@ use crate::values::{Given, Source, Stated, Text, Values};
 pub(crate) use answer::Answer;
 pub(crate) use deed::{Deed, is_documentation};
 pub(crate) use failure::reports_failure;
-pub(crate) use families::{Families, of_name, vouching, words_of};
-pub(crate) use index::{Holders, Index, LatestRun};
+pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
+pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use record::{Execution, Record};
 pub(crate) use shell_work::{RunEnd, ShellWork};
 
@@ -50,6 +50,7 @@ pub struct Facts<'t> {
     citations: OnceCell<Vec<Citation>>,
     values: Values<'t>,
     index: Index,
+    tool_names: OnceCell<Vec<ToolName<'t>>>,
 }
 
 impl<'t> Facts<'t> {
@@ -80,6 +81,7 @@ impl<'t> Facts<'t> {
             citations: OnceCell::new(),
             values: Values::default(),
             index: Index::default(),
+            tool_names: OnceCell::new(),
         }
     }
 
@@ -187,6 +189,25 @@ impl<'t> Facts<'t> {
             (0..count)
                 .filter(|at| self.deed(*at).is_some_and(|(_, d)| tools.insert(&d.tool)))
                 .collect()
+        })
+    }
+
+    /// Whether a tool of that name was called before message `turn`.
+    pub(crate) fn has_called(&self, name: &str, turn: usize) -> bool {
+        let count = self.record.count_before(turn);
+        let first = self.first_uses().iter().take_while(|&&at| at < count);
+        let uses = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
+            execution.tool() == name || deed.tool == name
+        };
+        first.filter_map(|&at| self.deed(at)).any(uses)
+    }
+
+    /// The names of the tools that the agent had, each with its words and what they say that it
+    /// does.
+    pub(crate) fn tool_names(&self) -> &[ToolName<'t>] {
+        self.tool_names.get_or_init(|| {
+            let tools = self.transcript.catalog.iter();
+            tools.map(|tool| ToolName::of(&tool.name)).collect()
         })
     }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::quantity::{Quantity, Unit};
-use crate::facts::{Answer, Facts};
+use crate::facts::{Answer, Facts, words_of};
 use crate::values::{Leaf, Source, When, each_moment};
 
 /// So many bytes of results before an answer are looked through for members.
@@ -79,7 +79,8 @@ pub(super) struct Members<'t> {
     /// How many results are JSON.
     results: usize,
     members: Vec<Member<'t>>,
-    /// By result: the kind of thing that it is about, `order` for `order_id`.
+    /// By result: the kind of thing that it is about, `order` for `order_id`, and what the name of
+    /// the tool says.
     kinds: Vec<Vec<String>>,
     /// Values in each result.
     sizes: Vec<usize>,
@@ -133,7 +134,9 @@ impl<'t> Members<'t> {
         for (result, sheet) in facts.given().sheets(turn, REACH).iter().enumerate() {
             all.results += 1;
             let columns = sheet.columns();
-            all.kinds.push(columns.iter().find_map(|c| kind(&c.words)).unwrap_or_default());
+            let mut kind = columns.iter().find_map(|c| kind(&c.words)).unwrap_or_default();
+            kind.extend(facts.deed(sheet.execution).into_iter().flat_map(|(_, d)| nouns(&d.tool)));
+            all.kinds.push(kind);
             all.sizes.push(columns.iter().map(|column| column.cells.len()).sum());
             for (place, column) in columns.iter().enumerate() {
                 let at = *places.entry(column.name).or_insert(all.members.len());
@@ -248,6 +251,13 @@ fn kind(words: &[String]) -> Option<Vec<String>> {
     let (last, kind) = words.split_last()?;
     let numbers = matches!(last.as_str(), "id" | "number" | "no" | "code" | "ref");
     (numbers && !kind.is_empty()).then(|| kind.to_vec())
+}
+
+/// What a tool is about by its name: `parcel` for `track_parcel`.
+fn nouns(tool: &str) -> impl Iterator<Item = String> {
+    const VAGUE: [&str; 10] =
+        ["details", "info", "status", "state", "data", "list", "all", "by", "id", "for"];
+    words_of(tool).into_iter().skip(1).filter(|word| !VAGUE.contains(&word.as_str()))
 }
 
 /// The first word of a text that can name a thing, in lower case.

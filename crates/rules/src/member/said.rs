@@ -246,6 +246,10 @@ fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         matches!(t.kind, TokenKind::Symbol('~' | '#' | '-' | '–' | '/' | '<' | '>' | '×'))
     };
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    // "Sales came to 482,300."
+    let sums = ["come", "comes", "came", "amount", "amounts", "amounted", "up", "total", "totals"];
+    let is = at.checked_sub(2).and_then(|i| tokens.get(i)).is_some_and(|t| prose.is(t, &sums));
+    let before = before.filter(|t| !(is && prose.is(t, &["to"])));
     // "3 of the 5"; but "used 3,000 of 5,000".
     let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["of"]));
     let of_all = tokens.get(at + 2).is_some_and(|t| t.kind == TokenKind::Number);

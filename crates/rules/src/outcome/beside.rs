@@ -26,12 +26,6 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     else {
         return Vec::new();
     };
-    // "All pass (9/9)": said twice.
-    let again = tokens.first().is_some_and(|t| t.is('('))
-        && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
-    if again {
-        return Vec::new();
-    }
     let apart = at + 1 < index;
     let mark =
         |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';') || t.is('(');
@@ -48,10 +42,20 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     }
     // "I ran the suite. No failures."
     let alone = follows_alone(prose, before, clause);
-    let everything = tokens.iter().take(3).any(|t| {
-        let word = prose.word(t);
-        ["everything", "all", "they", "it", "both"].iter().any(|w| word.eq_ignore_ascii_case(w))
-    });
+    let everything =
+        tokens.iter().take(3).any(|t| prose.is(t, &["everything", "all", "they", "it", "both"]));
+    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE.or(Tags::ADVERSATIVE)));
+    if (before.sentence != clause.sentence && !alone)
+        || !(labelled || everything || joined || completes || alone)
+    {
+        return Vec::new();
+    }
+    // "All pass (9/9)": said twice.
+    let again = tokens.first().is_some_and(|t| t.is('('))
+        && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
+    if again {
+        return Vec::new();
+    }
     let clear = clears(prose, tokens);
     let verdict = passing_at(prose, tokens).or(clear);
     // "… and has passed": the subject is that of the clause before.
@@ -67,8 +71,7 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     let plain = tokens.iter().all(|t| {
         !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
     });
-    if (before.sentence != clause.sentence && !alone)
-        || !(labelled || everything || goes_on || completes || alone)
+    if !(labelled || everything || goes_on || completes || alone)
         || !plain
         || is_fraction(prose, tokens)
         || some_fail(prose, clause)

@@ -3,7 +3,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
 use super::verdict::is_test_name;
-use crate::facts::{Execution, Facts, LatestRun, RunEnd};
+use crate::facts::{Execution, Facts, LatestRun, Reported, RunEnd};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
@@ -273,14 +273,19 @@ fn is_told_of(
 
 /// Whether a result that is no run of its own, such as the log of another machine, says so.
 fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
-    let kind = kind_of(said.family);
-    let results = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    results.filter(|(_, deed)| deed.written.is_empty()).any(|(execution, _)| {
-        let seen = summary(execution.text(), kind);
+    (0..count).rev().take(LOOK_BACK).any(|at| {
+        let reported = facts.index().reported(said.family, at, || {
+            let result = facts.deed(at).filter(|(_, deed)| deed.written.is_empty());
+            let seen = result.map(|(execution, _)| summary(execution.text(), kind_of(said.family)));
+            seen.map_or_else(Reported::default, |seen| Reported {
+                passed: seen.passed,
+                good: seen.verdict == Some(OutputVerdict::Passed),
+            })
+        });
         match said.number {
-            Some(number) => seen.passed == Some(number),
-            None if said.partly => seen.passed.is_some_and(|passed| passed > 0),
-            None => seen.verdict == Some(OutputVerdict::Passed),
+            Some(number) => reported.passed == Some(number),
+            None if said.partly => reported.passed.is_some_and(|passed| passed > 0),
+            None => reported.good,
         }
     })
 }

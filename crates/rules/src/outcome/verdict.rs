@@ -100,27 +100,8 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         return None;
     }
     tokens.iter().enumerate().position(|(i, token)| {
-        if is_tick(token) || (!token.quoted && prose.word(token).ends_with("lint-free")) {
-            return true;
-        }
-        // "the tests confirm it"
-        let tests = i.checked_sub(1).and_then(|i| tokens.get(i));
-        if prose.is(token, &["confirm", "confirms", "confirmed"])
-            && tests.is_some_and(|t| t.noun == Some(Family::Test))
-        {
-            return true;
-        }
-        if is_all_of_all(prose, token) || exits_with_zero(prose, tokens, i) {
-            return true;
-        }
-        // "every test went through"
-        let through = matches!(prose.word(token), "went" | "came" | "ran" | "go" | "goes")
-            && tokens.get(i + 1).is_some_and(|t| prose.word(t) == "through");
-        if through {
-            return true;
-        }
         if !token.has(Tags::PASSING) {
-            return false;
+            return passes_otherwise(prose, tokens, i);
         }
         let next = tokens.get(i + 1);
         next.is_none_or(|t| {
@@ -146,6 +127,27 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
                 )
         })
     })
+}
+
+/// The same without a word for it: a tick, "12/12", "exits with 0", "lint-free", "went through",
+/// "the tests confirm it".
+fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else { return false };
+    let word = prose.word(token);
+    let next = || tokens.get(at + 1).map_or("", |t| prose.word(t));
+    let test = || at.checked_sub(1).and_then(|i| tokens.get(i)?.noun) == Some(Family::Test);
+    let free = || word.len() > 8 && !token.quoted && word.ends_with("lint-free");
+    // Asked of every word.
+    let told = match word.as_bytes().first() {
+        Some(b'0'..=b'9') => is_all_of_all(prose, token),
+        Some(b'c' | b'C' | b'w' | b'g' | b'r' | b'e' | b'E') => {
+            (prose.is(token, &["confirm", "confirms", "confirmed"]) && test())
+                || (matches!(word, "went" | "came" | "ran" | "go" | "goes") && next() == "through")
+                || exits_with_zero(prose, tokens, at)
+        }
+        _ => is_tick(token),
+    };
+    told || free()
 }
 
 /// "12/12": all of so many.
@@ -240,7 +242,8 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let intact = || {
         let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
         let nothing = tokens.iter().enumerate().position(|(at, t)| {
-            prose.is(t, &["nothing"]) || (prose.is(t, &["no"]) && tests(at + 1))
+            t.has(Tags::NEGATION)
+                && (prose.is(t, &["nothing"]) || (prose.is(t, &["no"]) && tests(at + 1)))
         })?;
         let broke = tokens.get(nothing + 1..)?.iter().position(|t| {
             prose.is(t, &["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])

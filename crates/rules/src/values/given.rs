@@ -160,13 +160,16 @@ impl<'t> Given<'t> {
     /// back.
     pub(crate) fn sheets(&self, turn: usize, bytes: usize) -> Vec<Rc<Sheet<'t>>> {
         let near = self.near(turn, bytes).zip((0..self.until(turn)).rev());
-        let results = near.filter(|(text, _)| {
-            matches!(text.source, Source::Result(_))
-                && text.text.trim_start().starts_with(['{', '['])
+        let results = near.filter_map(|(text, at)| match text.source {
+            Source::Result(execution) if text.text.trim_start().starts_with(['{', '[']) => {
+                Some((text.text, at, execution))
+            }
+            _ => None,
         });
-        let sheet = |(text, at): (&Text<'t>, usize)| {
+        let sheet = |(text, at, execution)| {
             let mut sheets = self.sheets.borrow_mut();
-            let read = || self.parsed(at, text.text).map(|leaves| Rc::new(Sheet::of(&leaves)));
+            let read =
+                || self.parsed(at, text).map(|leaves| Rc::new(Sheet::of(&leaves, execution)));
             sheets.entry(at).or_insert_with(read).clone()
         };
         results.filter_map(sheet).collect()

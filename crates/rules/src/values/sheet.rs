@@ -8,6 +8,8 @@ use crate::facts::words_of;
 /// The members of a JSON text by name.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet<'t> {
+    /// The execution whose result it is.
+    pub(crate) execution: usize,
     columns: Vec<Column<'t>>,
 }
 
@@ -35,8 +37,8 @@ impl Column<'_> {
 }
 
 impl<'t> Sheet<'t> {
-    pub(crate) fn of(leaves: &Leaves<'t>) -> Self {
-        let mut sheet = Self::default();
+    pub(crate) fn of(leaves: &Leaves<'t>, execution: usize) -> Self {
+        let mut sheet = Self { execution, columns: Vec::new() };
         let mut places: HashMap<&str, usize> = HashMap::new();
         let nodes = leaves.nodes();
         for node in nodes {
