@@ -45,14 +45,30 @@ pub(super) fn done_otherwise(
     unknown.then_some(ActionVerdict::Absent(false))
 }
 
-/// Whether a command speaks of files like this one: `*.go`, for `a.go`.
+/// Whether a command speaks of files like this one, `*.go` for `a.go`, and of no other folder.
 fn speaks_of_kind(command: &str, path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let kind = name.rfind('.').and_then(|at| name.get(at..)).filter(|kind| kind.len() > 1);
     let ends = |at: usize, kind: &str| {
         command.get(at + kind.len()..).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
-    kind.is_some_and(|kind| command.match_indices(kind).any(|(at, _)| ends(at, kind)))
+    let kind = kind.is_some_and(|kind| command.match_indices(kind).any(|(at, _)| ends(at, kind)));
+    kind && {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~');
+        let mut folders = command
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '\'']))
+            .filter(|word| word.contains('/') && word.chars().all(plain))
+            .map(|word| word.trim_start_matches("./").trim_end_matches('/'))
+            .filter(|word| !word.is_empty() && !word.starts_with("s/"))
+            .peekable();
+        let holds = |folder: &str| {
+            path.starts_with(folder)
+                || path.contains(&format!("/{folder}/"))
+                || folder.rsplit_once('/').is_some_and(|(_, last)| path.starts_with(last))
+        };
+        folders.peek().is_none() || folders.any(holds)
+    }
 }
 
 /// Whether a command that failed did its work on the things all the same: what it said speaks of

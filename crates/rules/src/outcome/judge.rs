@@ -275,7 +275,9 @@ fn is_told_of(
 fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
     (0..count).rev().take(LOOK_BACK).any(|at| {
         let reported = facts.index().reported(said.family, at, || {
-            let result = facts.deed(at).filter(|(_, deed)| deed.written.is_empty());
+            let result = facts.deed(at).filter(|(execution, deed)| {
+                deed.written.is_empty() && may_report(execution.text(), said.family)
+            });
             let seen = result.map(|(execution, _)| summary(execution.text(), kind_of(said.family)));
             seen.map_or_else(Reported::default, |seen| Reported {
                 passed: seen.passed,
@@ -288,6 +290,15 @@ fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool 
             None => reported.good,
         }
     })
+}
+
+/// Whether a text has words with which runners of this kind say that all is well.
+fn may_report(text: &str, family: Family) -> bool {
+    let words: &[&str] = match family {
+        Family::Test => &["pass", "PASS", "ok", "OK"],
+        _ => &["rror", "uccess", "UCCESS", "inished", "uilt", "pass", "clean", "ssues", "arning"],
+    };
+    words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
 /// Whether the user told the agent how a check came out.
