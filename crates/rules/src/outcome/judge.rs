@@ -3,7 +3,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
 use super::verdict::is_test_name;
-use crate::facts::{Execution, Facts, LatestRun, Reported, RunEnd};
+use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, RunEnd, words_of};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
@@ -276,7 +276,9 @@ fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool 
     (0..count).rev().take(LOOK_BACK).any(|at| {
         let reported = facts.index().reported(said.family, at, || {
             let result = facts.deed(at).filter(|(execution, deed)| {
-                deed.written.is_empty() && may_report(execution.text(), said.family)
+                deed.written.is_empty()
+                    && !shows_file(deed)
+                    && may_report(execution.text(), said.family)
             });
             let seen = result.map(|(execution, _)| summary(execution.text(), kind_of(said.family)));
             seen.map_or_else(Reported::default, |seen| Reported {
@@ -290,6 +292,15 @@ fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool 
             None => reported.good,
         }
     })
+}
+
+/// Whether a tool shows what a file holds, and not what ran somewhere.
+fn shows_file(deed: &Deed<'_>) -> bool {
+    const RUNS: [&str; 9] =
+        ["log", "logs", "run", "runs", "job", "jobs", "workflow", "check", "checks"];
+    deed.shell.is_none()
+        && deed.families.has(Family::Read)
+        && !words_of(&deed.tool).iter().any(|word| RUNS.contains(&word.as_str()))
 }
 
 /// Whether a text has words with which runners of this kind say that all is well.
