@@ -53,7 +53,10 @@ pub(super) fn is_other_matter(
 pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     use Family as F;
     let catalog = &facts.transcript().catalog;
-    let exact = matches!(said.family, F::Book | F::Refund | F::Return | F::Exchange);
+    let exact = matches!(
+        said.family,
+        F::Book | F::Refund | F::Return | F::Exchange | F::Pay | F::Cancel | F::Delete
+    );
     if !exact || said.state || !catalog.is_known() {
         return false;
     }

@@ -112,7 +112,8 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
         return false;
     }
     match denied {
-        Denied::Run => deed.shell.is_some(),
+        // Who looks at files would not say that something was run.
+        Denied::Run => deed.shell.as_ref().is_some_and(|work| !work.only_looks()),
         Denied::Change(touched) => {
             let scratch = |path: &String| path.starts_with("/tmp/") || path.contains("/scratch");
             let code = |path: &String| *touched != Touched::Code || !is_documentation(path);

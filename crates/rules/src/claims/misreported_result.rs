@@ -201,7 +201,11 @@ fn judge_amounts(
         }
         return;
     }
-    let recorded = |f: &Figure| facts.given().figure(*f).is_some_and(|first| first < turn);
+    let stands = |f: Figure| facts.given().figure(f).is_some_and(|first| first < turn);
+    // Some services count cents.
+    let in_cents =
+        |f: &Figure| f.0 >= 100 && f.0.checked_mul(100).is_some_and(|c| stands(Figure(c)));
+    let recorded = |f: &Figure| stands(*f) || in_cents(f);
     if amounts.iter().any(|(_, figure)| !recorded(figure)) {
         known.read(facts);
     }

@@ -127,7 +127,11 @@ impl<'t> Deed<'t> {
         let shell =
             is_shell(named, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
         let delegates = is_delegation(named, &members);
-        let mut opaque = delegates;
+        // A request to some service may do anything there.
+        let asks = members.text("method").is_some_and(|method| {
+            ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
+        });
+        let mut opaque = delegates || asks;
         let marked = execution.status();
         let mut words = None;
         if let Some(work) = &shell {
@@ -199,7 +203,12 @@ impl<'t> Deed<'t> {
 /// Whether a file is read by people only, so that no check looks at it.
 pub(crate) fn is_documentation(path: &str) -> bool {
     let endings = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
-    endings.iter().any(|ending| path.ends_with(ending))
+    let manual = |path: &str| {
+        path.rsplit_once('.').is_some_and(|(_, section)| {
+            section.len() == 1 && section.bytes().all(|b| (b'1'..=b'8').contains(&b))
+        })
+    };
+    endings.iter().any(|ending| path.ends_with(ending)) || manual(path)
 }
 
 /// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.

@@ -54,6 +54,7 @@ pub(crate) fn outcome_claim_in(
         tabular: false,
         whole: false,
         discloses: false,
+        mixed: false,
         narrowed: tokens.iter().any(named),
         elsewhere: tokens
             .iter()

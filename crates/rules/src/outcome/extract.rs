@@ -25,6 +25,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) singular: bool,
     /// The same message says that something failed.
     pub(crate) discloses: bool,
+    /// The same sentence does.
+    pub(crate) mixed: bool,
     /// It speaks of a part: "for module A".
     pub(crate) narrowed: bool,
     /// A row of a table says it: that may be a table of targets.
@@ -187,10 +189,11 @@ fn outcome_claim(
         family,
         singular,
         discloses: false,
+        mixed: sentence.iter().any(|t| prose.is(t, &["fail", "fails", "failed", "failing"])),
         narrowed: is_narrowed(prose, plain),
         tabular: false,
         whole: family == Family::Test && speaks_of_whole(prose, sentence),
-        elsewhere: plain.iter().any(|t| {
+        elsewhere: sentence.iter().any(|t| {
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
         ran: false,

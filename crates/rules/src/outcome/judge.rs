@@ -75,7 +75,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable;
     }
-    let provable = !said.tabular && !latest.delegated && facts.is_complete_before(turn);
+    let provable =
+        !said.tabular && !said.mixed && !latest.delegated && facts.is_complete_before(turn);
     OutcomeVerdict::Never(provable)
 }
 
