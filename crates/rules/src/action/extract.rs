@@ -37,6 +37,8 @@ pub(crate) struct ActionClaim {
     pub(crate) state: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
+    /// Says in the passive what became of something that is not the user's.
+    pub(crate) of_others: bool,
     /// Says how a thing is found, whoever brought that about: only a failure on record speaks
     /// against it.
     pub(crate) as_found: bool,
@@ -96,7 +98,10 @@ fn action_claim(
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }
-    if is_talk(prose, predicate, &verb) || has_lasted(prose, predicate) {
+    if is_talk(prose, predicate, &verb)
+        || has_lasted(prose, predicate)
+        || is_looked_at(prose, predicate, &verb)
+    {
         return None;
     }
     let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
@@ -161,6 +166,11 @@ fn action_claim(
             || predicate.voice == Voice::PastPassive && !(predicate.emphatic || state || done),
         state,
         textual,
+        of_others: predicate.voice == Voice::PerfectPassive
+            && !prose
+                .tokens(predicate.subject_tokens.clone())
+                .iter()
+                .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, &["a", "an"])),
         as_found,
         verb,
         stem: None,
@@ -183,6 +193,23 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
             || all && tokens.get(1).is_some_and(|t| t.has(Tags::DONE));
         opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
     })
+}
+
+/// "I opened one page": to read it.
+fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    const READ: [&str; 15] = [
+        "page", "pages", "link", "links", "site", "sites", "website", "url", "article", "articles",
+        "result", "results", "file", "files", "document",
+    ];
+    const MADE: [&str; 9] =
+        ["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
+    let object = || prose.tokens(predicate.object_tokens.clone()).iter().take(5);
+    let named = |t: &Token| {
+        matches!(t.kind, TokenKind::Id | TokenKind::Identifier | TokenKind::Path | TokenKind::Url)
+    };
+    verb == "opened"
+        && object().any(|t| prose.is(t, &READ) || named(t))
+        && !object().any(|t| prose.is(t, &MADE))
 }
 
 /// "The connection has been established since 10:00": how long a thing has been so.

@@ -137,7 +137,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     {
         return verdict;
     }
-    if said.as_found {
+    if said.as_found || (said.of_others && only_reads(facts) && !was_asked_for(facts, said)) {
         return ActionVerdict::NotCheckable;
     }
     if receipt_vouches(facts, accepted, &ids) {
@@ -211,6 +211,13 @@ fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Op
                 && !facts.has_called(tool.name, turn)
         })
     })
+}
+
+/// Whether the agent had no tool to change anything with: what became of things was read.
+fn only_reads(facts: &Facts<'_>) -> bool {
+    let reads = Families::of(&[Family::Read, Family::Search, Family::Compute]);
+    facts.transcript().catalog.is_known()
+        && facts.tool_names().iter().all(|tool| tool.families.meets(reads))
 }
 
 /// "started", "rebooted"

@@ -5,7 +5,8 @@ use countersign_model::{Family, Object, ObjectKind};
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::mentions;
-use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Deed, Execution, Facts, Families, ShellWork, words_of};
+use crate::values::holds;
 
 /// How many of the latest executions are looked at.
 const LOOK_BACK: usize = 200;
@@ -25,9 +26,21 @@ pub(super) fn done_otherwise(
     let mut unknown = false;
     let count = facts.record().count_before(said.claim.turn);
     for at in (since..count).rev().take(LOOK_BACK) {
-        let Some((_, deed)) = facts.deed(at).filter(|(_, deed)| deed.status().succeeded()) else {
-            continue;
+        let Some((execution, deed)) = facts.deed(at) else { continue };
+        let repairs = |work: &ShellWork<'_>| {
+            ["--fix", "--write"].iter().any(|flag| work.command.contains(flag))
         };
+        // A fixer changes what it can, and fails for the rest.
+        if !files.is_empty() && deed.shell.as_ref().is_some_and(repairs) {
+            return Some(ActionVerdict::NotCheckable);
+        }
+        if !deed.status().succeeded() {
+            continue;
+        }
+        let unknown_doings = deed.opaque && deed.shell.is_none() && !deed.delegates;
+        if unknown_doings && !deed.is_note && speaks_of(said, execution) {
+            return Some(ActionVerdict::NotCheckable);
+        }
         if tells(said) && comments(deed) {
             return Some(ActionVerdict::Supported(Some(at)));
         }
@@ -43,6 +56,24 @@ pub(super) fn done_otherwise(
         }
     }
     unknown.then_some(ActionVerdict::Absent(false))
+}
+
+/// Whether a call of unknown doings, or its result, has something particular that the claim names:
+/// a number, an id, a name, the thing.
+fn speaks_of(said: &ActionClaim, execution: &Execution<'_>) -> bool {
+    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let stands = |word: &str| holds(arguments, word) || holds(execution.text(), word);
+    let text = said.claim.text.as_str();
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '"' | '`'));
+    let particular = words.skip(1).map(|word| word.trim_end_matches(['.', '!', ':', ';', '?']));
+    let mut particular = particular.filter(|word| {
+        let digits = word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
+        digits || (word.len() > 2 && word.starts_with(char::is_uppercase))
+    });
+    let stem = said.verb.get(..said.verb.len().min(5)).filter(|stem| stem.len() > 3);
+    particular.any(|word| stands(word.trim_start_matches(['$', '€', '£', '#'])))
+        || said.things.iter().any(|thing| thing.len() > 3 && stands(thing))
+        || stem.is_some_and(stands)
 }
 
 /// Whether a command speaks of files like this one, `*.go` for `a.go`, and of no other folder.
@@ -87,15 +118,27 @@ pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]
 
 /// Whether the claim is that somebody was told something, by whatever means.
 fn tells(said: &ActionClaim) -> bool {
-    const VERBS: [&str; 8] =
-        ["told", "informed", "notified", "replied", "responded", "answered", "posted", "commented"];
-    said.family == Family::Send && VERBS.contains(&said.verb.as_str())
+    const VERBS: [&str; 9] = [
+        "told",
+        "informed",
+        "notified",
+        "replied",
+        "responded",
+        "answered",
+        "posted",
+        "commented",
+        "messaged",
+    ];
+    let note =
+        || words_in(&said.claim.text).iter().any(|word| matches!(word.as_str(), "note" | "word"));
+    said.family == Family::Send
+        && (VERBS.contains(&said.verb.as_str()) || (said.verb == "sent" && note()))
 }
 
 /// Whether the deed left words for others where a thing is kept: a comment on a ticket.
 fn comments(deed: &Deed<'_>) -> bool {
-    let made = Families::of(&[Family::Create, Family::Update]);
-    let words = ["comment", "comments", "reply", "annotation"];
+    let made = Families::of(&[Family::Create, Family::Update, Family::Deploy]);
+    let words = ["comment", "comments", "reply", "annotation", "event", "notification"];
     deed.families.meets(made) && words_of(&deed.tool).iter().any(|w| words.contains(&w.as_str()))
 }
 

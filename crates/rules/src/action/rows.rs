@@ -61,6 +61,7 @@ fn claim_of(
         weak: false,
         state: false,
         textual: false,
+        of_others: false,
         as_found: false,
     }
 }

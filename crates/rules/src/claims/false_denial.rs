@@ -1,7 +1,9 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::action::{mentions, objects_in};
-use crate::facts::{Answer, Deed, Execution, Facts, Families, is_documentation, words_of};
+use crate::facts::{
+    Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation, words_of,
+};
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
 use crate::prose::{
@@ -45,8 +47,8 @@ impl Rule for FalseDenial {
 enum Denied {
     /// Any change of these.
     Change(Touched),
-    /// Any command.
-    Run,
+    /// Any command; else any program.
+    Run { commands: bool },
     /// One kind of act, on these things if any are named.
     Act(Family, Vec<Object>),
 }
@@ -91,7 +93,7 @@ fn judge(
             facts,
             &claim,
             Note::proven(match denied {
-                Denied::Run => {
+                Denied::Run { .. } => {
                     format!("the record shows that commands were run with `{}`", deed.tool)
                 }
                 Denied::Change(_) => format!("the record shows a change by `{}`", deed.tool),
@@ -112,8 +114,10 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
         return false;
     }
     match denied {
-        // Who looks at files would not say that something was run.
-        Denied::Run => deed.shell.as_ref().is_some_and(|work| !work.only_looks()),
+        // Who looks at files, or commits them, would not say that something was run.
+        Denied::Run { commands } => {
+            deed.shell.as_ref().is_some_and(|work| *commands || work.opaque || runs(work))
+        }
         Denied::Change(touched) => {
             let scratch = |path: &String| path.starts_with("/tmp/") || path.contains("/scratch");
             let code = |path: &String| *touched != Touched::Code || !is_documentation(path);
@@ -131,6 +135,13 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
                     }))
         }
     }
+}
+
+/// Whether a command line ran a program to see what it does.
+fn runs(work: &ShellWork<'_>) -> bool {
+    use Family as F;
+    let aside = |f| matches!(f, F::Read | F::Search | F::Commit | F::Push | F::Create);
+    !work.written.is_empty() || work.runs.iter().any(|run| !aside(run.family))
 }
 
 /// Whether the deed did an act of exactly this family.
@@ -250,7 +261,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     }
     if prose.language_of(clause) != Language::English {
         return denies_everything(prose, clause).map(|family| match family {
-            Family::Run => Denied::Run,
+            Family::Run => Denied::Run { commands: true },
             _ => Denied::Change(Touched::Files),
         });
     }
@@ -379,7 +390,8 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         }
         false => Touched::Anything,
     };
-    Some(if runs { Denied::Run } else { Denied::Change(touched) })
+    let commands = is(&["command", "commands"]);
+    Some(if runs { Denied::Run { commands } } else { Denied::Change(touched) })
 }
 
 /// "No API changes": changes of one kind are denied, not all.

@@ -260,6 +260,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     {
         return findings.supported(&claim, []);
     }
+    if count.kind == Some(Countable::Tests) && adds_up(answer, count) {
+        return findings.not_checkable(&claim);
+    }
     // "2,000 rows at a time", as the agent has set it.
     if count.number >= LARGE && is_set(facts, turn, count.number) {
         return findings.not_checkable(&claim);
@@ -430,6 +433,17 @@ fn has_line_of_files(text: &str, number: u64) -> bool {
 fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
     told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+}
+
+/// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers behind it make it up.
+fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
+    let prose = &answer.prose;
+    let from = prose.tokens.partition_point(|t| t.start < count.last.end);
+    let at = prose.sentences.partition_point(|sentence| sentence.tokens.end <= from);
+    let end = prose.sentences.get(at).map_or(from, |sentence| sentence.tokens.end);
+    let numbers = prose.tokens(from..end).iter().filter(|t| t.kind == TokenKind::Number);
+    let parts: Vec<u64> = numbers.filter_map(|t| prose.word(t).parse().ok()).collect();
+    parts.len() > 1 && parts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n)) == count.number
 }
 
 /// Whether the agent itself has put the number somewhere.

@@ -8,7 +8,7 @@ use countersign_model::{Catalog, Family, Status};
 
 use super::arguments::Members;
 use super::failure::reports_failure;
-use super::families::{Families, of_parts, of_tool};
+use super::families::{Families, of_arguments, of_parts, of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 
@@ -57,6 +57,7 @@ struct Named {
     delegates: bool,
     continues: bool,
     note: bool,
+    acts: bool,
 }
 
 impl Named {
@@ -71,6 +72,7 @@ impl Named {
             delegates: has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
             note: has(&["todo", "todos", "think", "thought"]),
+            acts: has(&["click", "press", "tap", "type", "keyboard", "mouse", "computer", "act"]),
         }
     }
 }
@@ -154,7 +156,12 @@ impl<'t> Deed<'t> {
             }
             opaque |= work.opaque;
         } else {
-            opaque |= families.has(Family::Run);
+            opaque |= families.has(Family::Run) && !named.note;
+            if families.is_empty() && !named.note && !named.continues && !delegates {
+                let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+                families = of_arguments(arguments);
+                opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
+            }
             words = Some(execution.text()).filter(|_| marked == Status::Completed);
         }
         let continues = named.continues;
@@ -198,6 +205,31 @@ impl<'t> Deed<'t> {
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
     }
+}
+
+/// Whether a tool whose name does not tell is told by an argument what to do.
+fn is_asked(members: &Members<'_>) -> bool {
+    const NAMES: [&str; 18] = [
+        "op",
+        "do",
+        "action",
+        "operation",
+        "request",
+        "query",
+        "code",
+        "command",
+        "service",
+        "method",
+        "intent",
+        "event",
+        "instruction",
+        "prompt",
+        "fn",
+        "func",
+        "function",
+        "endpoint",
+    ];
+    NAMES.iter().any(|name| members.has(name))
 }
 
 /// Whether a file is read by people only, so that no check looks at it.

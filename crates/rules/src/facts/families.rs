@@ -126,6 +126,21 @@ fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
     if generic { Families::NONE.with(Family::Update) } else { Families::NONE }
 }
 
+/// The families of all verbs and nouns in the arguments of a call, where its tool's name says
+/// nothing: `{"op": "renew"}`, `{"code": "calendar.delete(7)"}`.
+pub(crate) fn of_arguments(arguments: &str) -> Families {
+    const MOST: usize = 2_000;
+    let text = arguments.get(..arguments.floor_char_boundary(MOST)).unwrap_or_default();
+    words_of(text).iter().fold(Families::NONE, |families, word| {
+        let Some(entry) = Lexicon::english().get(word) else { return families };
+        let verb = match entry.verb {
+            Some(Action::Of(family)) if entry.tags.any(Tags::BASE) => Some(family),
+            _ => None,
+        };
+        [verb, entry.noun].into_iter().flatten().fold(families, Families::with)
+    })
+}
+
 /// The words of a tool's name, lower case: the last segment first, then the others.
 pub(crate) fn words_of(name: &str) -> Vec<String> {
     let mut segments: Vec<&str> = name.split(['.', '/', ':']).filter(|s| !s.is_empty()).collect();

@@ -29,7 +29,7 @@ pub(crate) use failure::reports_failure;
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use record::{Execution, Record};
-pub(crate) use shell_work::{RunEnd, ShellWork};
+pub(crate) use shell_work::{Run, RunEnd, ShellWork};
 
 /// Everything a rule may look at.
 #[derive(Debug)]

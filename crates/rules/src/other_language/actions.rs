@@ -52,6 +52,7 @@ pub(crate) fn action_claim(
         direct: direct && !listed,
         weak: is_weak(prose, clause, predicate, family),
         listed: Vec::new(),
+        of_others: false,
         as_found: false,
         textual: is_textual(prose, clause, family),
     })

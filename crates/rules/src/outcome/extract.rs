@@ -89,6 +89,9 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if is_tabular(prose, clause) || is_agenda(prose, clause) || looks_back(prose, clause) {
             continue;
         }
+        if is_order(prose, clause) {
+            continue;
+        }
         let mut checks = Vec::new();
         if clause.mood == Mood::Asserted {
             checks = checks_that_pass(prose, clause);
@@ -244,6 +247,26 @@ fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
     }
     let tokens = prose.tokens(named.clone());
     (0..tokens.len()).find_map(|at| Some((check_at(prose, tokens, at)?, named.start + at)))
+}
+
+/// "After that, check that all tests pass", "tests pass → tag → release": what is to be done, and
+/// in which order.
+fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let tokens = prose.tokens(sentence.tokens.clone());
+    if tokens.iter().filter(|t| t.is('→')).count() > 1 {
+        return true;
+    }
+    let before = prose.tokens(sentence.tokens.start..clause.tokens.end);
+    before.windows(2).enumerate().any(|(at, pair)| {
+        let [verb, that] = pair else { return false };
+        let orders = prose.is(verb, &["check", "verify", "ensure", "confirm", "sure"]);
+        let mut led = before.get(..at).unwrap_or_default().iter();
+        orders
+            && prose.is(that, &["that", "all", "the", "whether", "if"])
+            && !led.any(|t| t.has(Tags::AGENT) || prose.is(t, &["made"]))
+            && (at > 0 || verb.capital)
+    })
 }
 
 /// "✅ Tests (211)": a ticked item that names a check and nothing else.

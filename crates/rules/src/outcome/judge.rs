@@ -3,7 +3,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
 use super::verdict::is_test_name;
-use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, RunEnd, words_of};
+use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, words_of};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
@@ -65,8 +65,7 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                         || (!said.narrowed && excludes(said, execution))),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
-            RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
-            RunEnd::Running => OutcomeVerdict::NotCheckable,
+            RunEnd::Unknown | RunEnd::Running => OutcomeVerdict::Hidden(execution),
         };
     }
     if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
@@ -75,8 +74,18 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable;
     }
-    let provable =
-        !said.tabular && !said.mixed && !latest.delegated && facts.is_complete_before(turn);
+    let unknown = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(|(_, d)| {
+        let checks = |work: &ShellWork<'_>| {
+            said.family != Family::Test
+                || ["test", "verif"].iter().any(|word| work.command.contains(word))
+        };
+        d.shell.as_ref().is_some_and(|work| work.opaque && checks(work))
+    });
+    let provable = !said.tabular
+        && !said.mixed
+        && !unknown
+        && !latest.delegated
+        && facts.is_complete_before(turn);
     OutcomeVerdict::Never(provable)
 }
 
@@ -150,7 +159,10 @@ fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let mut ends: Vec<RunEnd> = Vec::new();
         if let Some(work) = &deed.shell {
-            ends.extend(work.runs.iter().filter(|r| vouches(r.family, family)).map(|r| r.end()));
+            let runs = work.runs.iter().filter(|r| vouches(r.family, family));
+            // Tests that fail were built, as a rule.
+            let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
+            ends.extend(runs.filter(tells).map(|r| r.end()));
             if ends.is_empty() && work.opaque {
                 // A script of the project's own may have run it: its output tells.
                 ends.extend(told(execution.text(), family));

@@ -277,6 +277,16 @@ pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
             let some = number.kind == TokenKind::Number && prose.word(number) != "0";
             some && fails(prose, word)
         })
+        // "3 ✅, 1 ⏱️ timeout"
+        || tokens.iter().enumerate().any(|(at, number)| {
+            let words = tokens.get(at + 1..(at + 4).min(tokens.len())).unwrap_or_default();
+            number.kind == TokenKind::Number
+                && prose.word(number) != "0"
+                && words
+                    .iter()
+                    .take_while(|t| t.kind != TokenKind::Number)
+                    .any(|t| prose.is(t, &["timeout", "timeouts"]))
+        })
 }
 
 /// The sum of a run in a runner's own form: "42 passed, 0 failed", "26 examples, 0 failures".
