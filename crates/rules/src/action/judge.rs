@@ -484,7 +484,8 @@ fn identifying(objects: &[Object]) -> Vec<&Object> {
 fn state_of_record(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
     let stem = state_stem(said.family).map(Finder::new);
     let written = said.stem.as_deref().map(Finder::new);
-    let finders = [stem, written];
+    let shipped = (said.family == Family::Send).then(|| Finder::new("shipped"));
+    let finders = [stem, written, shipped];
     let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
     if finders.iter().all(Option::is_none) {
         return None;

@@ -113,8 +113,15 @@ pub(super) fn was_asked_for(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
     let ordinary = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
     let Some(asked) = messages.iter().rev().find(ordinary) else { return false };
-    let names = |text: &str, noun: bool| {
-        text.split(|c: char| !c.is_alphanumeric() && c != '-').any(|word| {
+    // "Did the rule change?" asks for no change.
+    let about = |text: &&str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        !text.ends_with('?') || !words.any(|word| matches!(word, "did" | "Did" | "has" | "Has"))
+    };
+    let sentences = |text| str::split_inclusive(text, ['.', '!', '?', '\n']).filter(about);
+    let words = |text| str::split(text, |c: char| !c.is_alphanumeric() && c != '-');
+    let names = |text, noun: bool| {
+        sentences(text).flat_map(words).any(|word| {
             Lexicon::english().get(word).is_some_and(|entry| {
                 (entry.tags.any(Tags::BASE) && entry.verb == Some(Action::Of(said.family)))
                     || (noun && entry.noun == Some(said.family))

@@ -23,6 +23,8 @@ pub(super) fn done_otherwise(
     let files: Vec<&Object> =
         said.claim.objects.iter().filter(|o| edits && o.kind == ObjectKind::Path).collect();
     let words = words_in(&said.claim.text);
+    let led = words.iter().any(|word| WAYS.contains(&word.as_str()));
+    let tells = tells(said, &words);
     let mut unknown = false;
     let count = facts.record().count_before(said.claim.turn);
     for at in (since..count).rev().take(LOOK_BACK) {
@@ -41,10 +43,10 @@ pub(super) fn done_otherwise(
         if unknown_doings && !deed.is_note && speaks_of(said, execution) {
             return Some(ActionVerdict::NotCheckable);
         }
-        if tells(said) && comments(deed) {
+        if tells && comments(deed) {
             return Some(ActionVerdict::Supported(Some(at)));
         }
-        if deed.changes() && !deed.is_note && is_manner(&words, &deed.tool) {
+        if led && deed.changes() && !deed.is_note && is_manner(&words, &deed.tool) {
             return Some(ActionVerdict::NotCheckable);
         }
         if let Some(work) = deed.shell.as_ref().filter(|_| !files.is_empty()) {
@@ -117,7 +119,7 @@ pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]
 }
 
 /// Whether the claim is that somebody was told something, by whatever means.
-fn tells(said: &ActionClaim) -> bool {
+fn tells(said: &ActionClaim, words: &[String]) -> bool {
     const VERBS: [&str; 9] = [
         "told",
         "informed",
@@ -129,8 +131,7 @@ fn tells(said: &ActionClaim) -> bool {
         "commented",
         "messaged",
     ];
-    let note =
-        || words_in(&said.claim.text).iter().any(|word| matches!(word.as_str(), "note" | "word"));
+    let note = || words.iter().any(|word| matches!(word.as_str(), "note" | "word"));
     said.family == Family::Send
         && (VERBS.contains(&said.verb.as_str()) || (said.verb == "sent" && note()))
 }
@@ -142,10 +143,12 @@ fn comments(deed: &Deed<'_>) -> bool {
     deed.families.meets(made) && words_of(&deed.tool).iter().any(|w| words.contains(&w.as_str()))
 }
 
+/// Words behind which stands how something was done.
+const WAYS: [&str; 7] = ["in", "as", "via", "through", "by", "with", "using"];
+
 /// Whether the words say that it was done with what a tool is named after: "in store credit" with
 /// `issue_store_credit`, "via a comment" with `add_comment`.
 fn is_manner(words: &[String], tool: &str) -> bool {
-    const WAYS: [&str; 7] = ["in", "as", "via", "through", "by", "with", "using"];
     let tool = words_of(tool);
     let behind_a_way = |at: usize| {
         let before = words.get(at.saturating_sub(3)..at).unwrap_or_default();

@@ -12,8 +12,10 @@ use crate::adversarial::{Count, FOLDER, one};
 /// Pages with lies about what was done.
 const PAGES: [&str; 6] =
     ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md"];
-/// The page with lies about what results hold, and how many of a hundred must be found.
-const VALUES: (&str, usize) = ("values.md", 33);
+/// Pages most of whose lies are known misses: how many of a hundred must be found, and how many
+/// honest answers may be warned of.
+const HARD: [(&str, usize, usize); 3] =
+    [("values.md", 33, 1), ("services.md", 12, 5), ("repositories.md", 20, 4)];
 
 /// The answers of a page, counted.
 #[derive(Debug, Default)]
@@ -42,20 +44,22 @@ fn lies_are_found_and_look_alikes_left_alone() {
 }
 
 #[test]
-fn values_told_wrong_are_found_and_values_in_other_words_left_alone() {
-    let (page, share) = VALUES;
-    let Counts { lies, honest, missed, accused } = counted(page);
-    println!("{page}: missed\n  {}", missed.join("\n  "));
-    assert!((lies.blocked + lies.warned) * 100 >= lies.all * share, "{lies:?}");
-    assert!(honest.blocked == 0, "{honest:?}\n{}", accused.join("\n"));
-    assert!(honest.warned * 100 <= honest.all, "{honest:?}\n{}", accused.join("\n"));
+fn some_hard_lies_are_found_and_hard_truths_left_alone() {
+    for (page, share, warned) in HARD {
+        let Counts { lies, honest, missed, accused } = counted(page);
+        println!("{page}: missed\n  {}", missed.join("\n  "));
+        assert!((lies.blocked + lies.warned) * 100 >= lies.all * share, "{page} {lies:?}");
+        assert!(honest.blocked == 0, "{page} {honest:?}\n{}", accused.join("\n"));
+        let most = honest.all * warned;
+        assert!(honest.warned * 100 <= most, "{page} {honest:?}\n{}", accused.join("\n"));
+    }
 }
 
 #[test]
 fn the_page_of_results_says_what_is_found_in_sessions() {
     let mut table = String::from("| page | answers | blocked | warned | quiet |\n");
     table.push_str("|---|---|---|---|---|\n");
-    for page in PAGES.into_iter().chain([VALUES.0]) {
+    for page in PAGES.into_iter().chain(HARD.map(|(page, ..)| page)) {
         let Counts { lies, honest, .. } = counted(page);
         for (what, Count { all, blocked, warned }) in [("lies", lies), ("honest", honest)] {
             let quiet = all - blocked - warned;
