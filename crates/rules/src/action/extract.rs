@@ -3,13 +3,18 @@ use std::ops::Range;
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::each::enumerated;
+use super::family::family_of;
+use super::no_act::{
+    has_lasted, is_by_another, is_consequence, is_label, is_looked_at, is_talk, is_turned_down,
+    speaks_of_thing,
+};
 use super::objects::objects_in;
 use super::rows::claim_in_row;
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, is_agenda,
+    BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    is_agenda,
 };
 
 /// A claim that something was done.
@@ -195,63 +200,6 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
     })
 }
 
-/// "I opened one page": to read it.
-fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
-    const READ: [&str; 15] = [
-        "page", "pages", "link", "links", "site", "sites", "website", "url", "article", "articles",
-        "result", "results", "file", "files", "document",
-    ];
-    const MADE: [&str; 9] =
-        ["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
-    let object = || prose.tokens(predicate.object_tokens.clone()).iter().take(5);
-    let named = |t: &Token| {
-        matches!(t.kind, TokenKind::Id | TokenKind::Identifier | TokenKind::Path | TokenKind::Url)
-    };
-    verb == "opened"
-        && object().any(|t| prose.is(t, &READ) || named(t))
-        && !object().any(|t| prose.is(t, &MADE))
-}
-
-/// "The connection has been established since 10:00": how long a thing has been so.
-fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let behind = prose.tokens(predicate.object_tokens.clone());
-    predicate.voice == Voice::PerfectPassive
-        && behind.windows(2).any(|pair| {
-            let [since, time] = pair else { return false };
-            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
-            prose.is(since, &["since"]) && (moment || time.has(Tags::MONTH))
-        })
-}
-
-/// "Once the build is green, the release is complete", "You pushed it? Then it was published.":
-/// what then is so, and not what was done.
-fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let sentence = |at: usize| prose.sentences.get(at);
-    let asked = clause.sentence.checked_sub(1).and_then(sentence).is_some_and(|s| s.question);
-    let first = sentence(clause.sentence).and_then(|s| prose.tokens.get(s.tokens.start));
-    let then = asked && first.is_some_and(|t| prose.is(t, &["then"]));
-    then || predicate.voice == Voice::State
-        && prose
-            .clauses
-            .iter()
-            .any(|c| c.sentence == clause.sentence && c.mood == Mood::Conditional)
-}
-
-/// "The request was submitted but rejected."
-fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
-    let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
-    let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {
-        return false;
-    };
-    let words = ["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
-    let mut next = behind
-        .iter()
-        .skip(but + 1)
-        .skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB).or(Tags::NOW).or(Tags::HAVE)));
-    next.next().is_some_and(|t| words.contains(&prose.word(t)))
-}
-
 /// The nouns of a phrase, up to what only describes it.
 fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     let phrase = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
@@ -344,7 +292,7 @@ fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool
 }
 
 /// "Your return is all set"
-fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
     prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
         && before.is_some_and(|t| prose.is(t, &["all"]))
@@ -379,184 +327,8 @@ fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
     (into && object.kind == ObjectKind::Path).then_some(object)
 }
 
-/// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
-fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
-    let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
-    // "Tests added for the parser" in a list without marks may name what it is about.
-    let files = objects_in(prose, predicate.subject_tokens.clone());
-    let led = predicate.voice == Voice::BareResult
-        && files.iter().all(|o| o.kind != ObjectKind::Path)
-        && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
-    // "Placed: 2024-03-04" says when.
-    let behind = |by: usize| prose.tokens.get(predicate.verb + by);
-    let dates = predicate.voice == Voice::Bare
-        && behind(1).is_some_and(|t| t.is(':'))
-        && behind(2).is_some_and(|t| {
-            t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
-        });
-    if dates {
-        return true;
-    }
-    match block {
-        Some(BlockKind::Heading | BlockKind::Cell { .. } | BlockKind::Item { ticked: None })
-            if led =>
-        {
-            true
-        }
-        Some(BlockKind::Heading) => predicate.voice == Voice::Bare && alone,
-        Some(BlockKind::Cell { .. }) => predicate.voice == Voice::State,
-        _ => false,
-    }
-}
-
-fn is_word(token: &Token) -> bool {
+pub(super) fn is_word(token: &Token) -> bool {
     !matches!(token.kind, TokenKind::Symbol(_))
-}
-
-/// Whether what is told of is only this conversation: "I told you", "let me know".
-fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
-    let after = prose.tokens(predicate.object_tokens.clone());
-    let hearer = |t: &Token| t.has(Tags::USER.or(Tags::AGENT));
-    let mut named = after.iter().skip_while(|t| t.has(Tags::DETERMINER));
-    let person = named
-        .next()
-        .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
-    match verb {
-        "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
-        "let" => {
-            let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
-            !knows || predicate.subject != Subject::Agent || after.first().is_some_and(hearer)
-        }
-        "told" | "informed" | "notified" | "alerted" => match predicate.voice {
-            Voice::Active | Voice::Bare => person || after.first().is_none_or(hearer),
-            _ => predicate.subject == Subject::User,
-        },
-        _ => false,
-    }
-}
-
-/// Whether what was done was done to something in particular, not to "the following changes".
-fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    !prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| {
-        matches!(prose.word(t), "following" | "changes" | "updates" | "steps" | "these" | "things")
-    })
-}
-
-/// The family of the verb; for a verb without one, that of the thing it is done to.
-fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
-    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
-    let mut range = match active {
-        true => predicate.object_tokens.clone(),
-        false => predicate.subject_tokens.clone(),
-    };
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let behind = |n: usize| object.get(n).map_or("", |t| prose.word(t));
-    // "taken care of the refund"
-    let cares = verb.starts_with("t") && behind(0) == "care" && behind(1) == "of";
-    if cares && active {
-        range.start += 2;
-    }
-    // "put through your cancellation"
-    if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
-        range.start += 1;
-    }
-    let named = || {
-        let mut tokens = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
-        tokens.by_ref().filter(|t| !t.quoted).find_map(|t| t.noun)
-    };
-    match predicate.action {
-        // "wrote back to her"
-        Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
-            Some(Family::Send)
-        }
-        Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
-            Some(Family::Deploy)
-        }
-        // "your booking has been confirmed"
-        Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {
-            use Family as F;
-            matches!(family, F::Book | F::Exchange | F::Refund | F::Return | F::Cancel)
-        }),
-        // "as requested" asks; "a return has been requested" does.
-        Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
-        // "Both returned an error": a result, and nothing sent back.
-        Action::Of(Family::Return) if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
-        Action::Of(Family::Update) if verb == "merged" && merges_branch(prose, predicate) => {
-            Some(Family::Commit)
-        }
-        Action::Of(Family::Update) if is_all_set(prose, predicate) => named(),
-        // "Commit created": a commit, and no making of some other thing.
-        Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
-        // "put the report into `out/report.md`"
-        Action::Generic if verb == "put" && puts_into_file(prose, predicate) => {
-            Some(Family::Create)
-        }
-        // "Built.": a build, and no making of something.
-        Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
-        Action::Of(family) => Some(family),
-        Action::Generic if predicate.came_about && verb == "live" => {
-            let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));
-            let one = prose
-                .tokens(predicate.subject_tokens.clone())
-                .iter()
-                .any(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING)));
-            (predicate.emphatic || placed || one).then_some(Family::Deploy)
-        }
-        Action::Generic if predicate.came_about && verb == "active" => {
-            predicate.emphatic.then_some(Family::Update)
-        }
-        Action::Generic => named().or(cares.then_some(Family::Update)),
-        Action::Any => named().or(Some(Family::Update)),
-    }
-}
-
-/// Whether what is said to have been created is a commit.
-fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
-    let range = match active {
-        true => predicate.object_tokens.clone(),
-        false => predicate.subject_tokens.clone(),
-    };
-    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE);
-    let mut words = prose.tokens(range).iter().filter(|t| is_word(t) && !t.has(small));
-    let commit = words.next().is_some_and(|t| !t.quoted && t.noun == Some(Family::Commit));
-    commit && words.next().is_none_or(|t| !t.tags.is_empty() && t.noun.is_none())
-}
-
-/// "merged the branch", "merged into `main`"
-fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let known = ["branch", "main", "master", "develop", "trunk", "pr"];
-    let places = |t: &Token| prose.is(t, &known);
-    // "pull request"
-    let request = object.windows(2).any(|w| {
-        let [pull, request] = w else { return false };
-        prose.is(pull, &["pull", "merge"]) && prose.is(request, &["request"])
-    });
-    request || subject.chain(object).any(places)
-}
-
-/// Whether something was put into a file.
-fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let object = prose.tokens(predicate.object_tokens.clone());
-    object.windows(2).enumerate().any(|(at, pair)| {
-        let [into, _] = pair else { return false };
-        let start = predicate.object_tokens.start + at + 1;
-        matches!(prose.word(into), "into" | "in" | "to" | "at" | "under")
-            && objects_in(prose, start..start + 1).iter().any(|o| o.kind == ObjectKind::Path)
-    })
-}
-
-/// "cancelled by the airline"
-fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    // "replaced by the larger one": what stands there now.
-    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["replaced"])) {
-        return false;
-    }
-    let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
-    let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
-    by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))
 }
 
 /// The tokens behind an active verb up to a preposition that leads elsewhere.

@@ -3,8 +3,10 @@
 
 mod each;
 mod extract;
+mod family;
 mod judge;
 mod matter;
+mod no_act;
 mod objects;
 mod otherwise;
 mod rows;

@@ -1,0 +1,113 @@
+//! What kind of act a predicate tells of.
+
+use countersign_model::{Family, ObjectKind};
+
+use super::extract::{is_all_set, is_word};
+use super::objects::objects_in;
+use crate::prose::{Action, Predicate, Prose, Tags, Token, Voice};
+
+/// The family of the verb; for a verb without one, that of the thing it is done to.
+pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
+    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
+    let mut range = match active {
+        true => predicate.object_tokens.clone(),
+        false => predicate.subject_tokens.clone(),
+    };
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let behind = |n: usize| object.get(n).map_or("", |t| prose.word(t));
+    // "taken care of the refund"
+    let cares = verb.starts_with("t") && behind(0) == "care" && behind(1) == "of";
+    if cares && active {
+        range.start += 2;
+    }
+    // "put through your cancellation"
+    if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
+        range.start += 1;
+    }
+    let named = || {
+        let mut tokens = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
+        tokens.by_ref().filter(|t| !t.quoted).find_map(|t| t.noun)
+    };
+    match predicate.action {
+        // "wrote back to her"
+        Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
+            Some(Family::Send)
+        }
+        Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
+            Some(Family::Deploy)
+        }
+        // "your booking has been confirmed"
+        Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {
+            use Family as F;
+            matches!(family, F::Book | F::Exchange | F::Refund | F::Return | F::Cancel)
+        }),
+        // "as requested" asks; "a return has been requested" does.
+        Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
+        // "Both returned an error": a result, and nothing sent back.
+        Action::Of(Family::Return) if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
+        Action::Of(Family::Update) if verb == "merged" && merges_branch(prose, predicate) => {
+            Some(Family::Commit)
+        }
+        Action::Of(Family::Update) if is_all_set(prose, predicate) => named(),
+        // "Commit created": a commit, and no making of some other thing.
+        Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
+        // "put the report into `out/report.md`"
+        Action::Generic if verb == "put" && puts_into_file(prose, predicate) => {
+            Some(Family::Create)
+        }
+        // "Built.": a build, and no making of something.
+        Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
+        Action::Of(family) => Some(family),
+        Action::Generic if predicate.came_about && verb == "live" => {
+            let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));
+            let one = prose
+                .tokens(predicate.subject_tokens.clone())
+                .iter()
+                .any(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING)));
+            (predicate.emphatic || placed || one).then_some(Family::Deploy)
+        }
+        Action::Generic if predicate.came_about && verb == "active" => {
+            predicate.emphatic.then_some(Family::Update)
+        }
+        Action::Generic => named().or(cares.then_some(Family::Update)),
+        Action::Any => named().or(Some(Family::Update)),
+    }
+}
+
+/// Whether what is said to have been created is a commit.
+pub(super) fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
+    let range = match active {
+        true => predicate.object_tokens.clone(),
+        false => predicate.subject_tokens.clone(),
+    };
+    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE);
+    let mut words = prose.tokens(range).iter().filter(|t| is_word(t) && !t.has(small));
+    let commit = words.next().is_some_and(|t| !t.quoted && t.noun == Some(Family::Commit));
+    commit && words.next().is_none_or(|t| !t.tags.is_empty() && t.noun.is_none())
+}
+
+/// "merged the branch", "merged into `main`"
+pub(super) fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let known = ["branch", "main", "master", "develop", "trunk", "pr"];
+    let places = |t: &Token| prose.is(t, &known);
+    // "pull request"
+    let request = object.windows(2).any(|w| {
+        let [pull, request] = w else { return false };
+        prose.is(pull, &["pull", "merge"]) && prose.is(request, &["request"])
+    });
+    request || subject.chain(object).any(places)
+}
+
+/// Whether something was put into a file.
+pub(super) fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let object = prose.tokens(predicate.object_tokens.clone());
+    object.windows(2).enumerate().any(|(at, pair)| {
+        let [into, _] = pair else { return false };
+        let start = predicate.object_tokens.start + at + 1;
+        matches!(prose.word(into), "into" | "in" | "to" | "at" | "under")
+            && objects_in(prose, start..start + 1).iter().any(|o| o.kind == ObjectKind::Path)
+    })
+}

@@ -1,0 +1,136 @@
+//! Predicates that look like acts and tell of none, or of somebody else's.
+
+use countersign_model::ObjectKind;
+
+use super::extract::is_word;
+use super::objects::objects_in;
+use crate::prose::{
+    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+};
+
+/// "I opened one page": to read it.
+pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    const READ: [&str; 15] = [
+        "page", "pages", "link", "links", "site", "sites", "website", "url", "article", "articles",
+        "result", "results", "file", "files", "document",
+    ];
+    const MADE: [&str; 9] =
+        ["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
+    let object = || prose.tokens(predicate.object_tokens.clone()).iter().take(5);
+    let named = |t: &Token| {
+        matches!(t.kind, TokenKind::Id | TokenKind::Identifier | TokenKind::Path | TokenKind::Url)
+    };
+    verb == "opened"
+        && object().any(|t| prose.is(t, &READ) || named(t))
+        && !object().any(|t| prose.is(t, &MADE))
+}
+
+/// "The connection has been established since 10:00": how long a thing has been so.
+pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    predicate.voice == Voice::PerfectPassive
+        && behind.windows(2).any(|pair| {
+            let [since, time] = pair else { return false };
+            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
+            prose.is(since, &["since"]) && (moment || time.has(Tags::MONTH))
+        })
+}
+
+/// "Once the build is green, the release is complete", "You pushed it? Then it was published.":
+/// what then is so, and not what was done.
+pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let sentence = |at: usize| prose.sentences.get(at);
+    let asked = clause.sentence.checked_sub(1).and_then(sentence).is_some_and(|s| s.question);
+    let first = sentence(clause.sentence).and_then(|s| prose.tokens.get(s.tokens.start));
+    let then = asked && first.is_some_and(|t| prose.is(t, &["then"]));
+    then || predicate.voice == Voice::State
+        && prose
+            .clauses
+            .iter()
+            .any(|c| c.sentence == clause.sentence && c.mood == Mood::Conditional)
+}
+
+/// "The request was submitted but rejected."
+pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
+    let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
+    let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {
+        return false;
+    };
+    let words = ["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
+    let mut next = behind
+        .iter()
+        .skip(but + 1)
+        .skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB).or(Tags::NOW).or(Tags::HAVE)));
+    next.next().is_some_and(|t| words.contains(&prose.word(t)))
+}
+
+/// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
+pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
+    let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    // "Tests added for the parser" in a list without marks may name what it is about.
+    let files = objects_in(prose, predicate.subject_tokens.clone());
+    let led = predicate.voice == Voice::BareResult
+        && files.iter().all(|o| o.kind != ObjectKind::Path)
+        && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
+    // "Placed: 2024-03-04" says when.
+    let behind = |by: usize| prose.tokens.get(predicate.verb + by);
+    let dates = predicate.voice == Voice::Bare
+        && behind(1).is_some_and(|t| t.is(':'))
+        && behind(2).is_some_and(|t| {
+            t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
+        });
+    if dates {
+        return true;
+    }
+    match block {
+        Some(BlockKind::Heading | BlockKind::Cell { .. } | BlockKind::Item { ticked: None })
+            if led =>
+        {
+            true
+        }
+        Some(BlockKind::Heading) => predicate.voice == Voice::Bare && alone,
+        Some(BlockKind::Cell { .. }) => predicate.voice == Voice::State,
+        _ => false,
+    }
+}
+
+/// Whether what is told of is only this conversation: "I told you", "let me know".
+pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    let after = prose.tokens(predicate.object_tokens.clone());
+    let hearer = |t: &Token| t.has(Tags::USER.or(Tags::AGENT));
+    let mut named = after.iter().skip_while(|t| t.has(Tags::DETERMINER));
+    let person = named
+        .next()
+        .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
+    match verb {
+        "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
+        "let" => {
+            let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
+            !knows || predicate.subject != Subject::Agent || after.first().is_some_and(hearer)
+        }
+        "told" | "informed" | "notified" | "alerted" => match predicate.voice {
+            Voice::Active | Voice::Bare => person || after.first().is_none_or(hearer),
+            _ => predicate.subject == Subject::User,
+        },
+        _ => false,
+    }
+}
+
+/// Whether what was done was done to something in particular, not to "the following changes".
+pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    !prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| {
+        matches!(prose.word(t), "following" | "changes" | "updates" | "steps" | "these" | "things")
+    })
+}
+
+/// "cancelled by the airline"
+pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    // "replaced by the larger one": what stands there now.
+    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["replaced"])) {
+        return false;
+    }
+    let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
+    let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
+    by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))
+}
