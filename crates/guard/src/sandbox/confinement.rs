@@ -159,19 +159,7 @@ impl Sandbox {
         if self.helper.is_empty() {
             return Abilities::none("no helper program is named that could confine commands");
         }
-        let plan = Plan {
-            profile: Profile::Workspace,
-            read: vec![PathBuf::from("/usr")],
-            list: Vec::new(),
-            write: Vec::new(),
-            devices: Vec::new(),
-            unix_sockets: false,
-            identity: None,
-            limits: Limits::default(),
-            own_namespaces: false,
-            strict: false,
-            program: Vec::new(),
-        };
+        let plan = Plan::to_read(Profile::Workspace, vec![PathBuf::from("/usr")]);
         let held = super::linux::Holding::of(&plan, &super::Kept::default())
             .and_then(|holding| super::linux::attempt(&holding).map(|()| holding));
         let holding = match held {

@@ -31,6 +31,26 @@ pub(crate) struct Plan {
     pub(crate) program: Vec<String>,
 }
 
+#[cfg(target_os = "linux")]
+impl Plan {
+    /// A plan by which some folders may be read, and nothing else.
+    pub(crate) fn to_read(profile: Profile, read: Vec<PathBuf>) -> Self {
+        Self {
+            profile,
+            read,
+            list: Vec::new(),
+            write: Vec::new(),
+            devices: Vec::new(),
+            unix_sockets: false,
+            identity: None,
+            limits: Limits::default(),
+            own_namespaces: false,
+            strict: false,
+            program: Vec::new(),
+        }
+    }
+}
+
 /// What the helper answers before it becomes the command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

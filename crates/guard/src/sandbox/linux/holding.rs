@@ -112,19 +112,8 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        Plan {
-            profile: Profile::Workspace,
-            read: vec![PathBuf::from("/")],
-            list: Vec::new(),
-            write: vec![std::env::temp_dir()],
-            devices: Vec::new(),
-            unix_sockets: false,
-            identity: None,
-            limits: Limits::default(),
-            own_namespaces: false,
-            strict: false,
-            program: Vec::new(),
-        }
+        let plan = Plan::to_read(Profile::Workspace, vec![PathBuf::from("/")]);
+        Plan { write: vec![std::env::temp_dir()], ..plan }
     }
 
     fn holding() -> Holding {

@@ -79,23 +79,10 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::super::super::Limits;
     use super::*;
 
     fn plan(profile: Profile, read: &[&Path]) -> Plan {
-        Plan {
-            profile,
-            read: read.iter().map(PathBuf::from).collect(),
-            list: Vec::new(),
-            write: Vec::new(),
-            devices: Vec::new(),
-            unix_sockets: false,
-            identity: None,
-            limits: Limits::default(),
-            own_namespaces: false,
-            strict: false,
-            program: Vec::new(),
-        }
+        Plan::to_read(profile, read.iter().map(PathBuf::from).collect())
     }
 
     /// Another thing of the same name is not what was granted.
