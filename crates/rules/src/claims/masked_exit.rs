@@ -35,6 +35,11 @@ impl Rule for MaskedExit {
                     format!("the status of the latest {} run was hidden", said.noun()),
                     "run it without a pipe or a fallback behind it, or with `set -o pipefail`",
                 ),
+                OutcomeVerdict::Running(execution) => (
+                    execution,
+                    format!("the latest {} run has not ended", said.noun()),
+                    "wait for its end, and read its output",
+                ),
                 _ => continue,
             };
             let note = Note::suspected(message).help(help).evidence([facts.evidence(execution)]);

@@ -46,7 +46,9 @@ impl Rule for UnverifiedOutcome {
                 ),
                 OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
                 // CS015 speaks of these.
-                OutcomeVerdict::Empty(_) | OutcomeVerdict::Hidden(_) => {}
+                OutcomeVerdict::Empty(_)
+                | OutcomeVerdict::Hidden(_)
+                | OutcomeVerdict::Running(_) => {}
             }
         }
     }

@@ -21,6 +21,8 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
     Empty(&'f Execution<'t>),
     /// The latest run's status was hidden, and it said nothing.
     Hidden(&'f Execution<'t>),
+    /// The latest run has not ended.
+    Running(&'f Execution<'t>),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -65,7 +67,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                         || (!said.narrowed && excludes(said, execution))),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
-            RunEnd::Unknown | RunEnd::Running => OutcomeVerdict::Hidden(execution),
+            RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
+            RunEnd::Running => OutcomeVerdict::Running(execution),
         };
     }
     if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
