@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use aho_corasick::AhoCorasick;
 use countersign_model::Family;
+use rustc_hash::FxHashMap;
 
 use super::families::Families;
 use super::shell_work::RunEnd;
@@ -27,7 +28,7 @@ pub(crate) struct Index {
     /// By the kind of a check: its latest run, as far as anybody asked.
     checks: RefCell<HashMap<Family, LatestRun>>,
     /// By the kind of a check, and by execution: what its result says of such checks.
-    reported: RefCell<HashMap<(Family, usize), Reported>>,
+    reported: RefCell<FxHashMap<(Family, usize), Reported>>,
     /// What the deeds that change something speak of.
     holders: OnceCell<Holders>,
     /// Ran a command line.
