@@ -2,6 +2,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 mod command;
+mod doings;
 mod effects;
 mod limits;
 mod quoting;

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
-    Activity, ActivityKind, Command, Direction, Effect, Git, OutputVerdict, Redirect, Scope,
-    Script, Status as Reach, Target, Word, WordKind, activities, exit_code_in_text, summary,
+    Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
+    Word, WordKind, activities, exit_code_in_text, summary,
 };
 
 use super::arguments::Members;
@@ -78,7 +78,7 @@ impl<'t> ShellWork<'t> {
         let runs = found.iter().filter_map(|a| Run::of(a, &script, outcome, alone)).collect();
         let writes = script.writes();
         let open = |word: &Word| word.kind != WordKind::Literal || word.text == ".";
-        let by_code = || script.commands().iter().any(writes_by_code);
+        let by_code = || script.commands().iter().any(Command::writes_by_code);
         let writes_unnamed = writes.iter().any(|w| open(&w.path)) || by_code();
         let deletes = writes.iter().any(|w| matches!(w.effect, Effect::Deleted | Effect::Moved));
         let written = writes
@@ -87,13 +87,9 @@ impl<'t> ShellWork<'t> {
             .filter(|path| !path.starts_with("/dev/"))
             .collect();
         let opaque = is_opaque(&script, &found);
-        let changes_data = script.commands().iter().any(changes_data);
-        let unpacks = script.commands().iter().any(unpacks);
-        let restores = script.commands().iter().any(|command| {
-            let sub = command.args.iter().find(|word| !word.text.starts_with('-'));
-            let back = ["checkout", "restore", "reset", "stash", "revert", "clean"];
-            command.program() == Some("git") && sub.is_some_and(|w| back.contains(&w.text.as_str()))
-        });
+        let changes_data = script.commands().iter().any(Command::changes_data);
+        let unpacks = script.commands().iter().any(Command::unpacks);
+        let restores = script.commands().iter().any(Command::restores);
         Some(Self {
             command,
             runs,
@@ -234,91 +230,6 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
         let writes = script.writes().iter().any(|w| w.command == index);
         !known && !writes && !INERT.contains(&program)
     })
-}
-
-/// Whether a command runs code that stands on its line and writes, or edits what it is handed.
-fn writes_by_code(command: &Command) -> bool {
-    const WRITING: [&str; 14] = [
-        "write",
-        "rename",
-        "unlink",
-        "remove",
-        "copy",
-        "replace",
-        "save",
-        "dump",
-        "to_csv",
-        "to_json",
-        "to_excel",
-        "to_parquet",
-        "'w'",
-        "\"w\"",
-    ];
-    let program = command.program().unwrap_or_default();
-    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let writes = |code: &Word| WRITING.iter().any(|word| code.text.contains(word));
-    let flagged = || {
-        command.args.windows(2).any(|pair| {
-            let [flag, code] = pair else { return false };
-            matches!(flag.text.as_str(), "-c" | "-e" | "-r" | "eval") && writes(code)
-        })
-    };
-    let inline = |target: &Target| matches!(target, Target::Text(code) if writes(code));
-    // `… | xargs sed -i s/a/b/`
-    let in_place = || {
-        let flags = ["-i", "-pi", "--in-place"];
-        command.args.iter().any(|word| flags.iter().any(|flag| word.text.starts_with(flag)))
-            && command.args.iter().filter(|word| !word.text.starts_with('-')).count() < 2
-    };
-    match name {
-        "sed" | "gsed" => in_place(),
-        "python" | "node" | "ruby" | "perl" | "php" | "deno" | "bun" => {
-            flagged()
-                || command.redirects.iter().any(|redirect| inline(&redirect.target))
-                || (name == "perl" && in_place())
-        }
-        _ => false,
-    }
-}
-
-/// Whether a command makes a project from a template, clones one, or opens an archive.
-fn unpacks(command: &Command) -> bool {
-    let Some(program) = command.program() else { return false };
-    let words = || command.args.iter().map(|word| word.text.as_str());
-    let makes = |word: &str| {
-        word.starts_with("create") || matches!(word, "new" | "init" | "generate" | "startproject")
-    };
-    match program {
-        "unzip" | "cookiecutter" | "degit" => true,
-        "tar" => words().next().is_some_and(|flags| flags.contains('x')),
-        "git" => words().any(|word| word == "clone"),
-        "npm" | "npx" | "pnpm" | "yarn" | "bun" | "bunx" | "cargo" | "rails" | "django-admin"
-        | "dotnet" | "ng" | "nest" | "poetry" | "uv" | "composer" | "flutter" => {
-            words().take(2).any(makes)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a command is a database's own client and is given more than questions.
-fn changes_data(command: &Command) -> bool {
-    const CLIENTS: [&str; 8] =
-        ["psql", "mysql", "mariadb", "sqlite3", "duckdb", "mongosh", "sqlcmd", "clickhouse-client"];
-    const CHANGING: [&str; 8] =
-        ["insert", "update", "delete", "alter", "create", "drop", "truncate", "replace"];
-    let changes = |word: &Word| {
-        let mut words = word.text.split(|c: char| !c.is_ascii_alphabetic());
-        words.any(|word| CHANGING.iter().any(|known| word.eq_ignore_ascii_case(known)))
-    };
-    let input = |redirect: &Redirect| match &redirect.target {
-        Target::File(_) => redirect.direction == Direction::Read,
-        Target::Text(text) => changes(text),
-        _ => false,
-    };
-    let file = |word: &Word| matches!(word.text.as_str(), "-f" | "--file" | "-i");
-    command.program().is_some_and(|program| CLIENTS.contains(&program))
-        && (command.args.iter().any(|word| file(word) || changes(word))
-            || command.redirects.iter().any(input))
 }
 
 impl RunEnd {

@@ -1,0 +1,151 @@
+//! What a command does to files and data that its words do not name one by one.
+
+use super::command::{Command, Direction, Redirect, Target, Word};
+
+impl Command {
+    /// Whether it runs code that stands on its line and writes, or edits what it is handed.
+    #[must_use]
+    pub fn writes_by_code(&self) -> bool {
+        const WRITING: [&str; 14] = [
+            "write",
+            "rename",
+            "unlink",
+            "remove",
+            "copy",
+            "replace",
+            "save",
+            "dump",
+            "to_csv",
+            "to_json",
+            "to_excel",
+            "to_parquet",
+            "'w'",
+            "\"w\"",
+        ];
+        let program = self.program().unwrap_or_default();
+        let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let writes = |code: &Word| WRITING.iter().any(|word| code.text.contains(word));
+        let flagged = || {
+            self.args.windows(2).any(|pair| {
+                let [flag, code] = pair else { return false };
+                matches!(flag.text.as_str(), "-c" | "-e" | "-r" | "eval") && writes(code)
+            })
+        };
+        let inline = |target: &Target| matches!(target, Target::Text(code) if writes(code));
+        // `… | xargs sed -i s/a/b/`
+        let in_place = || {
+            let flags = ["-i", "-pi", "--in-place"];
+            self.args.iter().any(|word| flags.iter().any(|flag| word.text.starts_with(flag)))
+                && self.args.iter().filter(|word| !word.text.starts_with('-')).count() < 2
+        };
+        match name {
+            "sed" | "gsed" => in_place(),
+            "python" | "node" | "ruby" | "perl" | "php" | "deno" | "bun" => {
+                flagged()
+                    || self.redirects.iter().any(|redirect| inline(&redirect.target))
+                    || (name == "perl" && in_place())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it makes a project from a template, clones one, or opens an archive.
+    #[must_use]
+    pub fn unpacks(&self) -> bool {
+        let Some(program) = self.program() else { return false };
+        let words = || self.args.iter().map(|word| word.text.as_str());
+        let makes = |word: &str| {
+            word.starts_with("create")
+                || matches!(word, "new" | "init" | "generate" | "startproject")
+        };
+        match program {
+            "unzip" | "cookiecutter" | "degit" => true,
+            "tar" => words().next().is_some_and(|flags| flags.contains('x')),
+            "git" => words().any(|word| word == "clone"),
+            "npm" | "npx" | "pnpm" | "yarn" | "bun" | "bunx" | "cargo" | "rails"
+            | "django-admin" | "dotnet" | "ng" | "nest" | "poetry" | "uv" | "composer"
+            | "flutter" => words().take(2).any(makes),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a database's own client and is given more than questions.
+    #[must_use]
+    pub fn changes_data(&self) -> bool {
+        const CLIENTS: [&str; 8] = [
+            "psql",
+            "mysql",
+            "mariadb",
+            "sqlite3",
+            "duckdb",
+            "mongosh",
+            "sqlcmd",
+            "clickhouse-client",
+        ];
+        const CHANGING: [&str; 8] =
+            ["insert", "update", "delete", "alter", "create", "drop", "truncate", "replace"];
+        let changes = |word: &Word| {
+            let mut words = word.text.split(|c: char| !c.is_ascii_alphabetic());
+            words.any(|word| CHANGING.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        };
+        let input = |redirect: &Redirect| match &redirect.target {
+            Target::File(_) => redirect.direction == Direction::Read,
+            Target::Text(text) => changes(text),
+            _ => false,
+        };
+        let file = |word: &Word| matches!(word.text.as_str(), "-f" | "--file" | "-i");
+        self.program().is_some_and(|program| CLIENTS.contains(&program))
+            && (self.args.iter().any(|word| file(word) || changes(word))
+                || self.redirects.iter().any(input))
+    }
+
+    /// Whether it may put files back as they were: `git checkout`, `git restore`, `git stash`.
+    #[must_use]
+    pub fn restores(&self) -> bool {
+        const BACK: [&str; 6] = ["checkout", "restore", "reset", "stash", "revert", "clean"];
+        let sub = self.args.iter().find(|word| !word.text.starts_with('-'));
+        self.program() == Some("git") && sub.is_some_and(|word| BACK.contains(&word.text.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Script;
+
+    /// Which of the four a line does: writes by code, unpacks, restores, changes data.
+    fn check(line: &str, expected: &str) {
+        let script = Script::parse(line).unwrap();
+        let does = |letter: char, what: fn(&super::Command) -> bool| {
+            script.commands().iter().any(what).then_some(letter)
+        };
+        let found: String = [
+            does('w', super::Command::writes_by_code),
+            does('u', super::Command::unpacks),
+            does('r', super::Command::restores),
+            does('d', super::Command::changes_data),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn doings_that_name_no_file() {
+        check("python3 -c \"open('a', 'w')\"", "w");
+        check("python3 - <<'E'\nprint(1)\nE", "");
+        check("python -m pytest tests/test_write.py", "");
+        check("find . -name '*.go' | xargs sed -i s/a/b/", "w");
+        check("sed -i s/a/b/ a.txt", "");
+        check("cargo new --lib parser", "u");
+        check("git clone https://example.org/a.git", "u");
+        check("tar xzf a.tgz", "u");
+        check("tar czf a.tgz a", "");
+        check("git checkout -- a.py", "r");
+        check("git commit -m restore", "");
+        check("psql -c 'select 1'", "");
+        check("psql -c 'delete from t'", "d");
+        check("psql -f migrate.sql", "d");
+        check("sqlite3 a.db < fill.sql", "d");
+    }
+}
