@@ -82,12 +82,13 @@ fn judge(
         false => facts.request_before(answer.turn),
     };
     let deeds = || facts.deeds_before(answer.turn).filter(|(e, _)| e.called_at >= since);
-    let restored = matches!(denied, Denied::Change(_))
-        && deeds().any(|(_, deed)| deed.shell.as_ref().is_some_and(|work| work.restores));
-    if restored {
+    let contrary = deeds().find(|(e, deed)| contradicts(e, deed, denied));
+    // What was done last may have put everything back.
+    let restores = |deed: &Deed<'_>| deed.shell.as_ref().is_some_and(|work| work.restores);
+    let restored = contrary.is_some_and(|(_, deed)| restores(deed));
+    if restored && matches!(denied, Denied::Change(_)) {
         return findings.not_checkable(&claim);
     }
-    let contrary = deeds().find(|(e, deed)| contradicts(e, deed, denied));
     match contrary {
         Some((execution, deed)) => findings.contradicted(
             facts,

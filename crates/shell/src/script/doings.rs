@@ -104,7 +104,10 @@ impl Command {
     pub fn restores(&self) -> bool {
         const BACK: [&str; 6] = ["checkout", "restore", "reset", "stash", "revert", "clean"];
         let sub = self.args.iter().find(|word| !word.text.starts_with('-'));
-        self.program() == Some("git") && sub.is_some_and(|word| BACK.contains(&word.text.as_str()))
+        let branches = |word: &Word| matches!(word.text.as_str(), "-b" | "-B" | "--orphan");
+        self.program() == Some("git")
+            && sub.is_some_and(|word| BACK.contains(&word.text.as_str()))
+            && !self.args.iter().any(branches)
     }
 }
 
@@ -142,6 +145,7 @@ mod tests {
         check("tar xzf a.tgz", "u");
         check("tar czf a.tgz a", "");
         check("git checkout -- a.py", "r");
+        check("git checkout -b restore", "");
         check("git commit -m restore", "");
         check("psql -c 'select 1'", "");
         check("psql -c 'delete from t'", "d");
