@@ -213,11 +213,13 @@ fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Op
     })
 }
 
-/// Whether the agent had no tool to change anything with: what became of things was read.
+/// Whether the agent had tools, and none to change anything with: what became of things was read.
 fn only_reads(facts: &Facts<'_>) -> bool {
     let reads = Families::of(&[Family::Read, Family::Search, Family::Compute]);
+    let tools = facts.tool_names();
     facts.transcript().catalog.is_known()
-        && facts.tool_names().iter().all(|tool| tool.families.meets(reads))
+        && !tools.is_empty()
+        && tools.iter().all(|tool| tool.families.meets(reads))
 }
 
 /// "started", "rebooted"
