@@ -11,6 +11,7 @@ use super::matter::{
 };
 use super::objects::{mentions, needle, shape};
 use super::otherwise::{done_otherwise, spares};
+use super::tie::is_tied;
 use crate::facts::{
     Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching, words_of,
 };
@@ -97,7 +98,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             passed_over = true;
             continue;
         }
-        if (!exact && other) || is_no_pull_request(said, execution, deed) {
+        if (!exact && (other || !is_tied(facts, said, execution, deed)))
+            || is_no_pull_request(said, execution, deed)
+        {
             passed_over = true;
             continue;
         }

@@ -10,6 +10,7 @@ mod no_act;
 mod objects;
 mod otherwise;
 mod rows;
+mod tie;
 
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
