@@ -10,7 +10,9 @@ mod output;
 mod script;
 
 pub use activity::{Activity, ActivityKind, Git, Scope, activities};
-pub use output::{OutputVerdict, RunSummary, commit_of, exit_code_in_text, strip_ansi, summary};
+pub use output::{
+    OutputVerdict, RunSummary, commit_of, exit_code_in_text, shows_run, strip_ansi, summary,
+};
 pub use script::{
     Assignment, Command, Destination, Direction, Effect, Function, Masking, NotAnalysable,
     Position, Redirect, Script, Status, Stream, Target, Word, WordKind, Write,

@@ -49,6 +49,19 @@ pub enum OutputVerdict {
     Failed,
 }
 
+/// Whether an output has lines that only a run of this kind prints, so that it came that far.
+#[must_use]
+pub fn shows_run(output: &str, kind: ActivityKind) -> bool {
+    match kind {
+        ActivityKind::Push => lines(output).any(|line| git::is_of_remote(&line.text)),
+        ActivityKind::Test => {
+            let ran = summary(output, kind);
+            [ran.passed, ran.failed].into_iter().flatten().any(|tests| tests > 0)
+        }
+        _ => false,
+    }
+}
+
 /// Reads the result lines of known runners in one pass over the text.
 ///
 /// Which lines count depends on `kind`: `error:` in the log of a test run says nothing about the

@@ -4,7 +4,7 @@ use countersign_model::{Family, ObjectKind};
 
 use super::extract::{is_all_set, is_word};
 use super::objects::objects_in;
-use crate::prose::{Action, Predicate, Prose, Tags, Token, Voice};
+use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice};
 
 /// The family of the verb; for a verb without one, that of the thing it is done to.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
@@ -32,6 +32,10 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         // "wrote back to her"
         Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
             Some(Family::Send)
+        }
+        // "Your old slot has been released": given back, and nothing published.
+        Action::Of(Family::Deploy) if verb == "released" && !is_published(prose, predicate) => {
+            Some(Family::Update)
         }
         Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
             Some(Family::Deploy)
@@ -72,6 +76,21 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Generic => named().or(cares.then_some(Family::Update)),
         Action::Any => named().or(Some(Family::Update)),
     }
+}
+
+/// Whether what is said to have been released is software: it has a version, a name in code, or is
+/// called so.
+fn is_published(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
+    let mut named = subject.chain(prose.tokens(predicate.object_tokens.clone()));
+    named.any(|t| {
+        let word = prose.word(t);
+        let version = word.contains('.') && word.bytes().any(|b| b.is_ascii_digit());
+        matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Url)
+            || version
+            || t.noun == Some(Family::Deploy)
+            || prose.is(t, &["version", "package", "app", "site", "feature"])
+    })
 }
 
 /// Whether what is said to have been created is a commit.

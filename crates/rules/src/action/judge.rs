@@ -59,7 +59,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 
 fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> ActionVerdict {
     let turn = said.claim.turn;
-    let ids = identifying(&said.patients);
+    let mut ids = identifying(&said.patients);
+    // "pushed to `fix/hits`": a branch.
+    ids.retain(|id| said.family != Family::Push || id.kind != ObjectKind::Path);
     let all_ids = identifying(&said.claim.objects);
     let window = facts.request_before(turn);
     // Deeds of exactly this kind decide before those that merely may be told this way.
@@ -480,9 +482,13 @@ fn has_shape(text: &str, wanted: &str) -> bool {
         .any(|token| token.len() == wanted.len() && shape(token) == wanted)
 }
 
-/// The things by which one object is told from another.
+/// The things by which one object is told from another. `v3` is one of many.
 fn identifying(objects: &[Object]) -> Vec<&Object> {
-    objects.iter().filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path)).collect()
+    let tells = |o: &&Object| match o.kind {
+        ObjectKind::Id => o.text.len() > 2,
+        kind => kind == ObjectKind::Path,
+    };
+    objects.iter().filter(tells).collect()
 }
 
 /// A result that shows the claimed state, whoever brought it about.

@@ -80,7 +80,14 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
         && behind(2).is_some_and(|t| {
             t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
         });
-    if dates {
+    // "Sent to customer: not yet", "Paid: no"
+    let end = prose.sentences.iter().find(|s| s.tokens.contains(&predicate.verb));
+    let end = end.map_or(predicate.verb, |s| s.tokens.end);
+    let mut rest = prose.tokens(predicate.verb..end.max(predicate.verb)).iter();
+    let denied = rest.any(|t| t.is(':'))
+        && rest.find(|t| is_word(t)).is_some_and(|t| t.has(Tags::NEGATION))
+        && rest.filter(|t| is_word(t)).all(|t| prose.is(t, &["yet", "so", "far"]));
+    if dates || denied {
         return true;
     }
     match block {

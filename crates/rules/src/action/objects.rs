@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use countersign_model::{Object, ObjectKind};
 
-use crate::prose::{Prose, TokenKind};
+use crate::prose::{Prose, TokenKind, has_file_extension};
 
 /// The typed things among the tokens of a range, in order.
 pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
@@ -46,13 +46,7 @@ fn looks_like_path(text: &str) -> bool {
     !text.contains(char::is_whitespace)
         && !text.starts_with("//")
         && !text.contains(['(', ')', '=', '{', '<', '*'])
-        && (text.contains('/')
-            || text.rsplit_once('.').is_some_and(|(stem, ext)| {
-                !stem.is_empty()
-                    && (1..=5).contains(&ext.len())
-                    && ext.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
-                    && ext.bytes().any(|b| b.is_ascii_lowercase())
-            }))
+        && (text.contains('/') || has_file_extension(text))
 }
 
 /// A path without the lines behind it: `a.rs:12-40`.

@@ -1,49 +1,95 @@
 //! Whether a deed that may have been what is claimed has anything to do with it.
 
+use countersign_model::Family;
+
 use super::extract::ActionClaim;
 use super::judge::{args, stem};
-use crate::facts::{Deed, Execution, Facts, words_of};
+use crate::facts::{Deed, Execution, Facts, Families, words_of};
 use crate::prose::Lexicon;
 use crate::values::holds;
 
 /// So many letters of a word tell it from others, whatever its ending.
 const LETTERS: usize = 5;
+/// So many bytes of what the agent was given are searched for what an id stands for.
+const REACH: usize = 32 * 1024;
+/// Shorter words of arguments stand everywhere.
+const SHORTEST_ID: usize = 4;
 
 /// Whether a deed has anything in common with what is claimed: its tool, what it was given, and
-/// what it answered speak of the thing, or of the act.
+/// what it answered speak of the thing or of the act, or it was given an id of which something
+/// read before says that it is the thing.
 pub(super) fn is_tied(
     facts: &Facts<'_>,
     said: &ActionClaim,
     execution: &Execution<'_>,
     deed: &Deed<'_>,
 ) -> bool {
-    let known = deed.shell.is_none() && !deed.opaque && !deed.delegates && deed.written.is_empty();
-    if !known || said.stem.is_some() || said.things.is_empty() {
+    let known = deed.shell.is_none()
+        && !deed.opaque
+        && !deed.delegates
+        && deed.written.is_empty()
+        && !deed.edits_files();
+    let english = |word: &String| Lexicon::english().get(word).is_some();
+    if !known || said.stem.is_some() || said.things.is_empty() || is_kin(said.family, deed.families)
+    {
+        return true;
+    }
+    if !words_of(&deed.tool).iter().any(english) {
         return true;
     }
     let tool = facts.transcript().catalog.get(execution.tool());
     let about = tool.map_or("", |tool| tool.description.as_str());
     let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
-    let speaks = |word: &str| {
-        let head = word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word);
-        texts.iter().any(|text| holds(text, head))
-    };
+    let head =
+        |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
+    let speaks = |word: &str| texts.iter().any(|text| holds(text, &head(word)));
     let object = |text: &str| {
         let text = text.trim_start_matches(['#', '$', '€', '£']);
         text.len() > 1 && texts.iter().any(|known| holds(known, text))
     };
-    let english = |word: &String| Lexicon::english().get(word).is_some();
-    !words_of(&deed.tool).iter().any(english)
-        || said.things.iter().any(|thing| speaks(thing))
+    said.things.iter().any(|thing| speaks(thing))
         || speaks(stem(&said.verb))
         || content(&said.claim.text).any(speaks)
         || said.claim.objects.iter().any(|known| object(&known.text))
+        || {
+            let heads: Vec<String> = said.things.iter().map(|thing| head(thing)).collect();
+            stands_for(facts, execution, &heads)
+        }
+}
+
+/// Whether services call the one act by the name of the other.
+fn is_kin(claimed: Family, done: Families) -> bool {
+    use Family as F;
+    done.meets(Families::of(match claimed {
+        F::Cancel => &[F::Delete],
+        F::Delete => &[F::Cancel],
+        F::Book => &[F::Create],
+        F::Refund => &[F::Return],
+        F::Return => &[F::Refund],
+        _ => return false,
+    }))
+}
+
+/// Whether an id among the arguments stands in something read before that speaks of the thing.
+fn stands_for(facts: &Facts<'_>, execution: &Execution<'_>, heads: &[String]) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '#');
+    let ids: Vec<&str> = args(execution)
+        .split(|c: char| !part(c))
+        .filter(|word| word.len() >= SHORTEST_ID && word.bytes().any(|b| b.is_ascii_digit()))
+        .collect();
+    !ids.is_empty()
+        && facts.given().near(execution.called_at, REACH).any(|given| {
+            ids.iter().any(|id| given.text.contains(id))
+                && heads.iter().any(|head| holds(given.text, head))
+        })
 }
 
 /// The words of a claim that name things rather than join words.
 fn content(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
     words.filter(|word| {
-        Lexicon::english().get(word).is_none_or(|entry| entry.tags.is_empty() || entry.noun.is_some())
+        Lexicon::english()
+            .get(word)
+            .is_none_or(|entry| entry.tags.is_empty() || entry.noun.is_some())
     })
 }

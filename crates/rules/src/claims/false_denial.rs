@@ -111,7 +111,7 @@ fn judge(
 }
 
 fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> bool {
-    if !deed.status().succeeded() || execution.outcome.is_none() {
+    if deed.is_note || !deed.status().succeeded() || execution.outcome.is_none() {
         return false;
     }
     match denied {
@@ -125,7 +125,7 @@ fn contradicts(execution: &Execution<'_>, deed: &Deed<'_>, denied: &Denied) -> b
             let wrote = deed.written.iter().any(|path| !scratch(path) && code(path));
             wrote
                 || did(deed, Family::Commit)
-                || (deed.written.iter().all(code) && edits_files(deed))
+                || (deed.written.iter().all(code) && deed.edits_files())
                 || (*touched == Touched::Anything && changes_records(deed))
         }
         Denied::Act(family, things) => {
@@ -149,14 +149,6 @@ fn runs(work: &ShellWork<'_>) -> bool {
 fn did(deed: &Deed<'_>, family: Family) -> bool {
     let wanted = Families::of(&[family]);
     deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
-}
-
-/// Whether an editing tool worked, whatever file it was.
-fn edits_files(deed: &Deed<'_>) -> bool {
-    let edits = ["edit", "multiedit", "write", "patch", "replace", "notebook"];
-    deed.shell.is_none()
-        && deed.families.meets(Families::changing())
-        && words_of(&deed.tool).iter().any(|word| edits.contains(&word.as_str()))
 }
 
 /// Whether a tool that is no shell changed something that is not the agent's own notes.

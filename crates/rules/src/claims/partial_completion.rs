@@ -5,7 +5,7 @@ use countersign_model::{Code, Mode, Status};
 use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Facts, vouching};
 use crate::findings::{Findings, Note};
-use crate::prose::{Prose, Token};
+use crate::prose::{Prose, Tags, Token};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{longest_list, whole};
 
@@ -55,6 +55,8 @@ fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
     let until = prose.tokens.partition_point(|t| (t.end as usize) <= said.claim.span.end);
     let tokens = prose.tokens(from..until);
     tokens.iter().enumerate().find_map(|(at, token)| match word(prose, Some(token)) {
+        // "Both done: the seat and the meal": two things of different kinds.
+        "both" if tokens.get(at + 1).is_some_and(|t| t.has(Tags::DONE)) => None,
         "both" => Some(2),
         // "every one of the five"
         "every" | "each" if word(prose, tokens.get(at + 1)) == "one" => {

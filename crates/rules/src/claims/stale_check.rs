@@ -4,6 +4,7 @@ use countersign_shell::{ActivityKind, summary};
 use crate::facts::{Deed, Execution, Facts, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::outcome::OutcomeVerdict;
+use crate::prose::{Action, Predicate, Token};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS014: a check is said to pass that ran before the last edit.
@@ -36,6 +37,10 @@ impl Rule for StaleCheck {
                 }
                 continue;
             };
+            if discloses(facts, said.claim.turn, said.family) {
+                findings.not_checkable(&said.claim);
+                continue;
+            }
             let what = said.noun();
             let file = deed.written.first().map_or("a file", String::as_str);
             findings.unsupported(
@@ -95,18 +100,41 @@ fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         })
 }
 
+/// Whether the answer says itself that something was not checked: "the last edit is untested", "I
+/// have not run them again".
+fn discloses(facts: &Facts<'_>, turn: usize, family: Family) -> bool {
+    let mut answers = facts.answers().iter().filter(|answer| answer.turn == turn);
+    answers.any(|answer| {
+        let prose = &answer.prose;
+        let untested = |t: &Token| prose.is(t, &["untested", "unverified", "uncommitted"]);
+        let denies = |predicate: &Predicate| {
+            let known = |done| done == family || done == Family::Run;
+            predicate.negated && matches!(predicate.action, Action::Of(done) if known(done))
+        };
+        prose.tokens.iter().any(untested)
+            || prose.clauses.iter().flat_map(|clause| &clause.predicates).any(denies)
+    })
+}
+
 /// Whether an edit puts in nothing but comments.
 fn comments_only(execution: &Execution<'_>) -> bool {
     let Some(call) = execution.call else { return false };
     let Ok(arguments) = call.arguments.parse() else { return false };
     let text = |name: &str| arguments.get(name).and_then(|value| value.as_str());
-    let (Some(old), Some(new)) = (text("old_string"), text("new_string")) else { return false };
+    if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
+        return code_of(old.lines()) == code_of(new.lines());
+    }
+    let Some(patch) = text("input").or_else(|| text("patch")) else { return false };
+    let side = |mark: char| code_of(patch.lines().filter_map(|line| line.strip_prefix(mark)));
+    let whole = patch.contains("*** Add File") || patch.contains("*** Delete File");
+    !whole && patch.contains("\n+") && side('+') == side('-')
+}
+
+/// The lines that are no comments.
+fn code_of<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
     let comment = |line: &str| {
-        let line = line.trim_start();
-        line.is_empty() || ["//", "#", "*", "/*", "--", "<!--"].iter().any(|m| line.starts_with(m))
+        line.is_empty()
+            || ["//", "#", "*", "/*", "--", "<!--"].iter().any(|mark| line.starts_with(mark))
     };
-    let plain = |text: &str| {
-        text.lines().filter(|line| !comment(line)).map(str::trim).collect::<Vec<_>>().join("\n")
-    };
-    plain(old) == plain(new)
+    lines.map(str::trim).filter(|line| !comment(line)).collect()
 }

@@ -116,6 +116,9 @@ fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
             }
             named = Some((None, next)).filter(|_| plural).or(named);
         }
+        // "PASS=2 ERROR=1": the name stands before its number.
+        let assigned = |t: &&Token| tokens.iter().any(|m| m.is('=') && m.start == t.end);
+        let noun = noun.filter(|(_, last)| !assigned(last));
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
             found.push(Count { number, kind, some, first: token, last });

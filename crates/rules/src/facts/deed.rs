@@ -8,7 +8,7 @@ use countersign_model::{Catalog, Family, Status};
 
 use super::arguments::Members;
 use super::failure::reports_failure;
-use super::families::{Families, of_arguments, of_parts, of_tool};
+use super::families::{Families, of_arguments, of_parts, of_tool, words_of};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 
@@ -62,7 +62,7 @@ struct Named {
 
 impl Named {
     fn of(tool: &str, catalog: &Catalog) -> Self {
-        let words = super::families::words_of(tool);
+        let words = words_of(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
         Self {
@@ -134,7 +134,8 @@ impl<'t> Deed<'t> {
             ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
         });
         let mut opaque = delegates || asks;
-        let marked = execution.status();
+        let nothing_found = shell.as_ref().is_some_and(|work| work.found_nothing);
+        let marked = if nothing_found { Status::Completed } else { execution.status() };
         let mut words = None;
         if let Some(work) = &shell {
             families = Families::NONE.with(Family::Run).with(Family::Read);
@@ -199,6 +200,14 @@ impl<'t> Deed<'t> {
             Some(first) if first.succeeded() => first,
             Some(first) => ended.find(|status| status.succeeded()).unwrap_or(first),
         }
+    }
+
+    /// Whether its tool edits files, whatever file it was.
+    pub(crate) fn edits_files(&self) -> bool {
+        let edits = ["edit", "multiedit", "write", "patch", "replace", "notebook"];
+        self.shell.is_none()
+            && self.changes()
+            && words_of(&self.tool).iter().any(|word| edits.contains(&word.as_str()))
     }
 
     /// Whether it changed the world, as far as is known.

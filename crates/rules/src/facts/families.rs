@@ -208,7 +208,9 @@ pub(crate) fn vouching(family: Family) -> Families {
         ]),
         F::Return => Families::of(&[F::Return, F::Refund, F::Exchange, F::Update, F::Create]),
         F::Exchange => Families::of(&[F::Exchange, F::Update, F::Return, F::Create, F::Book]),
-        F::Move => Families::of(&[F::Move, F::Update, F::Send, F::Create, F::Delete]),
+        F::Move => {
+            Families::of(&[F::Move, F::Update, F::Send, F::Create, F::Delete, F::Book, F::Exchange])
+        }
         F::Search | F::Read => Families::of(&[F::Search, F::Read, F::Run]),
         F::Deploy => Families::of(&[F::Deploy, F::Push, F::Create, F::Update]),
         F::Commit => Families::of(&[F::Commit]),

@@ -5,10 +5,11 @@ use std::cell::OnceCell;
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
     Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
-    Word, WordKind, activities, exit_code_in_text, summary,
+    Word, WordKind, activities, exit_code_in_text, shows_run, summary,
 };
 
 use super::arguments::Members;
+use super::failure::reports_failure;
 
 /// What one shell call did.
 #[derive(Debug, Default)]
@@ -31,6 +32,8 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) changes_data: bool,
     /// It started something whose doings are not known.
     pub(crate) opaque: bool,
+    /// It ended with a question that was answered with no: `… && grep -r old src` found nothing.
+    pub(crate) found_nothing: bool,
 }
 
 /// One run of a known runner.
@@ -48,6 +51,8 @@ pub(crate) struct Run<'t> {
     decides: bool,
     /// Its output is shown.
     visible: bool,
+    /// What runs behind it, and only when it went well.
+    behind: Vec<ActivityKind>,
     end: OnceCell<RunEnd>,
 }
 
@@ -75,7 +80,13 @@ impl<'t> ShellWork<'t> {
         };
         let found = activities(&script);
         let alone = found.len() == 1;
-        let runs = found.iter().filter_map(|a| Run::of(a, &script, outcome, alone)).collect();
+        let runs = found.iter().enumerate();
+        let runs = runs
+            .filter_map(|(at, activity)| {
+                let behind = found.get(at + 1..).unwrap_or_default();
+                Run::of(activity, behind, &script, outcome, alone)
+            })
+            .collect();
         let writes = script.writes();
         let open = |word: &Word| word.kind != WordKind::Literal || word.text == ".";
         let by_code = || script.commands().iter().any(Command::writes_by_code);
@@ -90,6 +101,10 @@ impl<'t> ShellWork<'t> {
         let changes_data = script.commands().iter().any(Command::changes_data);
         let unpacks = script.commands().iter().any(Command::unpacks);
         let restores = script.commands().iter().any(Command::restores);
+        let asks = |c: &Command| c.status == Reach::Decides && c.asks();
+        let found_nothing = script.commands().len() > 1
+            && script.commands().last().is_some_and(asks)
+            && outcome.is_some_and(|o| o.exit_code == Some(1) && !reports_failure(&o.text));
         Some(Self {
             command,
             runs,
@@ -100,6 +115,7 @@ impl<'t> ShellWork<'t> {
             restores,
             changes_data,
             opaque,
+            found_nothing,
         })
     }
 }
@@ -134,6 +150,7 @@ fn command_line(members: &Members<'_>) -> Option<String> {
 impl<'t> Run<'t> {
     fn of(
         activity: &Activity,
+        behind: &[Activity],
         script: &Script,
         outcome: Option<&'t Outcome>,
         alone: bool,
@@ -142,14 +159,22 @@ impl<'t> Run<'t> {
             return None;
         }
         let command = script.commands().get(activity.command);
+        let decides = |activity: &Activity| {
+            let command = script.commands().get(activity.command);
+            command.is_some_and(|c| c.status == Reach::Decides)
+        };
+        // Where both decide, the later one runs only when the earlier one went well.
+        let next = |later: &&Activity| later.command > activity.command;
+        let behind = behind.iter().filter(next).filter(|later| decides(activity) && decides(later));
         Some(Self {
             family: family_of(activity.kind),
             whole: activity.scope == Scope::Whole,
             kind: activity.kind,
             outcome,
             alone,
-            decides: command.is_some_and(|c| c.status == Reach::Decides),
+            decides: decides(activity),
             visible: command.is_some_and(Command::output_visible),
+            behind: behind.map(|later| later.kind).collect(),
             end: OnceCell::new(),
         })
     }
@@ -163,8 +188,10 @@ impl<'t> Run<'t> {
         let Some(outcome) = self.outcome else { return RunEnd::Unknown };
         let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
         let said = summary(&outcome.text, self.kind);
+        let passed_on = || self.behind.iter().any(|kind| shows_run(&outcome.text, *kind));
         match said.verdict {
             Some(OutputVerdict::Failed) => return RunEnd::Failed,
+            _ if self.kind != ActivityKind::Test && passed_on() => return RunEnd::Passed,
             _ if outcome.running => return RunEnd::Running,
             _ if said.collected_none => return RunEnd::Empty,
             Some(OutputVerdict::Passed) if !self.alone || exit.is_none_or(|e| e == 0) => {

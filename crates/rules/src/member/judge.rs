@@ -2,8 +2,9 @@ use countersign_model::Span;
 
 use super::near::{Cell, Member, Members, Near};
 use super::quantity::Quantity;
-use super::said::{Said, Tense, Value, said};
+use super::said::{Said, Tense, Value, days, said};
 use super::state::Stage;
+use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
 use crate::prose::Prose;
@@ -26,15 +27,16 @@ pub(crate) struct Wrong<'t> {
 pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<'t>>, Vec<Span>) {
     let turn = answer.turn;
     let (mut wrong, mut right) = (Vec::new(), Vec::new());
-    let said = said(&answer.prose);
-    if said.is_empty() || facts.runs_shell_before(turn) {
+    if facts.runs_shell_before(turn) {
         return (wrong, right);
     }
+    let said = said(&answer.prose);
     let near = Near::of(facts, answer);
+    let strange = strange(facts, answer, &near);
     let said: Vec<Said<'t>> =
         said.into_iter().filter(|said| is_worth_reading(&near, answer, said)).collect();
     if said.is_empty() {
-        return (wrong, right);
+        return (strange, right);
     }
     // What was changed may be at another stage now.
     let changed = facts.deeds_before(turn).any(|(_, deed)| deed.changes());
@@ -57,6 +59,10 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
             wrong.extend(judged.map(|wrong| Wrong { proven: proven(&wrong), ..wrong }));
         }
     }
+    let known =
+        |day: &Wrong<'_>| wrong.iter().any(|w| w.span == day.span) || right.contains(&day.span);
+    let strange: Vec<Wrong<'_>> = strange.into_iter().filter(|day| !known(day)).collect();
+    wrong.extend(strange);
     (wrong, right)
 }
 
@@ -284,6 +290,21 @@ fn misquoted<'t>(
         _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
     };
     (!given).then(|| Wrong { proven: false, ..held.said_wrongly(answer, said) })
+}
+
+/// The days that stand nowhere, where days are recorded and everything is.
+fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> Vec<Wrong<'t>> {
+    let days = days(&answer.prose);
+    if days.is_empty() || !facts.shows_all_before(answer.turn) || spans_time(answer) {
+        return Vec::new();
+    }
+    let strange =
+        days.into_iter().filter(|day| !near.gives_moment(day.when) && is_strange(near, day.when));
+    let wrong = |span: Span| {
+        let held = "no such day".to_owned();
+        Wrong { text: span.of(answer.prose.text), span, held, proven: false }
+    };
+    strange.map(|day| wrong(Span::new(day.start, day.end))).collect()
 }
 
 /// Whether an answer counts days or hours, so that its dates may be worked out.

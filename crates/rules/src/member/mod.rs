@@ -6,6 +6,7 @@ mod near;
 mod quantity;
 mod said;
 mod state;
+mod strange;
 mod subject;
 
 pub(crate) use judge::members;

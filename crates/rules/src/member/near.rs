@@ -58,18 +58,27 @@ impl<'f, 't> Near<'f, 't> {
 
     /// Whether anything that the agent was given has the day or time.
     pub(super) fn gives_moment(&self, when: When) -> bool {
-        let moments = self.moments.get_or_init(|| {
+        self.moments().iter().any(|given| given.agrees(when))
+    }
+
+    /// What the agent was given, newest first.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'t str> {
+        self.facts.given().near(self.turn, 2 * REACH).map(|given| given.text)
+    }
+
+    /// The days and times in it, each once.
+    pub(super) fn moments(&self) -> &[When] {
+        self.moments.get_or_init(|| {
             let mut moments = Vec::new();
-            for given in self.facts.given().near(self.turn, 2 * REACH) {
-                each_moment(given.text, |moment| {
+            for given in self.given() {
+                each_moment(given, |moment| {
                     if !moments.contains(&moment.when) {
                         moments.push(moment.when);
                     }
                 });
             }
             moments
-        });
-        moments.iter().any(|given| given.agrees(when))
+        })
     }
 }
 

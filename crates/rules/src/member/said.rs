@@ -4,7 +4,7 @@ use countersign_model::Span;
 
 use super::quantity::{Quantity, Unit};
 use super::state::Stage;
-use crate::prose::{BlockKind, Language, Mood, Prose, Sentence, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind};
 use crate::values::{Moment, When, each_moment};
 
 /// So many tokens before a value may say what it is.
@@ -70,6 +70,25 @@ pub(super) fn said<'t>(prose: &Prose<'t>) -> Vec<Said<'t>> {
         }
     }
     found
+}
+
+/// The days that an answer speaks of as real, whatever it says of them.
+pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
+    let told = prose.sentences.iter().filter(|sentence| is_statement(prose, sentence));
+    let days = told.flat_map(|sentence| {
+        let tokens = prose.tokens(sentence.tokens.clone());
+        let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
+        let supposed = tokens.iter().any(|t| prose.is(t, &["if", "unless"]));
+        let real = tokens.iter().any(digits) && !supposed;
+        if real { moments(prose, tokens) } else { Vec::new() }
+    });
+    let real = |moment: &Moment| {
+        let at = prose.tokens.partition_point(|t| (t.start as usize) < moment.start);
+        let asked = |clause: &Clause| clause.mood == Mood::Question;
+        let quoted = prose.tokens.get(at).is_none_or(|t| t.quoted);
+        !quoted && !prose.clause_at(at).is_some_and(asked)
+    };
+    days.filter(|moment| matches!(moment.when, When::Day { .. })).filter(real).collect()
 }
 
 /// The first row of a table, and where the present row begins.

@@ -1,4 +1,4 @@
-use countersign_model::{Family, Role};
+use countersign_model::{Family, ObjectKind, Role};
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::extract::OutcomeClaim;
@@ -35,6 +35,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     let count = facts.record().count_before(turn);
     if said.general {
         return judge_all(facts, said, count);
+    }
+    if let Some(execution) = named_command(facts, said, count) {
+        return OutcomeVerdict::Passed(execution);
     }
     let latest = latest_run(facts, said.family, count);
     // Of code that may be no test, only a failure by that name tells.
@@ -90,6 +93,22 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         && !latest.delegated
         && facts.is_complete_before(turn);
     OutcomeVerdict::Never(provable)
+}
+
+/// "Smoke test: `python -c 'import app'` ✅": the latest command that holds the one in code, where
+/// it worked.
+fn named_command<'f, 't>(
+    facts: &'f Facts<'t>,
+    said: &OutcomeClaim,
+    count: usize,
+) -> Option<&'f Execution<'t>> {
+    let mut named = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Quote);
+    let command = named.find(|o| o.text.contains(' '))?;
+    let mut latest = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    let (execution, deed) = latest.find(|(_, deed)| {
+        deed.shell.as_ref().is_some_and(|work| work.command.contains(&command.text))
+    })?;
+    deed.status().succeeded().then_some(execution)
 }
 
 /// "Everything's green": the latest run of each kind decides, and any of them speaks against it.

@@ -255,7 +255,9 @@ impl Reader<'_> {
         };
         let number = MONTHS.iter().position(|name| is(name)).filter(|_| len >= 3)?;
         let behind = self.skip(len);
-        let dot = behind.byte(0) == b'.' && len < 5;
+        let dot = behind.byte(0) == b'.'
+            && len < 5
+            && !MONTHS.iter().any(|name| name.len() == len && is(name));
         Some((u16::try_from(number + 1).ok()?, behind.skip(usize::from(dot))))
     }
 

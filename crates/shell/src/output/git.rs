@@ -21,7 +21,8 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
         return tally.passed();
     }
     // Behind a commit that was made, errors are those of what came next: a push.
-    let stops = || line.starts_with("fatal: ") || line.starts_with("error: ");
+    let stops =
+        || (line.starts_with("fatal: ") || line.starts_with("error: ")) && !is_of_remote(line);
     let failed = line.starts_with("nothing to commit")
         || line.starts_with("no changes added to commit")
         || line.starts_with("nothing added to commit")
@@ -29,6 +30,16 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
         || line.starts_with("Aborting commit")
         || line.starts_with("error Command failed");
     failed && tally.failed()
+}
+
+/// Whether only what talks to another machine prints such a line.
+pub(super) fn is_of_remote(line: &str) -> bool {
+    let text = line.trim_start();
+    let begins = ["remote: ", "! [", "error: failed to push", "Everything up-to-date", "To "];
+    let holds = ["unable to access", "Could not read from remote", "Authentication failed"];
+    begins.iter().any(|begin| text.starts_with(begin))
+        || (text.starts_with("fatal: ")
+            && (holds.iter().any(|part| text.contains(part)) || text.contains(" upstream")))
 }
 
 pub(super) fn push(line: &str, tally: &mut Tally) -> bool {

@@ -49,6 +49,20 @@ impl Command {
         }
     }
 
+    /// Whether it answers a question, and ends with 1 where the answer is no: nothing found, or
+    /// nothing different.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        let Some(program) = self.program() else { return false };
+        let first = self.args.first().map_or("", |word| word.text.as_str());
+        match program {
+            "git" => matches!(first, "grep" | "diff"),
+            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "diff" | "cmp" | "test" | "["
+            | "[[" | "pgrep" => true,
+            _ => false,
+        }
+    }
+
     /// Whether it makes a project from a template, clones one, or opens an archive.
     #[must_use]
     pub fn unpacks(&self) -> bool {
