@@ -5,6 +5,7 @@ use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
+use super::instead::failed_instead;
 use super::matter::{
     has_unused_tool, holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
     is_recorded_payment, speaks_of_mail, was_asked_for,
@@ -24,6 +25,8 @@ pub(crate) enum ActionVerdict {
     Supported(Option<usize>),
     /// It shows that it was tried and failed, or was refused.
     Failed(usize),
+    /// It shows that what is named was tried and failed; something like it was done instead.
+    FailedInstead(usize),
     /// It shows a deed of this kind, but on something else.
     Elsewhere(usize),
     /// It shows nothing of the kind; `true` when it would, had it happened.
@@ -52,7 +55,12 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     }
     let verdict = judge_as_one(facts, said, accepted);
     match verdict {
-        ActionVerdict::Supported(_) => each(facts, said, accepted).unwrap_or(verdict),
+        ActionVerdict::Supported(at) => {
+            let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
+            each(facts, said, accepted)
+                .or_else(|| instead().map(ActionVerdict::FailedInstead))
+                .unwrap_or(verdict)
+        }
         _ => verdict,
     }
 }

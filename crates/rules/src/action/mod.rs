@@ -4,6 +4,7 @@
 mod each;
 mod extract;
 mod family;
+mod instead;
 mod judge;
 mod matter;
 mod no_act;

@@ -24,7 +24,11 @@ impl Rule for MaskedFailure {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
-            let ActionVerdict::Failed(at) = verdict else { continue };
+            let (at, instead) = match verdict {
+                ActionVerdict::Failed(at) => (at, false),
+                ActionVerdict::FailedInstead(at) => (at, true),
+                _ => continue,
+            };
             // What became of a commit or a push is for version control to say.
             let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
             let tool = facts.record().executions().get(at).map_or("", |e| e.tool());
@@ -33,7 +37,7 @@ impl Rule for MaskedFailure {
                 &said.claim,
                 Note::proven(format!("the agent says it is done, but `{tool}` failed"))
                     .help("say that it failed and why, or try again")
-                    .provable_if(said.direct || said.names_file() || told)
+                    .provable_if(!instead && (said.direct || said.names_file() || told))
                     .evidence(facts.evidence_at(at)),
             );
         }

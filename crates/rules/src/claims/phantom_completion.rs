@@ -51,7 +51,7 @@ impl Rule for PhantomCompletion {
                     .help("do it with a tool, or say that it was not done")
                     .provable_if(provable),
                 ),
-                ActionVerdict::Failed(_) => {}
+                ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) => {}
             }
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
     let days = told.flat_map(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
-        let supposed = tokens.iter().any(|t| prose.is(t, &["if", "unless"]));
+        let supposed = tokens.iter().any(|t| prose.is(t, &["if", "unless", "once", "when"]));
         let real = tokens.iter().any(digits) && !supposed;
         if real { moments(prose, tokens) } else { Vec::new() }
     });

@@ -1,0 +1,151 @@
+//! A call that worked beside one that failed, where the claim speaks of what the failed one was
+//! for.
+
+use super::extract::ActionClaim;
+use super::judge::args;
+use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::prose::Lexicon;
+use crate::values::{When, each_moment, holds};
+
+/// So many of the latest executions are looked at.
+const LOOK_BACK: usize = 64;
+/// Longer arguments are content, and speak of many things.
+const LONGEST: usize = 4 * 1024;
+
+/// The call that failed, where the claim, for which the execution at `done` seems to vouch, says
+/// what was asked of that call and of none that worked: another day, another amount, another name,
+/// or an act that the tool of the failed call is named after.
+pub(super) fn failed_instead(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    accepted: Families,
+    done: usize,
+) -> Option<usize> {
+    let (_, worked) = facts.deed(done)?;
+    if worked.shell.is_some() || worked.opaque || worked.delegates || said.stem.is_some() {
+        return None;
+    }
+    let count = facts.record().count_before(said.claim.turn);
+    let recent = (count.saturating_sub(LOOK_BACK)..count).rev();
+    let of_kind = |at: &usize| {
+        let known = facts.deed(*at).filter(|(_, deed)| {
+            deed.shell.is_none() && !deed.is_note && deed.families.meets(accepted)
+        });
+        known.map(|(execution, deed)| (*at, execution, deed))
+    };
+    let deeds: Vec<(usize, &Execution<'_>, &Deed<'_>)> =
+        recent.filter_map(|at| of_kind(&at)).collect();
+    let ended_well = |deed: &Deed<'_>| deed.status().succeeded();
+    let details = Details::of(&said.claim.text);
+    let failed = |(at, execution, deed): &&(usize, &Execution<'_>, &Deed<'_>)| {
+        if ended_well(deed) || execution.outcome.is_none() || args(execution).len() > LONGEST {
+            return false;
+        }
+        let others =
+            || deeds.iter().filter(|(_, e, other)| e.outcome.is_some() && ended_well(other));
+        let mut peers = others().filter(|(_, _, other)| other.tool == deed.tool).peekable();
+        if peers.peek().is_none() {
+            let named = |deed: &Deed<'_>| is_named_after(said, deed);
+            return named(deed) && !others().any(|(_, _, other)| named(other));
+        }
+        let peers: Vec<&Execution<'_>> = peers.map(|(_, execution, _)| *execution).collect();
+        let here = |detail: usize| details.has(detail, args(execution));
+        let there = |detail: usize| {
+            peers.iter().any(|e| details.has(detail, args(e)) || details.has(detail, e.text()))
+        };
+        let asked = |detail: usize| peers.iter().any(|e| details.has(detail, args(e)));
+        let all = || 0..details.len();
+        // "On the 3rd instead of the 2nd" names both.
+        *at != done
+            && all().any(|detail| here(detail) && !there(detail))
+            && !all().any(|detail| asked(detail) && !here(detail))
+    };
+    deeds.iter().find(failed).map(|(at, ..)| *at)
+}
+
+/// Whether the claim tells of what the tool of a deed is named after: an act of its kind, and the
+/// thing.
+fn is_named_after(said: &ActionClaim, deed: &Deed<'_>) -> bool {
+    let things = |word: &String| {
+        let bare = word.trim_end_matches('s');
+        bare.len() > 3 && said.things.iter().any(|thing| thing == bare)
+    };
+    let words = words_of(&deed.tool);
+    deed.families.has(said.family) && words.iter().any(things)
+}
+
+/// The particulars of a claim: days and times, numbers, names.
+#[derive(Debug)]
+struct Details {
+    moments: Vec<When>,
+    words: Vec<String>,
+}
+
+impl Details {
+    fn of(text: &str) -> Self {
+        let mut moments = Vec::new();
+        let mut plain = String::with_capacity(text.len());
+        let mut until = 0;
+        each_moment(text, |moment| {
+            plain.push_str(text.get(until..moment.start).unwrap_or_default());
+            plain.push(' ');
+            until = moment.end;
+            moments.push(moment.when);
+        });
+        plain.push_str(text.get(until..).unwrap_or_default());
+        let part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '#');
+        let words = plain
+            .split(|c: char| !part(c))
+            .map(|word| word.trim_matches(['.', '-', '_']))
+            .enumerate()
+            .filter(|(at, word)| tells(word, *at == 0))
+            .map(|(_, word)| word.to_owned())
+            .collect();
+        Self { moments, words }
+    }
+
+    fn len(&self) -> usize {
+        self.moments.len() + self.words.len()
+    }
+
+    /// Whether a text has one of them.
+    fn has(&self, detail: usize, text: &str) -> bool {
+        match (self.moments.get(detail), self.words.get(detail.wrapping_sub(self.moments.len()))) {
+            (Some(wanted), _) => {
+                let mut found = false;
+                each_moment(text, |moment| found |= moment.when.agrees(*wanted));
+                found
+            }
+            (None, Some(word)) => stands_alone(text, word),
+            _ => false,
+        }
+    }
+}
+
+/// A number, or a name: a word with a capital that is not just the first, or behind a mark.
+fn tells(word: &str, first: bool) -> bool {
+    let number = word.bytes().any(|b| b.is_ascii_digit());
+    let marked = word.starts_with(['#', '@']) && word.len() > 2;
+    let capital = word.starts_with(|c: char| c.is_uppercase());
+    let name = !first && capital && word.len() > 2 && Lexicon::english().get(word).is_none();
+    number || marked || name
+}
+
+/// Whether a text holds a word that is no part of another, in any case.
+fn stands_alone(text: &str, word: &str) -> bool {
+    if !holds(text, word) {
+        return false;
+    }
+    let (text, word) = (text.to_lowercase(), word.to_lowercase());
+    let digit = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    text.match_indices(&word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        let behind = text.get(at + word.len()..).and_then(|t| t.chars().next());
+        let joins = |c: char| match digit {
+            true => c.is_ascii_digit(),
+            false => c.is_alphabetic() || matches!(c, '-' | '_'),
+        };
+        let apart = |c: Option<char>| !c.is_some_and(joins);
+        apart(before) && apart(behind)
+    })
+}
