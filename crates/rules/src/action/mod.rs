@@ -1,6 +1,7 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
+mod denied;
 mod each;
 mod extract;
 mod family;
@@ -13,6 +14,7 @@ mod otherwise;
 mod rows;
 mod tie;
 
+pub(crate) use denied::{DeniedAct, denied_act};
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use objects::{mentions, objects_in};

@@ -1,6 +1,6 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
-use crate::action::{mentions, objects_in};
+use crate::action::{DeniedAct, denied_act, mentions, objects_in};
 use crate::facts::{
     Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation, words_of,
 };
@@ -36,6 +36,8 @@ impl Rule for FalseDenial {
                     .or_else(|| untouched(&answer.prose, clause))
                 {
                     judge(facts, findings, answer, clause, &denied);
+                } else if let Some(denied) = denied_act(&answer.prose, clause) {
+                    judge_act(facts, findings, answer, clause, &denied);
                 }
             }
         }
@@ -62,6 +64,34 @@ enum Touched {
     Code,
 }
 
+/// An act that is denied, held against what was done since the user asked.
+fn judge_act(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+    denied: &DeniedAct,
+) {
+    let since = if denied.ever { 0 } else { facts.request_before(answer.turn) };
+    let Some((execution, deed, proven)) = denied.contrary(facts, answer.turn, since) else {
+        return;
+    };
+    let message = format!("the record shows that `{}` did it", deed.tool);
+    let note = if proven { Note::proven(message) } else { Note::suspected(message) };
+    let note = note.help("say what was changed and run").evidence([facts.evidence(execution)]);
+    findings.contradicted(facts, &claim(answer, clause), note);
+}
+
+fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
+    Claim {
+        kind: ClaimKind::Denial,
+        text: clause.span.of(answer.prose.text).to_owned(),
+        objects: Vec::new(),
+        span: Span::new(clause.span.start, clause.span.end),
+        turn: answer.turn,
+    }
+}
+
 fn judge(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,
@@ -69,13 +99,7 @@ fn judge(
     clause: &Clause,
     denied: &Denied,
 ) {
-    let claim = Claim {
-        kind: ClaimKind::Denial,
-        text: clause.span.of(answer.prose.text).to_owned(),
-        objects: Vec::new(),
-        span: Span::new(clause.span.start, clause.span.end),
-        turn: answer.turn,
-    };
+    let claim = claim(answer, clause);
     // "in this session" looks back to its start, else to what the user asked last.
     let since = match speaks_of_session(&answer.prose, clause) {
         true => 0,

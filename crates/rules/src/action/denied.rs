@@ -1,0 +1,233 @@
+//! One act that is said not to have been done: "I did not touch `a.py`", "the fix is not committed
+//! yet", "the name could not be changed".
+
+use std::ops::Range;
+
+use countersign_model::{Family, Object, ObjectKind};
+
+use super::objects::{mentions, objects_in};
+use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+
+/// So many letters of a word tell it from others, whatever its ending.
+const LETTERS: usize = 5;
+
+/// An act that is denied, and of what.
+#[derive(Debug)]
+pub(crate) struct DeniedAct {
+    family: Family,
+    verb: String,
+    /// What is named: files, ids, numbers.
+    objects: Vec<Object>,
+    /// The nouns.
+    things: Vec<String>,
+    /// Nothing tells it from the whole work: "it", "the changes", "anything".
+    whole: bool,
+    /// "I have not": at no time, and not only since the user asked.
+    pub(crate) ever: bool,
+}
+
+/// The denial in a clause, in English.
+pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
+        return None;
+    }
+    let tokens = prose.tokens(clause.tokens.clone());
+    let of = |at: usize| clause.tokens.start + at;
+    let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
+    let before = tokens.get(..not)?;
+    let small = Tags::ADVERB.or(Tags::BE).or(Tags::HAVE).or(Tags::NOW);
+    let behind = tokens.get(not + 1..)?;
+    let verb =
+        not + 1 + behind.iter().position(|t| !t.has(small) && !prose.is(t, &["been", "be"]))?;
+    let token = tokens.get(verb)?;
+    let Some(Action::Of(family)) = token.verb else { return None };
+    let auxiliary = before.iter().rposition(|t| {
+        t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE)) || is_could(prose, t)
+    })?;
+    let led = tokens.get(..auxiliary)?;
+    if led.iter().any(|t| t.has(Tags::USER.or(Tags::THIRD).or(Tags::PURPOSE).or(Tags::INTEND))) {
+        return None;
+    }
+    // "but did not push it": who did the rest.
+    let agent = led.iter().any(|t| t.has(Tags::AGENT))
+        || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
+    let did = tokens.get(auxiliary).is_some_and(|t| t.has(Tags::DO)) && token.has(Tags::BASE);
+    let passive = tokens.get(auxiliary + 1..verb)?.iter().any(|t| prose.is(t, &["been", "be"]))
+        || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE)));
+    let completed = token.tags.any(Tags::COMPLETED);
+    let range = match (agent, passive && completed) {
+        (true, false) if did || completed => {
+            let rest = tokens.get(verb + 1..)?;
+            let end = rest.iter().position(ends_phrase).unwrap_or(rest.len());
+            of(verb + 1)..of(verb + 1 + end)
+        }
+        (false, true) => of(led.iter().take_while(|t| !is_word(t)).count())..of(auxiliary),
+        _ => return None,
+    };
+    let all = || tokens.iter().chain(prose.tokens(range.clone()));
+    if all().any(|t| prose.is(t, &PARTIAL)) {
+        return None;
+    }
+    Some(DeniedAct {
+        ever: tokens.get(auxiliary).is_some_and(|t| t.has(Tags::HAVE)),
+        family,
+        verb: prose.word(token).to_ascii_lowercase(),
+        objects: objects_in(prose, range.clone()),
+        whole: is_whole(prose, range.clone()),
+        things: things(prose, range),
+    })
+}
+
+/// Words by which only a part is denied.
+const PARTIAL: [&str; 18] = [
+    "other",
+    "else",
+    "further",
+    "more",
+    "additional",
+    "beyond",
+    "besides",
+    "again",
+    "outside",
+    "except",
+    "only",
+    "rest",
+    "apart",
+    "anymore",
+    "manually",
+    "directly",
+    "separately",
+    "just",
+];
+
+fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
+    prose.is(token, &["could", "couldn't"])
+}
+
+fn is_word(token: &Token) -> bool {
+    !matches!(token.kind, TokenKind::Symbol(_))
+}
+
+fn ends_phrase(token: &Token) -> bool {
+    !is_word(token) || token.has(Tags::SUBORDINATE.or(Tags::COORDINATE).or(Tags::RELATIVE))
+}
+
+/// "it", "the changes", "anything yet": whatever was worked on.
+fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
+    const WORK: [&str; 14] = [
+        "branch",
+        "commit",
+        "anything",
+        "nothing",
+        "yet",
+        "change",
+        "changes",
+        "fix",
+        "fixes",
+        "work",
+        "edits",
+        "code",
+        "everything",
+        "them",
+    ];
+    let small = Tags::DETERMINER.or(Tags::THING).or(Tags::ADVERB).or(Tags::NEGATION);
+    prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, &WORK))
+}
+
+fn things(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
+    let nouns = prose.tokens(range).iter().filter(|t| {
+        t.kind == TokenKind::Word && !t.quoted && (t.tags.is_empty() || t.noun.is_some())
+    });
+    nouns.map(|t| prose.word(t).to_ascii_lowercase()).filter(|word| word.len() > 3).collect()
+}
+
+impl DeniedAct {
+    /// The deed since message `since` that shows that it was done, and whether it proves it.
+    pub(crate) fn contrary<'f, 't>(
+        &self,
+        facts: &'f Facts<'t>,
+        turn: usize,
+        since: usize,
+    ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
+        let deeds = || {
+            let recent = facts.deeds_before(turn).take_while(|(e, _)| e.called_at >= since);
+            recent.filter(|(execution, deed)| execution.outcome.is_some() && !deed.is_note)
+        };
+        let paths: Vec<&Object> =
+            self.objects.iter().filter(|object| object.kind == ObjectKind::Path).collect();
+        if !paths.is_empty() {
+            let edits = matches!(self.family, Family::Update | Family::Create | Family::Delete);
+            let wrote = |deed: &Deed<'_>| {
+                deed.written.iter().any(|path| paths.iter().any(|known| mentions(path, known)))
+            };
+            let restores = |deed: &Deed<'_>| deed.shell.as_ref().is_some_and(|work| work.restores);
+            let latest = deeds().find(|(_, deed)| wrote(deed) || restores(deed));
+            return latest
+                .filter(|(_, deed)| edits && wrote(deed) && deed.status().succeeded())
+                .map(|(execution, deed)| (execution, deed, true));
+        }
+        if self.whole && matches!(self.family, Family::Commit | Family::Push) {
+            // What was changed since is not in it.
+            let newer = |deed: &Deed<'_>| match self.family {
+                Family::Push => deed.families.has(Family::Commit),
+                _ => !deed.written.is_empty(),
+            };
+            let did = |deed: &Deed<'_>| {
+                let wanted = Families::of(&[self.family]);
+                deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
+            };
+            let latest = deeds().find(|(_, deed)| did(deed) || newer(deed));
+            return latest.filter(|(_, deed)| did(deed)).map(|(e, deed)| (e, deed, true));
+        }
+        self.wrote_kind(deeds()).or_else(|| self.done_by_name(deeds()))
+    }
+
+    /// "I did not touch any test": a file that lies among such, or is named so, and was written.
+    fn wrote_kind<'f, 't: 'f>(
+        &self,
+        mut deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
+    ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
+        let thing = self.things.first().map(|thing| thing.trim_end_matches('s'))?;
+        let one = self.things.len() == 1 && self.family == Family::Update && thing.len() > 3;
+        let is_such = |path: &String| {
+            let mut parts = path.split(|c: char| !c.is_alphanumeric());
+            parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))
+        };
+        let wrote = |deed: &Deed<'_>| deed.status().succeeded() && deed.written.iter().any(is_such);
+        let (execution, deed) = deeds.find(|(_, deed)| one && wrote(deed))?;
+        Some((execution, deed, false))
+    }
+
+    /// The call of a tool that is named after the act and the thing, which worked, and of which
+    /// none failed.
+    fn done_by_name<'f, 't: 'f>(
+        &self,
+        deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
+    ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
+        let head =
+            |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
+        let verb = head(self.verb.trim_end_matches('d').trim_end_matches('e'));
+        let named = |deed: &Deed<'_>| {
+            let words = words_of(&deed.tool);
+            let does = words
+                .iter()
+                .map(|word| head(word))
+                .any(|word| word.len() > 2 && (verb.starts_with(&word) || word.starts_with(&verb)));
+            let about = words
+                .iter()
+                .any(|word| word.len() > 3 && self.things.iter().any(|t| head(t) == head(word)));
+            deed.shell.is_none() && does && about
+        };
+        let mut of_name: Vec<_> = deeds.filter(|(_, deed)| named(deed)).collect();
+        if of_name.iter().any(|(_, deed)| !deed.status().succeeded()) {
+            return None;
+        }
+        let particular = |execution: &Execution<'_>| {
+            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+            self.objects.iter().all(|o| mentions(arguments, o) || mentions(execution.text(), o))
+        };
+        of_name.retain(|(execution, _)| particular(execution));
+        of_name.first().map(|(execution, deed)| (*execution, *deed, false))
+    }
+}
