@@ -191,7 +191,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         return ActionVerdict::Elsewhere(elsewhere);
     }
     if said.textual && ids.is_empty() {
-        return ActionVerdict::NotCheckable;
+        // A task that the agent had a tool for is no part of the message.
+        return match special_tool(facts, said, turn) {
+            Some(_) => ActionVerdict::Absent(false),
+            None => ActionVerdict::NotCheckable,
+        };
     }
     let plain = said.direct && !passed_over && facts.is_complete_before(turn);
     ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))

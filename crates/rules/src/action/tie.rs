@@ -30,11 +30,13 @@ pub(super) fn is_tied(
         && deed.written.is_empty()
         && !deed.edits_files();
     let english = |word: &String| Lexicon::english().get(word).is_some();
-    if !known || said.stem.is_some() || said.things.is_empty() || is_kin(said.family, deed.families)
-    {
+    let additional = is_additional(&said.claim.text);
+    let pointed = said.things.is_empty() && !additional;
+    if !known || said.stem.is_some() || pointed || is_kin(said.family, deed.families) {
         return true;
     }
-    if !words_of(&deed.tool).iter().any(english) {
+    let words = words_of(&deed.tool);
+    if !words.iter().any(english) {
         return true;
     }
     let tool = facts.transcript().catalog.get(execution.tool());
@@ -47,14 +49,31 @@ pub(super) fn is_tied(
         let text = text.trim_start_matches(['#', '$', '€', '£']);
         text.len() > 1 && texts.iter().any(|known| holds(known, text))
     };
+    let named = [deed.tool.as_ref(), args(execution), about];
+    let in_call = |word: &str| named.iter().any(|text| holds(text, &head(word)));
+    let heads = || said.things.iter().map(|thing| head(thing)).collect::<Vec<String>>();
+    // "I've also …": a second act has a call of its own, that is made for it.
+    if additional {
+        let verb = head(stem(&said.verb));
+        let does = words.iter().any(|word| head(word).starts_with(&verb));
+        let mut named: Vec<&str> = said.things.iter().map(String::as_str).collect();
+        if named.is_empty() {
+            named.extend(content(&said.claim.text).filter(|word| !word.starts_with(&said.verb)));
+        }
+        return does || named.is_empty() || named.into_iter().any(in_call);
+    }
     said.things.iter().any(|thing| speaks(thing))
         || speaks(stem(&said.verb))
         || content(&said.claim.text).any(speaks)
         || said.claim.objects.iter().any(|known| object(&known.text))
-        || {
-            let heads: Vec<String> = said.things.iter().map(|thing| head(thing)).collect();
-            stands_for(facts, execution, &heads)
-        }
+        || stands_for(facts, execution, &heads())
+}
+
+/// Whether an act is told of as one more.
+fn is_additional(text: &str) -> bool {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    let well = words.windows(2).any(|pair| matches!(pair, ["as", "well"]));
+    well || words.iter().any(|word| matches!(*word, "also" | "Also" | "too" | "additionally"))
 }
 
 /// Whether services call the one act by the name of the other.
