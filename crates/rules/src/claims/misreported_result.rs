@@ -8,14 +8,16 @@ use crate::member::members;
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted, misquoted,
-    sibling, stated, whole,
+    Combined, Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted,
+    misquoted, sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
 const MISQUOTED: usize = 2;
 /// So many bytes of what the user asked are looked at.
 const LONGEST_REQUEST: usize = 4_000;
+/// So many bytes of results before a message may give what an amount follows from.
+const REACH: usize = 32 * 1024;
 /// An amount may follow from so many amounts before it and behind it.
 const AROUND: usize = 24;
 
@@ -255,6 +257,18 @@ fn judge_amounts(
             !follows
         });
     }
+    if !left.is_empty() {
+        let said = numbers_of(answer);
+        left.retain(|(value, figure)| {
+            let others: Vec<Figure> = said.iter().copied().filter(|f| f != figure).collect();
+            let combined = Combined::of(facts.given(), turn, REACH, &others);
+            let follows = is_rough(answer, value) || combined.give(*figure);
+            if follows {
+                findings.not_checkable(&claim(value, ObjectKind::Money));
+            }
+            !follows
+        });
+    }
     let mut accused: Vec<Figure> = Vec::new();
     for (value, figure) in left {
         if !accused.contains(figure) {
@@ -264,6 +278,37 @@ fn judge_amounts(
         }
     }
     known.figures.extend(derived);
+}
+
+/// The numbers that an answer says, each once.
+fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
+    let prose = &answer.prose;
+    let numbers = prose.tokens.iter().filter(|t| {
+        matches!(t.kind, TokenKind::Number | TokenKind::Money) && !prose.word(t).contains(':')
+    });
+    let mut found: Vec<Figure> =
+        numbers.filter_map(|t| Figure::parse(prose.word(t))).take(AROUND).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// "about $134", "~$30": rounded, and said to be.
+fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
+    const ROUGHLY: [&str; 10] = [
+        "about",
+        "around",
+        "roughly",
+        "approximately",
+        "nearly",
+        "almost",
+        "some",
+        "over",
+        "under",
+        "approx",
+    ];
+    let before = answer.prose.tokens(value.token.saturating_sub(3)..value.token);
+    before.iter().any(|t| t.is('~') || t.is('≈') || answer.prose.is(t, &ROUGHLY))
 }
 
 fn accuse(

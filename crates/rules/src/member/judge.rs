@@ -234,8 +234,14 @@ fn judge<'t>(
                 held.value == number.value && held.unit.is_some() && number.unit.is_some()
             });
             let misquoted = numbers().any(|held| number.is_misquoted(held));
-            if !unit && (!misquoted || is_number_given(facts, text, turn)) {
+            if !unit && is_number_given(facts, text, turn) {
                 return None;
+            }
+            if !unit && !misquoted {
+                // Another number for the one that the record has under the very name.
+                let one = numbers().all(|held| Some(held.value) == first.number().map(|f| f.value));
+                return (said.adjacent && one && numbers().next().is_some() && !is_small(number))
+                    .then(|| Wrong { proven: false, ..first.said_wrongly(answer, said) });
             }
             true
         }
@@ -323,6 +329,11 @@ fn is_hours_off(when: When, held: Leaf<'_>) -> bool {
         }
     });
     off
+}
+
+/// Numbers that are counted on fingers, and stand for much.
+fn is_small(number: Quantity) -> bool {
+    number.value < 13.0 && number.places == 0
 }
 
 /// Whether anything that the agent was given has the number.

@@ -369,7 +369,8 @@ fn labels<'t>(prose: &Prose<'t>, tokens: &[Token], at: usize, end: usize) -> (Ve
     let behind = tokens.iter().skip(at + 1).skip_while(|t| (t.start as usize) < end);
     let mut labels: Vec<&str> =
         before().take_while(|t| !ends(t)).filter(|t| is_label(t)).map(|t| prose.word(t)).collect();
-    let direct = before().find(|t| !t.has(Tags::BE) && !t.is(':') && !prose.is(t, &["number"]));
+    let links = Tags::BE.or(Tags::NOW);
+    let direct = before().find(|t| !t.has(links) && !t.is(':') && !prose.is(t, &["number", "of"]));
     let adjacent = direct.is_some_and(is_label);
     let noun = behind.take(3).take_while(|t| is_label(t) && !t.has(Tags::PREPOSITION));
     labels.extend(noun.map(|t| prose.word(t)));

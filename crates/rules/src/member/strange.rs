@@ -20,12 +20,31 @@ pub(super) fn is_strange(near: &Near<'_, '_>, when: When) -> bool {
     };
     let apart = |given: &i32| (said - given).rem_euclid(365).min((given - said).rem_euclid(365));
     // A day more or less is another way to count, or another place on earth.
+    let written = forms(when);
+    if near.given().any(|text| written.iter().any(|form| text.contains(form.as_str()))) {
+        return false;
+    }
     let near_one = given.iter().any(|given| apart(given) <= 1);
     let follows = || {
         let spans = spans();
         given.iter().any(|given| spans.iter().any(|span| (apart(given) - span).abs() <= 1))
     };
     !given.is_empty() && !near_one && !follows()
+}
+
+/// How a day may stand in a text that writes months as numbers, without a year.
+fn forms(when: When) -> Vec<String> {
+    let When::Day { month, day, .. } = when else { return Vec::new() };
+    vec![
+        format!("{day}.{month}."),
+        format!("{day:02}.{month:02}"),
+        format!("{day:02}/{month:02}"),
+        format!("{month:02}/{day:02}"),
+        format!("{month:02}-{day:02}"),
+        format!("{month:02}{day:02}"),
+        format!("{month}/{day}"),
+        format!("{day}/{month}"),
+    ]
 }
 
 /// The days that a text counts in a unit.

@@ -22,7 +22,7 @@ pub(super) fn classify(run: &str) -> TokenKind {
     if has(b'@') && has(b'.') && !run.starts_with('@') {
         return TokenKind::Email;
     }
-    if matches!(bytes.first(), Some(b'$')) && digits > 0 {
+    if digits > 0 && run.starts_with(is_currency) {
         return TokenKind::Money;
     }
     if matches!(bytes.first(), Some(b'#')) && bytes.len() > 1 {
@@ -50,6 +50,11 @@ pub(super) fn classify(run: &str) -> TokenKind {
         };
     }
     if camel { TokenKind::Identifier } else { TokenKind::Word }
+}
+
+/// Whether a sign stands before amounts of money.
+pub(crate) fn is_currency(c: char) -> bool {
+    matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₩')
 }
 
 /// Digits and letters together: an id, a hash, an ordinal, a quantity with its unit.

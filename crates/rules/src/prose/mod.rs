@@ -19,7 +19,7 @@ mod vocabulary;
 
 pub(crate) use agenda::is_agenda;
 pub(crate) use blocks::{Block, BlockKind, blocks, name_of_field};
-pub(crate) use classify::has_file_extension;
+pub(crate) use classify::{has_file_extension, is_currency};
 pub(crate) use clause::{Clause, Mood, clauses};
 pub(crate) use forms::Forms;
 pub(crate) use language::Language;

@@ -1,6 +1,6 @@
 use countersign_model::{Family, Span};
 
-use super::classify::classify;
+use super::classify::{classify, is_currency};
 use super::forms::Forms;
 use super::language::is_ideographic;
 use super::lexicon::{Action, Entry, Lexicon, Tags};
@@ -253,7 +253,9 @@ impl Tokenizer<'_, '_> {
                 _ => {
                     let c = rest.get(len..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
                     let letter = c.is_alphanumeric() && !(self.segments() && is_ideographic(c));
-                    if letter || c == '’' { c.len_utf8() } else { 0 }
+                    let behind = || self.byte(at + len + c.len_utf8()).is_ascii_digit();
+                    let amount = len == 0 && is_currency(c) && behind();
+                    if letter || amount || c == '’' { c.len_utf8() } else { 0 }
                 }
             };
             if size == 0 {
@@ -431,6 +433,8 @@ mod tests {
             &[(Word, "order"), (Id, "#W123"), (Symbol(','), ","), (Word, "id"), (Id, "FDZ0T5")],
         );
         check("$1,234.50!", &[(Money, "$1,234.50"), (Symbol('!'), "!")]);
+        check("(£12.40)", &[(Symbol('('), "("), (Money, "£12.40"), (Symbol(')'), ")")]);
+        check("€ 5", &[(Symbol('€'), "€"), (Number, "5")]);
         check(
             "a@b.com: see src/main.rs:12.",
             &[

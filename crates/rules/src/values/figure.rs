@@ -2,6 +2,8 @@ use std::fmt;
 
 use memchr::memmem::Finder;
 
+use crate::prose::is_currency;
+
 /// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Figure(pub(crate) i64);
@@ -9,7 +11,7 @@ pub(crate) struct Figure(pub(crate) i64);
 impl Figure {
     /// The figure that a token is, with or without sign, currency and per cent: `-$3.20`, `1.5k`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches(['-', '+', '$', '€', '£', '~']);
+        let text = text.trim_start_matches(|c| is_currency(c) || matches!(c, '-' | '+' | '~'));
         let (figure, len) = read(text.as_bytes(), 0)?;
         let scale = match text.get(len..)? {
             "" | "%" => 1,

@@ -1,6 +1,7 @@
 //! Values: those that answers state, and what the agent was given that they may come from.
 
 mod any_case;
+mod combined;
 mod derived;
 mod entity;
 mod figure;
@@ -23,6 +24,7 @@ use countersign_model::Transcript;
 use crate::facts::{Answer, Record};
 
 pub(crate) use any_case::{AnyCase, holds};
+pub(crate) use combined::Combined;
 pub(crate) use derived::Sources;
 pub(crate) use figure::{Figure, each_figure};
 pub(crate) use given::{Given, Source, Text};

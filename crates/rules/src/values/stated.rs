@@ -2,7 +2,7 @@ use countersign_model::Span;
 
 use super::figure::Figure;
 use crate::facts::Answer;
-use crate::prose::{Clause, Mood, Prose, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Token, TokenKind, is_currency};
 
 /// A value that an answer states.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(crate) fn stated<'t>(answer: &Answer<'t>) -> Vec<Stated<'t>> {
                     span = inner;
                     quote(inner.of(prose.text)).map(|text| (StatedKind::Quote, text))
                 }
-                None => value(word, token),
+                None => amount(prose, at, word).or_else(|| value(word, token)),
             };
             let Some((kind, text)) = value else { continue };
             found.push(Stated { turn: answer.turn, token: at, kind, text, span });
@@ -98,6 +98,27 @@ fn value<'t>(word: &'t str, token: &Token) -> Option<(StatedKind, &'t str)> {
         }
         _ => None,
     }
+}
+
+/// Codes of currencies that stand beside amounts.
+const CURRENCIES: [&str; 28] = [
+    "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "NZD", "SEK", "NOK", "DKK",
+    "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "ILS", "ZAR", "BRL", "MXN", "KRW", "SGD", "HKD",
+    "THB", "IDR",
+];
+
+/// "PLN 1,590.50", "45 EUR", "12.40 €": a number beside the code or the sign of a currency.
+fn amount<'t>(prose: &Prose<'t>, at: usize, word: &'t str) -> Option<(StatedKind, &'t str)> {
+    let number = prose.tokens.get(at).filter(|t| t.kind == TokenKind::Number)?;
+    let currency = |t: &Token| match t.kind {
+        TokenKind::Symbol(mark) => is_currency(mark),
+        TokenKind::Word => CURRENCIES.contains(&prose.word(t)),
+        _ => false,
+    };
+    let before = at.checked_sub(1).and_then(|at| prose.tokens.get(at));
+    let behind = prose.tokens.get(at + 1).filter(|t| t.start <= number.end + 1);
+    let named = before.is_some_and(currency) || behind.is_some_and(currency);
+    named.then(|| Figure::parse(word)).flatten().map(|figure| (StatedKind::Money(figure), word))
 }
 
 /// Whether the clause gives examples, or says what a value has to look like.
