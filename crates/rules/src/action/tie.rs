@@ -44,6 +44,8 @@ pub(super) fn is_tied(
 fn content(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
     words.filter(|word| {
-        Lexicon::english().get(word).is_none_or(|entry| entry.tags.is_empty() || entry.noun.is_some())
+        Lexicon::english()
+            .get(word)
+            .is_none_or(|entry| entry.tags.is_empty() || entry.noun.is_some())
     })
 }

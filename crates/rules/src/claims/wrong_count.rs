@@ -1,3 +1,5 @@
+mod counts;
+
 use std::collections::BTreeSet;
 
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
@@ -5,9 +7,11 @@ use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Mood, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
+
+use counts::{Count, counts};
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
@@ -48,140 +52,6 @@ impl Rule for WrongCount {
             }
         }
     }
-}
-
-/// So many things of a kind.
-struct Count<'t> {
-    number: u64,
-    /// `None` for things that tools are named after.
-    kind: Option<Countable>,
-    /// Words between say which ones.
-    some: bool,
-    first: &'t Token,
-    last: &'t Token,
-}
-
-/// The numbers of things that a clause states as found, not as made or planned.
-fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
-    let quoted = block.is_some_and(|b| matches!(b.kind, BlockKind::Quote | BlockKind::Heading));
-    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
-    let aside = tokens.first().is_some_and(|t| t.is('('));
-    if quoted || aside || !asserted || tokens.iter().any(|t| t.has(hedged) && !t.has(Tags::FAILURE))
-    {
-        return Vec::new();
-    }
-    let makes = clause.predicates.iter().any(|p| {
-        matches!(p.action, Action::Of(family) if family.changes_state() && family != Family::Commit)
-    });
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
-            let kind = Some(Countable::Tests);
-            found.push(Count { number, kind, some: false, first: token, last: token });
-            continue;
-        }
-        // "four meetings" is a count of things that tools list; "two tests" may be any two.
-        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
-        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
-        let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
-        if makes || is_part(prose, tokens, at) {
-            continue;
-        }
-        let mut noun = None;
-        let mut named = None;
-        for (place, next) in tokens.iter().enumerate().skip(at + 1).take(3) {
-            if next.kind != TokenKind::Word && next.kind != TokenKind::Identifier {
-                break;
-            }
-            if next.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE)) {
-                break;
-            }
-            let word = prose.word(next);
-            let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
-            let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
-            // "75 failing files" are files.
-            let describes = !word.ends_with(['s', 'S'])
-                && tokens
-                    .get(place + 1)
-                    .is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
-            if describes {
-                continue;
-            }
-            if let Some(kind) = Countable::of(word).filter(|_| plural) {
-                noun = Some((Some(kind), next));
-                break;
-            }
-            named = Some((None, next)).filter(|_| plural).or(named);
-        }
-        if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
-            let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
-            found.push(Count { number, kind, some, first: token, last });
-        }
-    }
-    found
-}
-
-/// "21/21": all of so many.
-fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
-    let (some, all) = prose.word(token).split_once('/')?;
-    (some == all && !token.quoted && token.kind != TokenKind::Code).then(|| whole(all)).flatten()
-}
-
-/// Whether the sentence is about tests.
-fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let tokens = prose.tokens(sentence.unwrap_or_default());
-    tokens.iter().any(|t| !t.quoted && t.noun == Some(Family::Test))
-}
-
-/// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
-fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const PART: [&str; 24] = [
-        "first",
-        "last",
-        "next",
-        "top",
-        "least",
-        "most",
-        "than",
-        "another",
-        "other",
-        "additional",
-        "more",
-        "about",
-        "around",
-        "approximately",
-        "roughly",
-        "nearly",
-        "almost",
-        "over",
-        "under",
-        "these",
-        "those",
-        "other",
-        "of",
-        "to",
-    ];
-    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-    let behind = tokens.get(at + 1);
-    let part = |t: &Token| PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
-    let more = ["of", "more", "other", "additional"];
-    // "down from 75 warnings in 29 files": how it was before.
-    let upto = tokens.get(..=at).unwrap_or_default();
-    let formerly = upto.windows(2).any(|pair| {
-        let [from, number] = pair else { return false };
-        prose.is(from, &["from"]) && number.kind == TokenKind::Number
-    });
-    if formerly {
-        return true;
-    }
-    before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
-        || behind.is_some_and(|t| {
-            t.is('/') || more.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w))
-        })
 }
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
