@@ -2,7 +2,7 @@ mod counts;
 
 use std::collections::BTreeSet;
 
-use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
+use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
@@ -11,7 +11,7 @@ use crate::prose::{BlockKind, Clause, Mood, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
 
-use counts::{Count, counts};
+use counts::{Count, Former, counts, former};
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
@@ -48,6 +48,9 @@ impl Rule for WrongCount {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);
                 }
+                if let Some(change) = former(&answer.prose, clause) {
+                    judge_former(facts, findings, answer, &change);
+                }
                 judge_phrases(facts, findings, answer, clause);
             }
         }
@@ -56,7 +59,7 @@ impl Rule for WrongCount {
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
     let turn = answer.turn;
-    let span = countersign_model::Span::new(count.first.start as usize, count.last.end as usize);
+    let span = Span::new(count.first.start as usize, count.last.end as usize);
     let text = span.of(answer.prose.text);
     let claim = Claim {
         kind: ClaimKind::Count,
@@ -81,7 +84,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     let mut latest: Option<(Evidence, Vec<u64>)> = None;
     let reports = facts.given().near(turn, REACH).filter_map(|given| match given.source {
         Source::Result(at) => {
-            facts.deed(at).filter(|(_, deed)| is_report(deed)).map(|(execution, _)| (at, execution))
+            let (execution, deed) = facts.deed(at)?;
+            // What "they" are is not said: the sums of runs alone tell.
+            let runs = !count.implied || deed.shell.is_some();
+            (runs && is_report(deed)).then_some((at, execution))
         }
         _ => None,
     });
@@ -133,8 +139,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     if count.kind == Some(Countable::Tests) && adds_up(answer, count) {
         return findings.not_checkable(&claim);
     }
-    // "2,000 rows at a time", as the agent has set it.
-    if count.number >= LARGE && is_set(facts, turn, count.number) {
+    // "2,000 rows at a time", as the agent has set it; a number that a result has elsewhere.
+    if count.number >= LARGE && stands_somewhere(facts, turn, count.number) {
         return findings.not_checkable(&claim);
     }
     // "3 new tests" may be some of those that were counted.
@@ -152,9 +158,46 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         &claim,
         Note::proven(format!("no result counts {text}; the latest has {}", distinct.join(", ")))
             .help("quote the number as the result has it")
-            .provable_if(facts.is_complete_before(turn))
+            .provable_if(!count.implied && facts.is_complete_before(turn))
             .evidence([evidence]),
     );
+}
+
+/// "from 11 errors to 2": where results counted before and after, one of them has the first number.
+fn judge_former(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    change: &Former<'_>,
+) {
+    let turn = answer.turn;
+    let span = Span::new(change.first.start as usize, change.last.end as usize);
+    let text = span.of(answer.prose.text).to_owned();
+    let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
+    let (mut was, mut is, mut evidence) = (false, false, Vec::new());
+    for given in facts.given().near(turn, REACH) {
+        let has = |number: u64| {
+            let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
+            let mut found = false;
+            each_figure(given.text, |figure| found |= figure.0 == wanted);
+            found
+        };
+        let tally = Tally::of(given.text, change.kind);
+        was |= has(change.was) || tally.counted.contains(&change.was);
+        if matches!(given.source, Source::Result(_)) && !tally.printed.is_empty() {
+            is |= tally.printed.contains(&change.is);
+            evidence.push(facts.evidence_in(given));
+        }
+    }
+    if was {
+        return findings.supported(&claim, []);
+    }
+    if !is || evidence.len() < 2 || !facts.is_complete_before(turn) {
+        return findings.not_checkable(&claim);
+    }
+    let message = format!("no result counted {} before", change.was);
+    let note = Note::suspected(message).help("quote the number as the result had it");
+    findings.contradicted(facts, &claim, note.evidence(evidence));
 }
 
 /// "from 96 lines to": held against what results say in the same words.
@@ -316,11 +359,11 @@ fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
     parts.len() > 1 && parts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n)) == count.number
 }
 
-/// Whether the agent itself has put the number somewhere.
-fn is_set(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
-    let own = |given: &&Text<'_>| matches!(given.source, Source::Argument(_));
+/// Whether the agent itself has put the number somewhere, or a result has it.
+fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    let shown = |given: &&Text<'_>| !matches!(given.source, Source::Told);
     let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
-    facts.given().near(turn, REACH).filter(own).any(|given| {
+    facts.given().near(turn, REACH).filter(shown).any(|given| {
         let mut found = false;
         each_figure(given.text, |figure| found |= figure.0 == wanted);
         found

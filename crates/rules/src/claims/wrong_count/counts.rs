@@ -12,6 +12,8 @@ pub(super) struct Count<'t> {
     pub(super) kind: Option<Countable>,
     /// Words between say which ones.
     pub(super) some: bool,
+    /// Words elsewhere say what is counted.
+    pub(super) implied: bool,
     pub(super) first: &'t Token,
     pub(super) last: &'t Token,
 }
@@ -23,7 +25,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let quoted = block.is_some_and(|b| matches!(b.kind, BlockKind::Quote | BlockKind::Heading));
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
     let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
-    let aside = tokens.first().is_some_and(|t| t.is('('));
+    let aside = tokens.first().is_some_and(|t| t.is('(')) && !is_sum_of_run(prose, tokens);
     if quoted || aside || !asserted || tokens.iter().any(|t| t.has(hedged) && !t.has(Tags::FAILURE))
     {
         return Vec::new();
@@ -35,14 +37,22 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     for (at, token) in tokens.iter().enumerate() {
         if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
             let kind = Some(Countable::Tests);
-            found.push(Count { number, kind, some: false, first: token, last: token });
+            let count =
+                Count { number, kind, some: false, implied: false, first: token, last: token };
+            found.push(count);
+            continue;
+        }
+        if let Some(count) =
+            some_of_them(prose, tokens, at).filter(|_| speaks_of_tests(prose, clause) && !makes)
+        {
+            found.push(count);
             continue;
         }
         // "four meetings" is a count of things that tools list; "two tests" may be any two.
         let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
         let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
         let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
-        if makes || is_part(prose, tokens, at) {
+        if makes || is_part(prose, tokens, at) || is_rounded(prose, tokens, at) {
             continue;
         }
         let mut noun = None;
@@ -73,10 +83,70 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         }
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
-            found.push(Count { number, kind, some, first: token, last });
+            found.push(Count { number, kind, some, implied: false, first: token, last });
         }
     }
     found
+}
+
+/// "(94 passed)", "(3 failed": the sum of a run in the runner's own words.
+fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let (Some(number), Some(word)) = (tokens.get(1), tokens.get(2)) else { return false };
+    number.kind == TokenKind::Number
+        && prose.is(word, &["passed", "passing", "failed", "failing"])
+        && tokens
+            .get(3)
+            .is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, &["in", "and"]))
+}
+
+/// "5 of them failed": of the tests that the sentence is about.
+fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
+    let [number, of, them, ended] = tokens.get(at..at + 4)? else { return None };
+    let ends = ended.has(Tags::FAILURE.or(Tags::PASSING)) && !number.quoted;
+    let all = prose.is(of, &["of"]) && prose.is(them, &["them", "these", "those", "which"]);
+    let kind = Some(Countable::Tests);
+    (ends && all).then_some(())?;
+    let number_of = whole(prose.word(number))?;
+    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: ended })
+}
+
+/// "40 million": a number that is rounded.
+fn is_rounded(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    tokens.get(at + 1).is_some_and(|t| prose.is(t, &["thousand", "million", "billion"]))
+}
+
+/// "from 11 errors to 2": how many there were, of what, and how many there are.
+pub(super) struct Former<'t> {
+    pub(super) was: u64,
+    pub(super) is: u64,
+    pub(super) kind: Countable,
+    pub(super) first: &'t Token,
+    pub(super) last: &'t Token,
+}
+
+/// What a clause says that checks counted before, and count now.
+pub(super) fn former<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Former<'p>> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
+    if clause.mood != Mood::Asserted || tokens.iter().any(|t| t.has(doubt)) {
+        return None;
+    }
+    let number = |at: usize| {
+        let token = tokens.get(at).filter(|t| t.kind == TokenKind::Number && !t.quoted)?;
+        Some((whole(prose.word(token))?, token))
+    };
+    let counted = |at: usize| {
+        let kind = Countable::of(prose.word(tokens.get(at)?))?;
+        matches!(kind, Countable::Troubles | Countable::Tests).then_some(kind)
+    };
+    let from = tokens.iter().position(|t| prose.is(t, &["from"]))?;
+    let (was, first) = number(from + 1)?;
+    let noun = counted(from + 2);
+    let to = from + 2 + usize::from(noun.is_some());
+    tokens.get(to).filter(|t| prose.is(t, &["to"]))?;
+    let (is, last) = number(to + 1)?;
+    let kind = noun.or_else(|| counted(to + 2))?;
+    Some(Former { was, is, kind, first, last })
 }
 
 /// "21/21": all of so many.
