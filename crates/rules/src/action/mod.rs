@@ -6,6 +6,7 @@ mod extract;
 mod family;
 mod judge;
 mod matter;
+mod named_code;
 mod no_act;
 mod objects;
 mod otherwise;
@@ -14,4 +15,5 @@ mod tie;
 
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
+pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
