@@ -43,7 +43,7 @@ const LEAST_WORDS: usize = 8;
 /// So many sources of one answer are judged.
 const MOST: usize = 256;
 /// So many bytes before a message are searched for the folders of a file.
-const REACH: usize = 256 * 1024;
+const REACH: usize = 16 * 1024 * 1024;
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, value: &Stated<'_>) {
     let Some(clause) = prose.clause_at(value.token) else { return };
@@ -106,7 +106,7 @@ fn is_elsewhere(facts: &Facts<'_>, path: &str, value: &Stated<'_>) -> bool {
     {
         return false;
     }
-    let moved = facts.deeds_before(value.turn).take(MOST).any(|(_, deed)| {
+    let moved = facts.deeds_before(value.turn).any(|(_, deed)| {
         deed.delegates
             || deed.shell.as_ref().is_some_and(|work| {
                 work.deletes || work.unpacks || work.writes_unnamed || work.opaque

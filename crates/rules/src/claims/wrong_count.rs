@@ -15,6 +15,8 @@ use counts::{Count, Former, counts, former};
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
+/// So many, where what was counted first is looked for.
+const FAR: usize = 16 * 1024 * 1024;
 /// So many results that count the kind are looked at.
 const MOST_REPORTS: usize = 6;
 
@@ -136,7 +138,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     {
         return findings.supported(&claim, []);
     }
-    if count.kind == Some(Countable::Tests) && adds_up(answer, count) {
+    if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
         return findings.not_checkable(&claim);
     }
     // "2,000 rows at a time", as the agent has set it; a number that a result has elsewhere.
@@ -175,7 +177,7 @@ fn judge_former(
     let text = span.of(answer.prose.text).to_owned();
     let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
     let (mut was, mut is, mut evidence) = (false, false, Vec::new());
-    for given in facts.given().near(turn, REACH) {
+    for given in facts.given().near(turn, FAR) {
         let has = |number: u64| {
             let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
             let mut found = false;
@@ -346,6 +348,14 @@ fn has_line_of_files(text: &str, number: u64) -> bool {
 fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
     told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+}
+
+/// Whether any run before had the number, however long ago.
+fn ran_earlier(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
+    facts.deeds_before(turn).filter(|(_, deed)| deed.shell.is_some()).any(|(execution, _)| {
+        let ran = summary(execution.text(), ActivityKind::Test);
+        [ran.passed, ran.failed, ran.errors, ran.skipped].contains(&Some(count.number))
+    })
 }
 
 /// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers behind it make it up.
