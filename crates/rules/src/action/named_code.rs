@@ -114,7 +114,7 @@ fn is_unwritten(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause, token: 
             .any(|path| objects.iter().any(|o| o.kind == ObjectKind::Path && mentions(path, o)));
         let adds = prose.tokens(clause.tokens.clone()).iter().any(|t| prose.is(t, &["added"]));
         if letters(written).contains(&wanted)
-            || letters(execution.text()).contains(&wanted)
+            || (deed.shell.is_none() && letters(execution.text()).contains(&wanted))
             || (!adds && (by_number || by_file))
         {
             return false;

@@ -77,13 +77,27 @@ fn unread_file(
     let file = object.into_iter().find(|o| o.kind == ObjectKind::Path)?;
     let path = file.text.split(':').next().unwrap_or_default();
     let name = path.rsplit('/').next().filter(|name| name.contains('.'))?;
-    let pasted = facts.transcript().messages.iter().take(answer.turn).any(|message| {
-        message.calls.is_empty() && message.text.lines().count() > 5 && message.text.contains(name)
-    });
+    let pasted = is_house_rule(name) || brings(facts, answer.turn, name);
     let shown = facts.deeds_before(answer.turn).any(|(e, deed)| shows(e, deed, name));
     (!pasted && !shown).then(|| {
         let message = format!("no call can have shown `{}`", file.text);
         (file, message)
+    })
+}
+
+/// `AGENTS.md`: what harnesses hand to an agent without a word in the log.
+fn is_house_rule(name: &str) -> bool {
+    let stem = name.strip_suffix(".md").unwrap_or_default();
+    !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_uppercase())
+}
+
+/// Whether a message brought the file along: its text, or `@` before its path.
+fn brings(facts: &Facts<'_>, turn: usize, name: &str) -> bool {
+    facts.transcript().messages.iter().take(turn).any(|message| {
+        let attached = |word: &str| word.starts_with('@') && word.contains(name);
+        message.calls.is_empty()
+            && message.text.contains(name)
+            && (message.text.lines().count() > 5 || message.text.split_whitespace().any(attached))
     })
 }
 
@@ -93,12 +107,11 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
         return false;
     }
     let task = execution.call.map_or("", |call| call.arguments.as_str());
-    let named = holds(task, name) || holds(execution.text(), name);
+    // A pattern may stand for it, without its name being printed.
+    let named = task.contains('*') || holds(task, name) || holds(execution.text(), name);
     match &deed.shell {
-        Some(work) => {
-            (named && !only_lists(&work.command))
-                || work.opaque && !named && runs_file(&work.command)
-        }
+        Some(work) if only_lists(&work.command) => false,
+        Some(work) => named || work.opaque || work.command.contains("xargs"),
         None => named || (deed.opaque && deed.families.is_empty()),
     }
 }
