@@ -123,7 +123,7 @@ fn action_claim(
         _ => predicate.subject_tokens.clone(),
     };
     let things = things_in(prose, patient_range.clone());
-    let goal = goal_of(prose, predicate);
+    let goal = goal_of(prose, predicate).or_else(|| put_into(prose, predicate, &verb));
     let behind = predicate.object_tokens.clone();
     let named = objects_in(prose, patient_range.clone())
         .iter()
@@ -325,6 +325,25 @@ fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
     });
     let object = objects_in(prose, start + 1..start + 2).into_iter().next()?;
     (into && object.kind == ObjectKind::Path).then_some(object)
+}
+
+/// "I added `x` to `a.rs`": the file that something was put into. A link leads to a file, and is not
+/// put into it.
+fn put_into(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Object> {
+    let puts = ["added", "appended", "inserted", "prepended", "wrote", "put"];
+    let told = matches!(predicate.voice, Voice::Active | Voice::Bare) && puts.contains(&verb);
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let to = object.iter().position(|t| !t.quoted && prose.is(t, &["to", "into"]))?;
+    let leads = ["link", "reference", "pointer", "redirect", "import", "path", "route", "note"];
+    let leads = object.iter().take(to).any(|t| {
+        prose.is(t, &leads) || leads.iter().any(|w| prose.word(t).strip_suffix('s') == Some(w))
+    });
+    let at = predicate.object_tokens.start + to;
+    let object = objects_in(prose, at + 1..at + 2).into_iter().next()?;
+    // `origin/main` is no file.
+    let name = object.text.rsplit('/').next().unwrap_or_default();
+    let file = object.kind == ObjectKind::Path && name.contains('.');
+    (told && !leads && file).then_some(object)
 }
 
 pub(super) fn is_word(token: &Token) -> bool {

@@ -8,7 +8,7 @@ use super::extract::ActionClaim;
 use super::instead::failed_instead;
 use super::matter::{
     has_unused_tool, holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
-    is_recorded_payment, speaks_of_mail, was_asked_for,
+    is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
 use super::otherwise::{done_otherwise, spares};
@@ -178,7 +178,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if !files.is_empty() {
         // A file can also have been changed by a sub-agent, a generator, or the user.
         let delegated = facts.delegates_before(turn) && delegates_speak_of(facts, turn, &files);
-        let elsewhere = delegated || shows_change(facts, turn, &files);
+        let elsewhere =
+            delegated || shows_change(facts, turn, &files) || keeps_manifest(facts, turn, &files);
         return match elsewhere {
             true => ActionVerdict::NotCheckable,
             false => {

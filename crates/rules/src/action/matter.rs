@@ -159,6 +159,13 @@ fn assents(text: &str) -> bool {
     known.contains(&first.as_str()) && words.count() <= 6
 }
 
+/// Whether a package manager that ran keeps a file of that name: `cargo add serde`.
+pub(super) fn keeps_manifest(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
+    facts.deeds_before(turn).filter_map(|(_, deed)| deed.shell.as_ref()).any(|work| {
+        work.manifests.iter().any(|name| files.iter().any(|file| needle(file) == *name))
+    })
+}
+
 /// Whether the deed wrote a file of that name, but in another folder.
 pub(super) fn is_namesake(deed: &Deed<'_>, object: &Object) -> bool {
     if object.kind != ObjectKind::Path || object.text.contains(['*', '…']) {

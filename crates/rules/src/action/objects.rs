@@ -43,7 +43,10 @@ fn is_code_word(text: &str) -> bool {
 
 fn looks_like_path(text: &str) -> bool {
     let text = without_lines(text);
-    !text.contains(char::is_whitespace)
+    // "`origin/main`": a branch.
+    let branch = ["origin/", "upstream/", "refs/"].iter().any(|lead| text.starts_with(lead));
+    !branch
+        && !text.contains(char::is_whitespace)
         && !text.starts_with("//")
         && !text.contains(['(', ')', '=', '{', '<', '*'])
         && (text.contains('/') || has_file_extension(text))

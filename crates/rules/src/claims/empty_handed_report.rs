@@ -1,3 +1,5 @@
+mod work;
+
 use countersign_model::{Claim, ClaimKind, Code, Message, Mode, Object, ObjectKind, Role, Span};
 use memchr::memmem::Finder;
 
@@ -5,6 +7,8 @@ use crate::facts::{Answer, Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
+
+use work::undone_work;
 
 /// CS018: findings reported by somebody who looked at nothing.
 pub(crate) struct EmptyHandedReport;
@@ -32,6 +36,15 @@ impl Rule for EmptyHandedReport {
         for answer in facts.answers() {
             for report in &empty {
                 passed_on(facts, findings, answer, report);
+            }
+            for (clause, report) in undone_work(facts, answer) {
+                findings.unsupported(
+                    facts,
+                    &claim(answer, clause, report.tool()),
+                    Note::suspected("the agent that was asked to look made no tool call")
+                        .help("look at it yourself, or say that nobody has looked")
+                        .evidence([facts.evidence(report)]),
+                );
             }
             own(facts, findings, answer);
         }

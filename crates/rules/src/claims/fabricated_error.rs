@@ -46,11 +46,16 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let before = if led { prose.before_in_sentence(value.token) } else { &[] };
     let unreal = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL).or(Tags::NEGATION);
     let plain = |t: &&Token| t.kind == TokenKind::Word && !t.quoted;
-    if !matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) {
+    let dated = tells_when(prose, words);
+    if !(matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || dated) {
         return None;
     }
-    let around: Vec<&Token> = before.iter().chain(words).filter(plain).collect();
-    if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE)) {
+    let ended = ended_with(prose, words, value);
+    let skipped = usize::from(dated);
+    let around: Vec<&Token> =
+        before.iter().chain(words.iter().skip(skipped)).filter(plain).collect();
+    let ends = |t: &Token| ended && prose.is(t, &ENDS);
+    if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE) && !ends(t)) {
         return None;
     }
     let is =
@@ -66,7 +71,29 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
         || (names_error(value.span.of(prose.text)) && is_any(&came_up))
         || (is_any(&logs) && is_any(&prints));
     let raised = is_any(&raises);
-    (names || raised).then(|| around.iter().any(|t| is(&t, &came_up)))
+    if ended && !(names || raised) {
+        return Some(false);
+    }
+    (names || raised).then(|| !dated && around.iter().any(|t| is(&t, &came_up)))
+}
+
+/// Verbs by which something comes to its end before it is done.
+const ENDS: [&str; 8] =
+    ["died", "stopped", "aborted", "exited", "ended", "broke", "crashed", "bailed"];
+
+/// "It stopped with `Error acquiring the lock`"
+fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
+    let before = words.iter().take_while(|t| (t.start as usize) < value.span.start);
+    let before: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
+    let with = before.last().is_some_and(|t| prose.is(t, &["with"]));
+    with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, &ENDS))
+}
+
+/// "When I ran it, …": of something that was done, not of a condition.
+fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
+    let [when, who, did, ..] = words else { return false };
+    let past = did.has(Tags::PAST) && !did.has(Tags::BASE);
+    prose.is(when, &["when"]) && who.has(Tags::AGENT) && past
 }
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.
@@ -91,6 +118,7 @@ fn is_error(text: &str) -> bool {
     ];
     let lower = text.to_ascii_lowercase();
     names_error(text)
+        || (lower.starts_with("error ") && text.split_whitespace().count() >= 4)
         || (text.split_whitespace().count() >= 3 && MARKS.iter().any(|mark| lower.contains(mark)))
 }
 

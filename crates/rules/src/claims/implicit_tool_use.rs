@@ -3,7 +3,7 @@ use countersign_model::{Code, Mode};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
-use crate::tool_use::{Mention, is_talked_about, retrieved, shares_topic};
+use crate::tool_use::{Mention, is_talked_about, retrieved, shares_topic, unmade_work};
 
 /// FK016: a look-up is implied that nobody made.
 pub(crate) struct ImplicitToolUse;
@@ -25,6 +25,10 @@ impl Rule for ImplicitToolUse {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for mention in facts.mentions().iter().filter(|m| m.name.is_none()) {
             judge(facts, findings, mention);
+        }
+        for (claim, message) in unmade_work(facts) {
+            let note = Note::suspected(message).help("do it, or say that it was not done");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

@@ -1,8 +1,9 @@
-use countersign_model::{Code, Mode};
+use countersign_model::{Code, Family, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::outcome::OutcomeVerdict;
+use crate::prose::{Action, Tags, Token};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS015: a check is said to have passed whose status nobody saw, or that checked nothing.
@@ -25,6 +26,10 @@ impl Rule for MaskedExit {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
             let (execution, message, help) = match verdict {
+                OutcomeVerdict::Empty(execution) if admits_empty(facts, said.claim.turn) => {
+                    findings.supported(&said.claim, [facts.evidence(execution)]);
+                    continue;
+                }
                 OutcomeVerdict::Empty(execution) => (
                     execution,
                     format!("the latest {} run found nothing to run", said.noun()),
@@ -46,4 +51,30 @@ impl Rule for MaskedExit {
             findings.unsupported(facts, &said.claim, note);
         }
     }
+}
+
+/// "ran 0 tests", "no test ran", "the filter matched none": whether the answer itself says that
+/// nothing was run.
+fn admits_empty(facts: &Facts<'_>, turn: usize) -> bool {
+    let answer = facts.answers().iter().find(|answer| answer.turn == turn);
+    answer.is_some_and(|answer| {
+        let prose = &answer.prose;
+        prose.clauses.iter().any(|clause| {
+            let tokens = prose.tokens(clause.tokens.clone());
+            let none = |t: &Token| prose.is(t, &["0", "zero", "no", "none", "nothing"]);
+            let tests = |t: &Token| t.noun == Some(Family::Test) || prose.is(t, &["tests"]);
+            let ran = |t: &Token| {
+                let empty = ["matched", "matches", "collected", "executed", "exercised", "found"];
+                t.verb == Some(Action::Of(Family::Run)) || prose.is(t, &empty)
+            };
+            let counted = tokens.windows(2).any(|pair| {
+                let [number, noun] = pair else { return false };
+                none(number) && tests(noun)
+            });
+            let trouble = tokens.iter().any(|t| t.has(Tags::TROUBLE.or(Tags::FAILURE)));
+            !trouble && tokens.iter().any(none) && tokens.iter().any(ran) && {
+                counted || tokens.iter().any(tests) || tokens.iter().any(|t| prose.is(t, &["none"]))
+            }
+        })
+    })
 }

@@ -293,7 +293,7 @@ fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
     found
 }
 
-/// "about $134", "~$30": rounded, and said to be.
+/// "about $134", "~$30", "it would be $90": rounded or supposed, and said to be.
 fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
     const ROUGHLY: [&str; 10] = [
         "about",
@@ -308,7 +308,10 @@ fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
         "approx",
     ];
     let before = answer.prose.tokens(value.token.saturating_sub(3)..value.token);
-    before.iter().any(|t| t.is('~') || t.is('≈') || answer.prose.is(t, &ROUGHLY))
+    let supposed = answer.prose.clause_at(value.token).is_some_and(|clause| {
+        answer.prose.tokens(clause.tokens.clone()).iter().any(|t| answer.prose.is(t, &["would"]))
+    });
+    supposed || before.iter().any(|t| t.is('~') || t.is('≈') || answer.prose.is(t, &ROUGHLY))
 }
 
 fn accuse(

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Mode};
 
-use crate::action::ActionVerdict;
+use crate::action::{ActionVerdict, unwritten_names};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -53,6 +53,12 @@ impl Rule for PhantomCompletion {
                 ),
                 ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) => {}
             }
+        }
+        for claim in unwritten_names(facts) {
+            let name = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note = Note::suspected(format!("nothing that was written has `{name}`"))
+                .help("name what was really put there, or put it there");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Mode};
 
-use crate::citation::simulations;
+use crate::citation::{invented_reports, simulations};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -39,6 +39,11 @@ impl Rule for SimulatedOutput {
                         .help("call the tool instead of printing the call"),
                 ),
             }
+        }
+        for claim in invented_reports(facts) {
+            let note = Note::suspected("this looks like the report of a run that is not on record")
+                .help("run it and quote what it prints");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

@@ -1,4 +1,5 @@
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+use memchr::memmem::Finder;
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
@@ -41,6 +42,8 @@ impl Rule for UnseenSource {
 const LEAST_WORDS: usize = 8;
 /// So many sources of one answer are judged.
 const MOST: usize = 256;
+/// So many bytes before a message are searched for the folders of a file.
+const REACH: usize = 16 * 1024 * 1024;
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, value: &Stated<'_>) {
     let Some(clause) = prose.clause_at(value.token) else { return };
@@ -64,6 +67,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
         span: value.span,
         turn,
     };
+    if let Some(given) = given.filter(|_| kind == ObjectKind::Path)
+        && is_elsewhere(facts, claim.text.as_str(), value)
+    {
+        let message = format!("`{}` is in no such folder in what the agent was given", value.text);
+        let note = Note::suspected(message).help("give the path as it was read");
+        return findings.unsupported(facts, &claim, note.evidence([facts.evidence_in(given)]));
+    }
     if let Some(given) = given {
         return findings.supported(&claim, [facts.evidence_in(given)]);
     }
@@ -85,6 +95,83 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
             .help("cite what was read")
             .provable_if(whole && kind != ObjectKind::Path),
     );
+}
+
+/// Whether a file of that name is known by its path only, and by none that may be the one stated,
+/// while nothing was moved.
+fn is_elsewhere(facts: &Facts<'_>, path: &str, value: &Stated<'_>) -> bool {
+    let folders = path.split(':').next().unwrap_or(path);
+    let Some((folders, _)) = folders.rsplit_once('/') else { return false };
+    if folders.trim_matches(['.', '/', '~']).is_empty() || path.contains(['*', '…', '<', '{', '$'])
+    {
+        return false;
+    }
+    let moved = facts.deeds_before(value.turn).any(|(_, deed)| {
+        deed.delegates
+            || deed.shell.as_ref().is_some_and(|work| {
+                work.deletes || work.unpacks || work.writes_unnamed || work.opaque
+            })
+    });
+    let mut known = false;
+    let name = Finder::new(value.text);
+    for given in facts.given().near(value.turn, REACH) {
+        for at in name.find_iter(given.text.as_bytes()) {
+            match path_ending_at(given.text, at, value.text.len()) {
+                Found::Part => {}
+                Found::Path(other) if !may_be_same(other, folders) => known = true,
+                Found::Path(_) | Found::Name => return false,
+            }
+        }
+    }
+    known && !moved
+}
+
+/// How a name stands in a text.
+enum Found<'t> {
+    /// Within a longer name.
+    Part,
+    /// Without a folder.
+    Name,
+    /// Behind these folders.
+    Path(&'t str),
+}
+
+fn path_ending_at(text: &str, at: usize, len: usize) -> Found<'_> {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let behind = text.get(at + len..).unwrap_or_default().chars().next();
+    let before = text.get(..at).unwrap_or_default();
+    if behind.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) {
+        return Found::Part;
+    }
+    match before.strip_suffix('/') {
+        None if before.ends_with(part) && !before.ends_with("\\n") => Found::Part,
+        None => Found::Name,
+        Some(rest) => {
+            let from = rest.rfind(|c: char| !(part(c) || c == '/')).map_or(0, |n| {
+                n + rest.get(n..).and_then(|r| r.chars().next()).map_or(1, char::len_utf8)
+            });
+            match rest.get(from..).filter(|folders| !folders.trim_matches(['.', '/']).is_empty()) {
+                Some(folders) => Found::Path(folders),
+                None => Found::Name,
+            }
+        }
+    }
+}
+
+/// Whether two folders may be one, seen from different places or shortened: the parts of one stand
+/// in the other in their order.
+fn may_be_same(one: &str, other: &str) -> bool {
+    let parts = |path: &'_ str| -> Vec<String> {
+        let parts =
+            path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "a" | "b"));
+        parts.map(str::to_ascii_lowercase).collect()
+    };
+    let (one, other) = (parts(one), parts(other));
+    let within = |few: &[String], many: &[String]| {
+        let mut many = many.iter();
+        few.iter().all(|part| many.any(|known| known == part))
+    };
+    within(&one, &other) || within(&other, &one)
 }
 
 /// Whether a command since the user's latest request brought files along that nothing lists.

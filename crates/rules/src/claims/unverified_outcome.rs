@@ -2,7 +2,7 @@ use countersign_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::OutcomeVerdict;
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: a check is said to have passed that failed or never ran.
@@ -44,12 +44,35 @@ impl Rule for UnverifiedOutcome {
                         .help("run it, or say that it was not run")
                         .provable_if(provable),
                 ),
+                OutcomeVerdict::Other(execution) => findings.unsupported(
+                    facts,
+                    &said.claim,
+                    Note::suspected("the tests that ran are of another kind")
+                        .help("run those, or say which tests were run")
+                        .evidence([facts.evidence(execution)]),
+                ),
                 OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
                 // CS015 speaks of these.
                 OutcomeVerdict::Empty(_)
                 | OutcomeVerdict::Hidden(_)
                 | OutcomeVerdict::Running(_) => {}
             }
+        }
+        for (claim, execution) in failed_commands(facts) {
+            let judged = |(said, verdict): (&OutcomeClaim, OutcomeVerdict<'_, '_>)| {
+                let failed = matches!(verdict, OutcomeVerdict::Failed(..));
+                failed && said.claim.turn == claim.turn && claim.span.contains(said.claim.span)
+            };
+            if facts.outcomes().any(judged) {
+                continue;
+            }
+            findings.contradicted(
+                facts,
+                &claim,
+                Note::suspected("the latest run of this very command failed")
+                    .help("say what failed, or fix it and run it again")
+                    .evidence([facts.evidence(execution)]),
+            );
         }
     }
 }

@@ -1,16 +1,22 @@
+mod counts;
+
 use std::collections::BTreeSet;
 
-use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind};
+use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Mood, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
 
+use counts::{Count, Former, counts, former};
+
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
+/// So many, where what was counted first is looked for.
+const FAR: usize = 16 * 1024 * 1024;
 /// So many results that count the kind are looked at.
 const MOST_REPORTS: usize = 6;
 
@@ -44,152 +50,18 @@ impl Rule for WrongCount {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);
                 }
+                if let Some(change) = former(&answer.prose, clause) {
+                    judge_former(facts, findings, answer, &change);
+                }
                 judge_phrases(facts, findings, answer, clause);
             }
         }
     }
 }
 
-/// So many things of a kind.
-struct Count<'t> {
-    number: u64,
-    /// `None` for things that tools are named after.
-    kind: Option<Countable>,
-    /// Words between say which ones.
-    some: bool,
-    first: &'t Token,
-    last: &'t Token,
-}
-
-/// The numbers of things that a clause states as found, not as made or planned.
-fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
-    let quoted = block.is_some_and(|b| matches!(b.kind, BlockKind::Quote | BlockKind::Heading));
-    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
-    let aside = tokens.first().is_some_and(|t| t.is('('));
-    if quoted || aside || !asserted || tokens.iter().any(|t| t.has(hedged) && !t.has(Tags::FAILURE))
-    {
-        return Vec::new();
-    }
-    let makes = clause.predicates.iter().any(|p| {
-        matches!(p.action, Action::Of(family) if family.changes_state() && family != Family::Commit)
-    });
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
-            let kind = Some(Countable::Tests);
-            found.push(Count { number, kind, some: false, first: token, last: token });
-            continue;
-        }
-        // "four meetings" is a count of things that tools list; "two tests" may be any two.
-        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
-        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
-        let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
-        if makes || is_part(prose, tokens, at) {
-            continue;
-        }
-        let mut noun = None;
-        let mut named = None;
-        for (place, next) in tokens.iter().enumerate().skip(at + 1).take(3) {
-            if next.kind != TokenKind::Word && next.kind != TokenKind::Identifier {
-                break;
-            }
-            if next.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE)) {
-                break;
-            }
-            let word = prose.word(next);
-            let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
-            let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
-            // "75 failing files" are files.
-            let describes = !word.ends_with(['s', 'S'])
-                && tokens
-                    .get(place + 1)
-                    .is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
-            if describes {
-                continue;
-            }
-            if let Some(kind) = Countable::of(word).filter(|_| plural) {
-                noun = Some((Some(kind), next));
-                break;
-            }
-            named = Some((None, next)).filter(|_| plural).or(named);
-        }
-        // "PASS=2 ERROR=1": the name stands before its number.
-        let assigned = |t: &&Token| tokens.iter().any(|m| m.is('=') && m.start == t.end);
-        let noun = noun.filter(|(_, last)| !assigned(last));
-        if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
-            let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
-            found.push(Count { number, kind, some, first: token, last });
-        }
-    }
-    found
-}
-
-/// "21/21": all of so many.
-fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
-    let (some, all) = prose.word(token).split_once('/')?;
-    (some == all && !token.quoted && token.kind != TokenKind::Code).then(|| whole(all)).flatten()
-}
-
-/// Whether the sentence is about tests.
-fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let tokens = prose.tokens(sentence.unwrap_or_default());
-    tokens.iter().any(|t| !t.quoted && t.noun == Some(Family::Test))
-}
-
-/// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
-fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const PART: [&str; 24] = [
-        "first",
-        "last",
-        "next",
-        "top",
-        "least",
-        "most",
-        "than",
-        "another",
-        "other",
-        "additional",
-        "more",
-        "about",
-        "around",
-        "approximately",
-        "roughly",
-        "nearly",
-        "almost",
-        "over",
-        "under",
-        "these",
-        "those",
-        "other",
-        "of",
-        "to",
-    ];
-    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-    let behind = tokens.get(at + 1);
-    let part = |t: &Token| PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
-    let more = ["of", "more", "other", "additional"];
-    // "down from 75 warnings in 29 files": how it was before.
-    let upto = tokens.get(..=at).unwrap_or_default();
-    let formerly = upto.windows(2).any(|pair| {
-        let [from, number] = pair else { return false };
-        prose.is(from, &["from"]) && number.kind == TokenKind::Number
-    });
-    if formerly {
-        return true;
-    }
-    before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
-        || behind.is_some_and(|t| {
-            t.is('/') || more.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w))
-        })
-}
-
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
     let turn = answer.turn;
-    let span = countersign_model::Span::new(count.first.start as usize, count.last.end as usize);
+    let span = Span::new(count.first.start as usize, count.last.end as usize);
     let text = span.of(answer.prose.text);
     let claim = Claim {
         kind: ClaimKind::Count,
@@ -214,7 +86,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     let mut latest: Option<(Evidence, Vec<u64>)> = None;
     let reports = facts.given().near(turn, REACH).filter_map(|given| match given.source {
         Source::Result(at) => {
-            facts.deed(at).filter(|(_, deed)| is_report(deed)).map(|(execution, _)| (at, execution))
+            let (execution, deed) = facts.deed(at)?;
+            // What "they" are is not said: the sums of runs alone tell.
+            let runs = !count.implied || deed.shell.is_some();
+            (runs && is_report(deed)).then_some((at, execution))
         }
         _ => None,
     });
@@ -263,11 +138,11 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     {
         return findings.supported(&claim, []);
     }
-    if count.kind == Some(Countable::Tests) && adds_up(answer, count) {
+    if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
         return findings.not_checkable(&claim);
     }
-    // "2,000 rows at a time", as the agent has set it.
-    if count.number >= LARGE && is_set(facts, turn, count.number) {
+    // "2,000 rows at a time", as the agent has set it; a number that a result has elsewhere.
+    if count.number >= LARGE && stands_somewhere(facts, turn, count.number) {
         return findings.not_checkable(&claim);
     }
     // "3 new tests" may be some of those that were counted.
@@ -285,9 +160,46 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         &claim,
         Note::proven(format!("no result counts {text}; the latest has {}", distinct.join(", ")))
             .help("quote the number as the result has it")
-            .provable_if(facts.is_complete_before(turn))
+            .provable_if(!count.implied && facts.is_complete_before(turn))
             .evidence([evidence]),
     );
+}
+
+/// "from 11 errors to 2": where results counted before and after, one of them has the first number.
+fn judge_former(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    change: &Former<'_>,
+) {
+    let turn = answer.turn;
+    let span = Span::new(change.first.start as usize, change.last.end as usize);
+    let text = span.of(answer.prose.text).to_owned();
+    let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
+    let (mut was, mut is, mut evidence) = (false, false, Vec::new());
+    for given in facts.given().near(turn, FAR) {
+        let has = |number: u64| {
+            let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
+            let mut found = false;
+            each_figure(given.text, |figure| found |= figure.0 == wanted);
+            found
+        };
+        let tally = Tally::of(given.text, change.kind);
+        was |= has(change.was) || tally.counted.contains(&change.was);
+        if matches!(given.source, Source::Result(_)) && !tally.printed.is_empty() {
+            is |= tally.printed.contains(&change.is);
+            evidence.push(facts.evidence_in(given));
+        }
+    }
+    if was {
+        return findings.supported(&claim, []);
+    }
+    if !is || evidence.len() < 2 || !facts.is_complete_before(turn) {
+        return findings.not_checkable(&claim);
+    }
+    let message = format!("no result counted {} before", change.was);
+    let note = Note::suspected(message).help("quote the number as the result had it");
+    findings.contradicted(facts, &claim, note.evidence(evidence));
 }
 
 /// "from 96 lines to": held against what results say in the same words.
@@ -438,6 +350,14 @@ fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool
     told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
 }
 
+/// Whether any run before had the number, however long ago.
+fn ran_earlier(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
+    facts.deeds_before(turn).filter(|(_, deed)| deed.shell.is_some()).any(|(execution, _)| {
+        let ran = summary(execution.text(), ActivityKind::Test);
+        [ran.passed, ran.failed, ran.errors, ran.skipped].contains(&Some(count.number))
+    })
+}
+
 /// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers behind it make it up.
 fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
     let prose = &answer.prose;
@@ -449,11 +369,11 @@ fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
     parts.len() > 1 && parts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n)) == count.number
 }
 
-/// Whether the agent itself has put the number somewhere.
-fn is_set(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
-    let own = |given: &&Text<'_>| matches!(given.source, Source::Argument(_));
+/// Whether the agent itself has put the number somewhere, or a result has it.
+fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    let shown = |given: &&Text<'_>| !matches!(given.source, Source::Told);
     let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
-    facts.given().near(turn, REACH).filter(own).any(|given| {
+    facts.given().near(turn, REACH).filter(shown).any(|given| {
         let mut found = false;
         each_figure(given.text, |figure| found |= figure.0 == wanted);
         found

@@ -26,6 +26,8 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) writes_unnamed: bool,
     /// It put files there that it does not list: a template, a clone, an archive.
     pub(crate) unpacks: bool,
+    /// Files in which a package manager wrote down what it added or removed.
+    pub(crate) manifests: Vec<&'static str>,
     /// It may have put files back as they were.
     pub(crate) restores: bool,
     /// It handed a database statements that change what is in it.
@@ -100,6 +102,7 @@ impl<'t> ShellWork<'t> {
         let opaque = is_opaque(&script, &found);
         let changes_data = script.commands().iter().any(Command::changes_data);
         let unpacks = script.commands().iter().any(Command::unpacks);
+        let manifests = script.commands().iter().flat_map(Command::manifests).copied().collect();
         let restores = script.commands().iter().any(Command::restores);
         let asks = |c: &Command| c.status == Reach::Decides && c.asks();
         let found_nothing = script.commands().len() > 1
@@ -112,6 +115,7 @@ impl<'t> ShellWork<'t> {
             deletes,
             writes_unnamed,
             unpacks,
+            manifests,
             restores,
             changes_data,
             opaque,

@@ -1,7 +1,9 @@
-use countersign_model::{Family, ObjectKind, Role};
+use countersign_model::{Family, Role};
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
+use super::command::named_command;
 use super::extract::OutcomeClaim;
+use super::layer::is_of_other_layer;
 use super::verdict::is_test_name;
 use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, words_of};
 use crate::other_language::tells_outcome;
@@ -23,6 +25,8 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
     Hidden(&'f Execution<'t>),
     /// The latest run has not ended.
     Running(&'f Execution<'t>),
+    /// Tests ran, and none of the kind that is spoken of.
+    Other(&'f Execution<'t>),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -40,6 +44,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         return OutcomeVerdict::Passed(execution);
     }
     let latest = latest_run(facts, said.family, count);
+    if let Some(execution) = broken_build(facts, said, latest, count) {
+        return OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular);
+    }
     // Of code that may be no test, only a failure by that name tells.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
@@ -48,6 +55,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
+        if matches!(end, RunEnd::Passed) && is_of_other_layer(facts, said) {
+            return OutcomeVerdict::Other(execution);
+        }
         if said.ran {
             return OutcomeVerdict::Passed(execution);
         }
@@ -74,6 +84,17 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
             RunEnd::Running => OutcomeVerdict::Running(execution),
         };
     }
+    if let Some(execution) = built_for_tests(facts, said, count) {
+        // Tests of which some passed or failed were built.
+        let ran = summary(execution.text(), ActivityKind::Test);
+        let built = ran.passed.or(ran.failed).is_some();
+        return match told(execution.text(), Family::Build).filter(|_| !built) {
+            Some(RunEnd::Failed) => {
+                OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular)
+            }
+            _ => OutcomeVerdict::NotCheckable,
+        };
+    }
     if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
         return OutcomeVerdict::NotCheckable;
     }
@@ -95,20 +116,39 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     OutcomeVerdict::Never(provable)
 }
 
-/// "Smoke test: `python -c 'import app'` ✅": the latest command that holds the one in code, where
-/// it worked.
-fn named_command<'f, 't>(
+/// The latest run of tests, which had to be built whether they passed or not.
+fn built_for_tests<'f, 't>(
     facts: &'f Facts<'t>,
     said: &OutcomeClaim,
     count: usize,
 ) -> Option<&'f Execution<'t>> {
-    let mut named = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Quote);
-    let command = named.find(|o| o.text.contains(' '))?;
-    let mut latest = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    let (execution, deed) = latest.find(|(_, deed)| {
-        deed.shell.as_ref().is_some_and(|work| work.command.contains(&command.text))
-    })?;
-    deed.status().succeeded().then_some(execution)
+    let built = said.family == Family::Build;
+    let (at, _) = latest_run(facts, Family::Test, count).found.filter(|_| built)?;
+    facts.deed(at).map(|(execution, _)| execution)
+}
+
+/// "The build succeeds", where the build is all that a tool does, its tests included: the latest run
+/// of those tests, when it broke the build.
+fn broken_build<'f, 't>(
+    facts: &'f Facts<'t>,
+    said: &OutcomeClaim,
+    latest: LatestRun,
+    count: usize,
+) -> Option<&'f Execution<'t>> {
+    let built = said.family == Family::Build && said.claim.text.contains("build");
+    let tests = latest_run(facts, Family::Test, count).found.filter(|_| built)?;
+    let (at, end) = tests;
+    if end != RunEnd::Failed || latest.found.is_some_and(|(built_at, _)| built_at > at) {
+        return None;
+    }
+    let (execution, _) = facts.deed(at)?;
+    let breaks = |line: &str| {
+        let told = line.trim_start_matches(['[', ' ']);
+        let told = told.strip_prefix("ERROR] ").or_else(|| told.strip_prefix("INFO] "));
+        let told = told.unwrap_or(line);
+        told.starts_with("BUILD FAIL") || told.starts_with("Failed to execute goal")
+    };
+    execution.text().lines().any(breaks).then_some(execution)
 }
 
 /// "Everything's green": the latest run of each kind decides, and any of them speaks against it.

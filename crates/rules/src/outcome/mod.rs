@@ -1,9 +1,12 @@
 //! Claims about checks: "all tests pass", "the build is green", "lint is clean".
 
 mod beside;
+mod command;
 mod extract;
 mod judge;
+mod layer;
 mod verdict;
 
+pub(crate) use command::failed_commands;
 pub(crate) use extract::{OutcomeClaim, outcome_claims};
 pub(crate) use judge::{OutcomeVerdict, judge};

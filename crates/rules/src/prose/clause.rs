@@ -199,6 +199,8 @@ pub(super) struct Context {
     /// An enumeration of examples has begun.
     examples: bool,
     mood: Option<Mood>,
+    /// A condition only says when something was done: "I ran it after changing the test".
+    dated: bool,
     /// Where the sentence begins.
     pub(super) start: usize,
     /// How far back the subject of the clause may begin: over verbless insertions.
@@ -263,8 +265,13 @@ impl Context {
         }
         // "Once A and B, …": the condition covers both.
         let first = tokens.get(range.start);
+        let own_subject = words().any(|t| {
+            t.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER))
+                || t.has(Tags::USER_OWN.or(Tags::AGENT_OWN))
+        });
         if self.mood == Some(Mood::Conditional)
             && first.is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
+            && !(self.dated && own_subject)
         {
             return Mood::Conditional;
         }
@@ -277,10 +284,6 @@ impl Context {
         }
         // A clause that only goes on in the mood before it: "…, cancelled, and refunded".
         let goes_on = opening || head.has(Tags::COORDINATE);
-        let own_subject = words().any(|t| {
-            t.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER))
-                || t.has(Tags::USER_OWN.or(Tags::AGENT_OWN))
-        });
         match self.mood {
             Some(mood) if goes_on && !own_subject && mood != Mood::Conditional => mood,
             _ => Mood::Asserted,
@@ -290,6 +293,11 @@ impl Context {
     /// Notes what the clause means for those behind it.
     fn after(&mut self, tokens: &[Token], range: &Range<usize>, mood: Mood) {
         self.mood = Some(mood);
+        let done =
+            |(_, group, _): &(Subject, Group, Range<usize>)| !group.modal && !group.infinitive;
+        let gerund = tokens.get(range.start + 1).is_some_and(|t| t.has(Tags::GERUND));
+        self.dated =
+            mood == Mood::Conditional && gerund && self.previous.as_ref().is_some_and(done);
         let words = tokens.get(range.clone()).unwrap_or_default();
         // "Goal: …", "the goal is that …"; not "three files have TODOs".
         // "works as expected" is no agenda.

@@ -139,6 +139,7 @@ impl Tokenizer<'_, '_> {
         match c {
             '“' | '”' => self.quote(at, '"', '”', len),
             c if c.is_alphanumeric() => self.run(at),
+            c if is_currency(c) && self.byte(at + len).is_ascii_digit() => self.run(at),
             c if c.is_whitespace() => at + len,
             c => {
                 self.push(at, at + len, TokenKind::Symbol(c), Entry::default());

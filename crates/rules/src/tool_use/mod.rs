@@ -2,9 +2,11 @@
 
 mod mention;
 mod own_search;
+mod own_work;
 mod record;
 
 pub(crate) use mention::{Mention, mentions};
+pub(crate) use own_work::unmade_work;
 pub(crate) use record::{
     Known, Names, Used, is_talked_about, known, retrieved, same, shares_topic, used,
 };

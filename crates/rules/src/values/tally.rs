@@ -15,6 +15,10 @@ pub(crate) enum Countable {
     Hits,
     /// Commits.
     Commits,
+    /// Lines that a change puts in.
+    Insertions,
+    /// Lines that a change takes out.
+    Deletions,
 }
 
 /// A longer line is content, not a report.
@@ -24,7 +28,7 @@ const LONGEST_LINE: usize = 400;
 const TOO_MANY: u64 = 1_000_000;
 
 /// Nouns and participles by what they count.
-const NOUNS: [(&str, Countable); 33] = [
+const NOUNS: [(&str, Countable); 37] = [
     ("test", Countable::Tests),
     ("tests", Countable::Tests),
     ("testcases", Countable::Tests),
@@ -58,6 +62,10 @@ const NOUNS: [(&str, Countable); 33] = [
     ("records", Countable::Hits),
     ("rows", Countable::Hits),
     ("commits", Countable::Commits),
+    ("insertion", Countable::Insertions),
+    ("insertions", Countable::Insertions),
+    ("deletion", Countable::Deletions),
+    ("deletions", Countable::Deletions),
 ];
 
 impl Countable {
@@ -99,8 +107,8 @@ impl Tally {
         self.printed.is_empty() && self.certain.is_none()
     }
 
-    /// `3 files`, `4 lint errors`, `errors: 4`, `12 passed, 1 failed`; a line's numbers and their
-    /// sum.
+    /// `3 files`, `4 lint errors`, `errors: 4`, `rows=48`, `12 passed, 1 failed`; a line's numbers
+    /// and their sum.
     fn read_words(&mut self, text: &str, kind: Countable) {
         let lines = text.lines().filter(|line| line.len() < LONGEST_LINE);
         for line in lines.map(without_number) {
@@ -109,6 +117,12 @@ impl Tally {
             let mut named = false;
             for word in line.split_ascii_whitespace() {
                 let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+                if let Some((noun, value)) = bare.split_once('=') {
+                    let own = Countable::of(noun) == Some(kind);
+                    self.printed.extend(whole(value).filter(|_| own));
+                    number = None;
+                    continue;
+                }
                 if let Some(found) = whole(bare).filter(|found| *found < TOO_MANY) {
                     if named {
                         self.printed.push(found);
@@ -152,6 +166,11 @@ impl Tally {
             Countable::Troubles => self.counted.push(placed),
             Countable::Hits => self.counted.extend([all, placed, paths]),
             Countable::Files | Countable::Commits => self.counted.extend([placed, paths]),
+            // Of several changes, the sum.
+            Countable::Insertions | Countable::Deletions => {
+                let sum = self.printed.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+                self.counted.push(sum);
+            }
         }
         if kind == Countable::Commits {
             self.counted.push(all);
@@ -285,6 +304,8 @@ mod tests {
         check("--- PASS: A\n    --- PASS: A/x\nok", Countable::Tests, &[], Some(2));
         check("errors: 7", Countable::Troubles, &[7], None);
         check("found 1,204 matches", Countable::Hits, &[1204], None);
+        check("(cost=0.5 rows=48,210 loops=1)", Countable::Hits, &[48210], None);
+        check(" 2 files changed, 19 insertions(+)", Countable::Insertions, &[19], None);
         check("3 of the other things files", Countable::Files, &[], None);
     }
 }

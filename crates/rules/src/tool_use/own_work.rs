@@ -1,0 +1,291 @@
+//! What the agent says that it did to find something out, and the calls that could have been it.
+
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+
+use crate::action::objects_in;
+use crate::facts::{Answer, Deed, Execution, Facts};
+use crate::prose::{
+    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
+    Voice, is_agenda,
+};
+use crate::values::holds;
+
+/// So many of the latest executions are looked at.
+const LOOK_BACK: usize = 400;
+
+/// Work that leaves words of its own in a command line: verbs, and parts of such words.
+const TRACES: [(&str, &[&str]); 4] = [
+    ("benchmarked", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency", "analyze"]),
+    ("profiled", &["prof", "perf", "trace", "flame", "time", "instruments", "analyze"]),
+    ("fuzzed", &["fuzz", "afl", "quickcheck", "proptest", "hypothesis"]),
+    ("diffed", &["diff", "cmp", "except", "compare", "md5", "sha"]),
+];
+
+/// Look-ups and measurements that the agent says it made, and that no call can have been; each
+/// with what is missing.
+pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        let turn = answer.turn;
+        let count = facts.record().count_before(turn);
+        if !facts.is_complete_before(turn) || count == 0 || count > LOOK_BACK {
+            continue;
+        }
+        let prose = &answer.prose;
+        for clause in prose.clauses.iter().filter(|clause| is_told(prose, clause)) {
+            let missing = unread_file(facts, answer, clause)
+                .or_else(|| unsought_word(facts, answer, clause))
+                .or_else(|| uncalled_route(facts, answer, clause))
+                .or_else(|| traceless(facts, answer, clause))
+                .or_else(|| not_run_under(facts, answer, clause));
+            found.extend(missing.map(|(object, message)| (claim(answer, clause, object), message)));
+        }
+    }
+    found
+}
+
+fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
+    let tokens = prose.tokens(clause.tokens.clone());
+    let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
+    clause.mood == Mood::Asserted
+        && prose.language_of(clause) == Language::English
+        && block.is_none_or(|b| b.kind != BlockKind::Quote)
+        && !tokens.iter().any(|t| t.has(doubt))
+        && !is_agenda(prose, clause)
+}
+
+fn own(clause: &Clause) -> impl Iterator<Item = &Predicate> {
+    clause.predicates.iter().filter(|p| {
+        p.subject == Subject::Agent && p.voice == Voice::Active && !p.negated && !p.earlier
+    })
+}
+
+/// "I read `a/b.py` myself": the file, where no call can have shown it.
+fn unread_file(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    const READS: [&str; 7] =
+        ["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
+    let prose = &answer.prose;
+    let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &READS));
+    let act = own(clause).find(|p| verb(p))?;
+    let end = act.object_tokens.end.min(clause.tokens.end);
+    let object = objects_in(prose, act.object_tokens.start..end.max(act.object_tokens.start));
+    let file = object.into_iter().find(|o| o.kind == ObjectKind::Path)?;
+    let path = file.text.split(':').next().unwrap_or_default();
+    let name = path.rsplit('/').next().filter(|name| name.contains('.'))?;
+    let pasted = is_house_rule(name) || brings(facts, answer.turn, name);
+    let shown = facts.deeds_before(answer.turn).any(|(e, deed)| shows(e, deed, name));
+    (!pasted && !shown).then(|| {
+        let message = format!("no call can have shown `{}`", file.text);
+        (file, message)
+    })
+}
+
+/// `AGENTS.md`: what harnesses hand to an agent without a word in the log.
+fn is_house_rule(name: &str) -> bool {
+    let stem = name.strip_suffix(".md").unwrap_or_default();
+    !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_uppercase())
+}
+
+/// Whether a message brought the file along: its text, or `@` before its path.
+fn brings(facts: &Facts<'_>, turn: usize, name: &str) -> bool {
+    facts.transcript().messages.iter().take(turn).any(|message| {
+        let attached = |word: &str| word.starts_with('@') && word.contains(name);
+        message.calls.is_empty()
+            && message.text.contains(name)
+            && (message.text.lines().count() > 5 || message.text.split_whitespace().any(attached))
+    })
+}
+
+/// Whether a call can have shown what a file holds.
+fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
+    if deed.delegates {
+        return false;
+    }
+    let task = execution.call.map_or("", |call| call.arguments.as_str());
+    // A pattern may stand for it, without its name being printed.
+    let named = task.contains('*') || holds(task, name) || holds(execution.text(), name);
+    match &deed.shell {
+        Some(work) if only_lists(&work.command) => false,
+        Some(work) => named || work.opaque || work.command.contains("xargs"),
+        None => named || (deed.opaque && deed.families.is_empty()),
+    }
+}
+
+/// Whether a command line lists or counts files and shows nothing of what they hold.
+fn only_lists(command: &str) -> bool {
+    const LISTS: [&str; 9] = ["ls", "wc", "find", "tree", "du", "stat", "file", "cd", "pwd"];
+    let parts = command.split(['|', ';', '&', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    let mut programs = parts.map(|part| part.split_whitespace().next().unwrap_or_default());
+    programs.all(|program| LISTS.contains(&program)) && !command.contains("-exec")
+}
+
+/// "I searched the code for `find_by`": the word, where no call has it.
+fn unsought_word(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let searched = |p: &&Predicate| {
+        let verb = prose.tokens.get(p.verb);
+        p.action == Action::Of(Family::Search)
+            && verb.is_some_and(|t| prose.is(t, &["searched", "grepped", "scanned"]))
+    };
+    let act = own(clause).find(searched)?;
+    let object = prose.tokens(act.object_tokens.clone());
+    let at = object.iter().position(|t| prose.is(t, &["for"]))?;
+    let token = object.get(at + 1..)?.iter().take(3).find(|t| t.kind == TokenKind::Code)?;
+    let text = prose.word(token);
+    let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let longest = parts.max_by_key(|part| part.len()).filter(|part| part.len() >= 4)?;
+    if is_hidden(facts, answer.turn) || calls_hold(facts, answer.turn, longest) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Quote, text: text.to_owned() };
+    Some((object, format!("no call looked for `{text}`")))
+}
+
+/// "I called `/orders?page=3`": the route, where no call has it.
+fn uncalled_route(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = told_verb(prose, tokens, &["called", "requested", "curled", "fetched", "queried"])?;
+    let token = tokens.get(at + 1..)?.iter().take(3).find(|t| t.kind == TokenKind::Code)?;
+    let text = prose.word(token);
+    let route = text.split('?').next().filter(|route| route.starts_with('/'))?;
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_' | b'-' | b'.');
+    let known = route.len() < 4 || !route.bytes().all(plain);
+    if known || is_hidden(facts, answer.turn) || calls_hold(facts, answer.turn, route) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Url, text: text.to_owned() };
+    Some((object, format!("no call went to `{text}`")))
+}
+
+/// "I benchmarked it": where no command has a word of such work.
+fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let (verb, stems) =
+        TRACES.iter().find(|(verb, _)| told_verb(prose, tokens, &[verb]).is_some())?;
+    let traced = facts.deeds_before(answer.turn).any(|(_, deed)| {
+        let command = deed.shell.as_ref().map_or("", |work| work.command.as_str());
+        let named = |stem: &&str| deed.shell.is_none() && holds(&deed.tool, stem);
+        stems.iter().any(|stem| holds(command, stem) || named(stem))
+    });
+    if traced || is_hidden(facts, answer.turn) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Quote, text: (*verb).to_owned() };
+    Some((object, format!("no call can be what was {verb}")))
+}
+
+/// "I ran it under AddressSanitizer": where nothing speaks of that program.
+fn not_run_under(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let ran = own(clause).find(|p| p.action == Action::Of(Family::Run))?;
+    let object = prose.tokens(ran.object_tokens.clone());
+    let at = object.iter().position(|t| prose.is(t, &["under"]))?;
+    let token = object.get(at + 1)?;
+    let named = matches!(token.kind, TokenKind::Code | TokenKind::Identifier);
+    let name = prose.word(token);
+    let stems = stems_of(name);
+    if !named || stems.is_empty() || is_hidden(facts, answer.turn) {
+        return None;
+    }
+    let spoken = facts.deeds_before(answer.turn).any(|(execution, deed)| {
+        let task = execution.call.map_or("", |call| call.arguments.as_str());
+        stems
+            .iter()
+            .any(|stem| [task, execution.text(), &deed.tool].iter().any(|text| holds(text, stem)))
+    });
+    let object = Object { kind: ObjectKind::Name, text: name.to_owned() };
+    (!spoken).then(|| (object, format!("nothing was run under {name}")))
+}
+
+/// `AddressSanitizer`: `addres`, `saniti`: the beginnings of its longer parts.
+fn stems_of(name: &str) -> Vec<String> {
+    let mut parts: Vec<String> = vec![String::new()];
+    for c in name.chars().take_while(|c| c.is_alphanumeric()) {
+        if c.is_uppercase() {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.extend(c.to_lowercase());
+        }
+    }
+    let long = parts.into_iter().filter(|part| part.len() >= 5);
+    long.map(|part| part.chars().take(6).collect()).collect()
+}
+
+/// Where the agent says in the past tense that it did one of these things.
+fn told_verb(prose: &Prose<'_>, tokens: &[Token], verbs: &[&str]) -> Option<usize> {
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, verbs))?;
+    let before = tokens.get(..at)?;
+    let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW).or(Tags::SUCCESS);
+    let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
+    let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
+    let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
+        let from = tokens.first().map_or(0, |t| t.start);
+        let from = prose.tokens.partition_point(|t| t.start < from);
+        let earlier = prose.before_in_sentence(from);
+        earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
+    };
+    (direct || joined).then_some(at)
+}
+
+/// Whether some call has the word in its arguments.
+fn calls_hold(facts: &Facts<'_>, turn: usize, word: &str) -> bool {
+    facts.deeds_before(turn).any(|(execution, deed)| {
+        !deed.delegates && execution.call.is_some_and(|call| holds(call.arguments.as_str(), word))
+    })
+}
+
+/// Whether something was run whose doings stand in no command line: a script, another agent, a tool
+/// that may do anything.
+fn is_hidden(facts: &Facts<'_>, turn: usize) -> bool {
+    facts.deeds_before(turn).any(|(_, deed)| {
+        deed.delegates
+            || match &deed.shell {
+                Some(work) => runs_file(&work.command),
+                None => deed.opaque,
+            }
+    })
+}
+
+/// Whether a command line starts a script or a program of the project's own.
+fn runs_file(command: &str) -> bool {
+    const STARTS: [&str; 5] = ["make", "just", "task", "docker", "java"];
+    const INTERPRETERS: [&str; 9] =
+        ["python", "python3", "node", "ruby", "bash", "sh", "perl", "deno", "tsx"];
+    command.split([';', '|', '&', '\n', '(']).any(|part| {
+        let mut words = part.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let next = words.next().unwrap_or_default();
+        let script = INTERPRETERS.contains(&program) && !next.starts_with('-');
+        script || program.starts_with("./") || next == "run" || STARTS.contains(&program)
+    })
+}
+
+fn claim(answer: &Answer<'_>, clause: &Clause, object: Object) -> Claim {
+    Claim {
+        kind: ClaimKind::Provenance,
+        text: clause.span.of(answer.prose.text).trim().to_owned(),
+        objects: vec![object],
+        span: clause.span,
+        turn: answer.turn,
+    }
+}
