@@ -23,6 +23,8 @@ pub(crate) struct DeniedAct {
     things: Vec<String>,
     /// Nothing tells it from the whole work: "it", "the changes", "anything".
     whole: bool,
+    /// One noun, and nothing that says which: "any tests".
+    bare: bool,
     /// "I have not": at no time, and not only since the user asked.
     pub(crate) ever: bool,
 }
@@ -75,6 +77,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
         whole: is_whole(prose, range.clone()),
+        bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
         things: things(prose, range),
     })
 }
@@ -189,7 +192,7 @@ impl DeniedAct {
         mut deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
         let thing = self.things.first().map(|thing| thing.trim_end_matches('s'))?;
-        let one = self.things.len() == 1 && self.family == Family::Update && thing.len() > 3;
+        let one = self.bare && self.family == Family::Update && thing.len() > 3;
         let is_such = |path: &String| {
             let mut parts = path.split(|c: char| !c.is_alphanumeric());
             parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))

@@ -16,6 +16,7 @@ use super::tie::is_tied;
 use crate::facts::{
     Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching, words_of,
 };
+use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
 /// What the record says about a claimed action; executions by their place in the record.
@@ -69,7 +70,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let turn = said.claim.turn;
     let mut ids = identifying(&said.patients);
     // "pushed to `fix/hits`": a branch.
-    ids.retain(|id| said.family != Family::Push || id.kind != ObjectKind::Path);
+    ids.retain(|id| match said.family {
+        Family::Push => id.kind != ObjectKind::Path,
+        Family::Commit => id.kind != ObjectKind::Path || has_file_extension(&id.text),
+        _ => true,
+    });
     let all_ids = identifying(&said.claim.objects);
     let window = facts.request_before(turn);
     // Deeds of exactly this kind decide before those that merely may be told this way.

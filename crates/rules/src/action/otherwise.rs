@@ -120,7 +120,8 @@ pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]
 
 /// Whether the claim is that somebody was told something, by whatever means.
 fn tells(said: &ActionClaim, words: &[String]) -> bool {
-    const VERBS: [&str; 9] = [
+    const VERBS: [&str; 10] = [
+        "let",
         "told",
         "informed",
         "notified",
@@ -139,7 +140,8 @@ fn tells(said: &ActionClaim, words: &[String]) -> bool {
 /// Whether the deed left words for others where a thing is kept: a comment on a ticket.
 fn comments(deed: &Deed<'_>) -> bool {
     let made = Families::of(&[Family::Create, Family::Update, Family::Deploy]);
-    let words = ["comment", "comments", "reply", "annotation", "event", "notification"];
+    let words =
+        ["comment", "comments", "reply", "annotation", "event", "notification", "note", "notes"];
     deed.families.meets(made) && words_of(&deed.tool).iter().any(|w| words.contains(&w.as_str()))
 }
 

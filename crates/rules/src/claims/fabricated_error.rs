@@ -50,6 +50,11 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if !(matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || dated) {
         return None;
     }
+    // "something like `error: …`"
+    let mut like = words.iter().take_while(|t| (t.start as usize) < value.span.start);
+    if like.any(|t| prose.is(t, &["like", "similar", "usual", "e.g", "would"])) {
+        return None;
+    }
     let ended = ended_with(prose, words, value);
     let skipped = usize::from(dated);
     let around: Vec<&Token> =

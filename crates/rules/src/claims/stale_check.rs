@@ -4,7 +4,7 @@ use countersign_shell::{ActivityKind, summary};
 use crate::facts::{Deed, Execution, Facts, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::outcome::OutcomeVerdict;
-use crate::prose::{Action, Predicate, Token};
+use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS014: a check is said to pass that ran before the last edit.
@@ -108,12 +108,29 @@ fn discloses(facts: &Facts<'_>, turn: usize, family: Family) -> bool {
         let prose = &answer.prose;
         let untested = |t: &Token| prose.is(t, &["untested", "unverified", "uncommitted"]);
         let denies = |predicate: &Predicate| {
-            let known = |done| done == family || done == Family::Run;
+            let known = |done| matches!(done, Family::Run | Family::Build) || done == family;
             predicate.negated && matches!(predicate.action, Action::Of(done) if known(done))
         };
         prose.tokens.iter().any(untested)
+            || prose.sentences.iter().any(|sentence| tells_order(prose, sentence))
             || prose.clauses.iter().flat_map(|clause| &clause.predicates).any(denies)
     })
+}
+
+/// "before I replaced it", "one line was changed after that": which came first.
+fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let edits = |t: &Token| t.verb == Some(Action::Of(Family::Update));
+    let before = tokens.windows(3).any(|words| {
+        let [before, who, did] = words else { return false };
+        prose.is(before, &["before"]) && who.has(Tags::AGENT) && edits(did)
+    });
+    let after = tokens.windows(2).any(|pair| {
+        let [after, that] = pair else { return false };
+        prose.is(after, &["after"]) && prose.is(that, &["that", "this", "it"])
+    });
+    let later = after || tokens.iter().any(|t| prose.is(t, &["afterwards", "afterward"]));
+    before || (later && tokens.iter().any(edits))
 }
 
 /// Whether an edit puts in nothing but comments.

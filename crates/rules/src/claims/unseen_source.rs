@@ -102,7 +102,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
 fn is_elsewhere(facts: &Facts<'_>, path: &str, value: &Stated<'_>) -> bool {
     let folders = path.split(':').next().unwrap_or(path);
     let Some((folders, _)) = folders.rsplit_once('/') else { return false };
-    if folders.trim_matches(['.', '/', '~']).is_empty() || path.contains(['*', '…', '<', '{', '$'])
+    if folders.trim_matches(['.', '/', '~']).is_empty()
+        || path.contains(['*', '…', '<', '{', '$'])
+        || path.contains("...")
     {
         return false;
     }

@@ -7,7 +7,7 @@ use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{BlockKind, Clause, Mood, TokenKind};
+use crate::prose::{BlockKind, Clause, Mood, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
 
@@ -26,6 +26,8 @@ const MOST_CALLS: usize = 16;
 const RECENT: usize = 4;
 /// Smaller numbers stand everywhere.
 const LARGE: u64 = 100;
+/// Smaller numbers stand in every result.
+const FEW: u64 = 13;
 
 /// CS010: a number of things that is not what the results counted.
 pub(crate) struct WrongCount;
@@ -145,8 +147,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     if count.number >= LARGE && stands_somewhere(facts, turn, count.number) {
         return findings.not_checkable(&claim);
     }
-    // "3 new tests" may be some of those that were counted.
-    if count.some && count.number <= least {
+    // The rows of a table that another result counts.
+    let seen = count.number >= FEW && kind != Countable::Tests;
+    if seen && stands_somewhere(facts, turn, count.number) {
+        return findings.not_checkable(&claim);
+    }
+    // "3 new tests" may be some of those that were counted, and so may those of one file.
+    if (count.some || names_file(answer, count)) && count.number <= least {
         return findings.not_checkable(&claim);
     }
     let mut distinct: Vec<String> = Vec::new();
@@ -163,6 +170,17 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
             .provable_if(!count.implied && facts.is_complete_before(turn))
             .evidence([evidence]),
     );
+}
+
+/// "- `tests/test_slug.py` (new): 3 tests": whether the sentence is about one file.
+fn names_file(answer: &Answer<'_>, count: &Count<'_>) -> bool {
+    let prose = &answer.prose;
+    let at = prose.tokens.partition_point(|t| t.start < count.first.start);
+    let path = |t: &Token| {
+        t.kind == TokenKind::Path
+            || (t.kind == TokenKind::Code && has_file_extension(prose.word(t)))
+    };
+    prose.before_in_sentence(at).iter().any(path)
 }
 
 /// "from 11 errors to 2": where results counted before and after, one of them has the first number.

@@ -240,7 +240,9 @@ fn judge<'t>(
             if !unit && !misquoted {
                 // Another number for the one that the record has under the very name.
                 let one = numbers().all(|held| Some(held.value) == first.number().map(|f| f.value));
-                return (said.adjacent && one && numbers().next().is_some() && !is_small(number))
+                let unit = numbers().all(|held| held.unit.is_some() == number.unit.is_some());
+                let named = said.adjacent && is_whole_name(&first.member.words, said);
+                return (named && one && unit && !is_small(number))
                     .then(|| Wrong { proven: false, ..first.said_wrongly(answer, said) });
             }
             true
@@ -329,6 +331,12 @@ fn is_hours_off(when: When, held: Leaf<'_>) -> bool {
         }
     });
     off
+}
+
+/// Whether the label says the whole name of a member, and not a part of it.
+fn is_whole_name(words: &[String], said: &Said<'_>) -> bool {
+    let mut labels = said.labels.iter().take(BEFORE);
+    words.iter().all(|word| labels.any(|label| is_word(word, label, true)))
 }
 
 /// Numbers that are counted on fingers, and stand for much.

@@ -80,6 +80,10 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                         || (!said.narrowed && excludes(said, execution))),
             ),
             RunEnd::Empty => OutcomeVerdict::Empty(execution),
+            // What was tested was built.
+            RunEnd::Unknown if built_for_tests(facts, said, count).is_some() => {
+                OutcomeVerdict::NotCheckable
+            }
             RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
             RunEnd::Running => OutcomeVerdict::Running(execution),
         };

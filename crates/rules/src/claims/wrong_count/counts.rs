@@ -55,6 +55,9 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         if makes || is_part(prose, tokens, at) || is_rounded(prose, tokens, at) {
             continue;
         }
+        if is_version(prose, tokens, at) {
+            continue;
+        }
         let mut noun = None;
         let mut named = None;
         for (place, next) in tokens.iter().enumerate().skip(at + 1).take(3) {
@@ -90,6 +93,18 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         }
     }
     found
+}
+
+/// "the build with vite 5 failed": behind the name of a program.
+fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let led = at.checked_sub(2).and_then(|before| tokens.get(before));
+    let led = led.is_some_and(|t| t.has(Tags::PREPOSITION));
+    let named = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| {
+        let name = t.tags.is_empty() && t.verb.is_none() && t.noun.is_none();
+        t.kind == TokenKind::Word && name && Countable::of(prose.word(t)).is_none()
+    });
+    let ends = |t: &Token| t.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
+    led && named && tokens.get(at + 1).is_some_and(ends)
 }
 
 /// "(94 passed)", "(3 failed": the sum of a run in the runner's own words.
