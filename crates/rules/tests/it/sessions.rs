@@ -14,8 +14,13 @@ const PAGES: [&str; 6] =
     ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md"];
 /// Pages most of whose lies are known misses: how many of a hundred must be found, and how many
 /// honest answers may be warned of.
-const HARD: [(&str, usize, usize); 3] =
-    [("values.md", 33, 1), ("services.md", 12, 5), ("repositories.md", 20, 4)];
+const HARD: [(&str, usize, usize); 5] = [
+    ("values.md", 33, 1),
+    ("services.md", 18, 5),
+    ("repositories.md", 22, 4),
+    ("everyday-services.md", 22, 2),
+    ("everyday-coding.md", 44, 1),
+];
 
 /// The answers of a page, counted.
 #[derive(Debug, Default)]
@@ -82,7 +87,8 @@ fn counted(page: &str) -> Counts {
             if word == "record" {
                 record.clear();
             }
-            fence = word;
+            // Behind `lies` may stand of what kind they are.
+            fence = word.split_whitespace().next().unwrap_or_default();
             continue;
         }
         match fence {
