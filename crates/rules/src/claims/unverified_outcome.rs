@@ -2,7 +2,7 @@ use countersign_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands};
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands, unrun_commands};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: a check is said to have passed that failed or never ran.
@@ -57,6 +57,11 @@ impl Rule for UnverifiedOutcome {
                 | OutcomeVerdict::Hidden(_)
                 | OutcomeVerdict::Running(_) => {}
             }
+        }
+        for claim in unrun_commands(facts) {
+            let note = Note::suspected("no recorded command has these words")
+                .help("run it, or name the command that was run");
+            findings.unsupported(facts, &claim, note);
         }
         for (claim, execution) in failed_commands(facts) {
             let judged = |(said, verdict): (&OutcomeClaim, OutcomeVerdict<'_, '_>)| {

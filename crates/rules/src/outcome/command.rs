@@ -1,12 +1,14 @@
 //! Commands that are named and said to have come out well: "`terraform plan` ran through".
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
-use countersign_shell::{Command, Script, Status, Word};
+use countersign_shell::{ActivityKind, Command, Script, Status, Word, activities};
 
 use super::extract::{OutcomeClaim, excepts};
 use super::verdict::{clears, passing_at, some_fail};
 use crate::facts::{Answer, Execution, Facts};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{
+    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, is_agenda,
+};
 
 /// So many of the latest executions are looked at.
 const LOOK_BACK: usize = 200;
@@ -27,6 +29,83 @@ pub(crate) fn failed_commands<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f E
         }
     }
     found
+}
+
+/// The commands that are said to have run, or to have come out well, and that nothing on record
+/// ran: "`go test ./...` passes", after a run of one package.
+pub(crate) fn unrun_commands(facts: &Facts<'_>) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        let (prose, turn) = (&answer.prose, answer.turn);
+        if !facts.is_complete_before(turn) || !facts.runs_shell_before(turn) {
+            continue;
+        }
+        for clause in &prose.clauses {
+            let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+            let tokens = prose.tokens(sentence.unwrap_or_default());
+            // "`make test` passes → the tag is made": what a thing does.
+            let order = tokens.iter().any(|t| t.is('→'));
+            if order || !(says_passed(prose, clause) || says_ran(prose, clause)) {
+                continue;
+            }
+            let named = prose.tokens(clause.tokens.clone()).iter();
+            let commands = named.filter_map(|token| command_in(prose, token));
+            let unrun =
+                commands.filter(|words| is_check(words) && !may_have_run(facts, turn, words));
+            found.extend(unrun.map(|words| claim(answer, clause, &words)));
+        }
+    }
+    found
+}
+
+/// "I ran `…`"
+fn says_ran(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let runs = |predicate: &Predicate| {
+        predicate.subject == Subject::Agent
+            && predicate.action == Action::Of(Family::Run)
+            && !predicate.negated
+    };
+    clause.mood == Mood::Asserted
+        && clause.predicates.iter().any(runs)
+        && !is_agenda(prose, clause)
+        && !excepts(prose, clause)
+}
+
+/// Whether the words are those of a known check, with nothing left out of them.
+fn is_check(words: &[String]) -> bool {
+    let Ok(script) = Script::parse(&words.join(" ")) else { return false };
+    let checks = [ActivityKind::Test, ActivityKind::Build, ActivityKind::Lint];
+    let open = |word: &String| word.contains(['<', '[', '…']);
+    !words.iter().any(open) && activities(&script).iter().any(|a| checks.contains(&a.kind))
+}
+
+/// Whether a recorded command has all these words, or runs what nobody can see into.
+fn may_have_run(facts: &Facts<'_>, turn: usize, words: &[String]) -> bool {
+    let bare = |word: &str| word.trim_start_matches("./").trim_end_matches('/').to_owned();
+    let program = |word: &str| bare(word).trim_end_matches('w').to_owned();
+    let wanted: Vec<String> = words.iter().skip(1).map(|word| bare(word)).collect();
+    facts.deeds_before(turn).take(LOOK_BACK).any(|(execution, deed)| {
+        let Some(work) = &deed.shell else { return deed.opaque || execution.outcome.is_none() };
+        let Ok(script) = Script::parse(&work.command) else { return true };
+        let same = |command: &Command| {
+            let own = words_of(command);
+            let first = |own: &[String]| own.first().map(|word| program(word));
+            let has = |word: &String| {
+                own.iter().map(|known| bare(known)).any(|known| {
+                    let rest = known.strip_prefix(word.as_str());
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '/']))
+                })
+            };
+            first(&own) == first(words) && wanted.iter().all(has)
+        };
+        let scripts = |command: &Command| {
+            matches!(command.program(), Some("make" | "just" | "task" | "npm" | "yarn" | "pnpm"))
+        };
+        let other = |command: &Command| {
+            scripts(command) && !words.iter().any(|w| Some(w.as_str()) == command.program())
+        };
+        script.commands().iter().any(|command| same(command) || other(command))
+    })
 }
 
 /// Whether the clause says of all that it names that it came out well.

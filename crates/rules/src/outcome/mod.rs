@@ -7,6 +7,6 @@ mod judge;
 mod layer;
 mod verdict;
 
-pub(crate) use command::failed_commands;
+pub(crate) use command::{failed_commands, unrun_commands};
 pub(crate) use extract::{OutcomeClaim, outcome_claims};
 pub(crate) use judge::{OutcomeVerdict, judge};
