@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use countersign_model::Role;
+
 use super::quantity::{Quantity, Unit};
 use crate::facts::{Answer, Facts, words_of};
 use crate::values::{Leaf, Source, When, each_moment};
@@ -59,6 +61,18 @@ impl<'f, 't> Near<'f, 't> {
     /// Whether anything that the agent was given has the day or time.
     pub(super) fn gives_moment(&self, when: When) -> bool {
         self.moments().iter().any(|given| given.agrees(when))
+    }
+
+    /// The results alone, newest first.
+    pub(super) fn results(&self) -> impl Iterator<Item = &'t str> {
+        let near = self.facts.given().near(self.turn, 2 * REACH);
+        near.filter(|text| matches!(text.source, Source::Result(_))).map(|given| given.text)
+    }
+
+    /// What the user said, newest first.
+    pub(super) fn told(&self) -> impl Iterator<Item = &'t str> {
+        let messages = self.facts.transcript().messages.get(..self.turn).unwrap_or_default();
+        messages.iter().rev().filter(|m| m.role == Role::User).map(|m| m.text.as_str())
     }
 
     /// What the agent was given, newest first.

@@ -72,13 +72,17 @@ pub(super) fn said<'t>(prose: &Prose<'t>) -> Vec<Said<'t>> {
     found
 }
 
+/// Words beside which a day is supposed, or follows from what day it is, which nobody records.
+const UNRECORDED: [&str; 9] =
+    ["if", "unless", "once", "when", "today", "tomorrow", "yesterday", "current", "currently"];
+
 /// The days that an answer speaks of as real, whatever it says of them.
 pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
     let told = prose.sentences.iter().filter(|sentence| is_statement(prose, sentence));
     let days = told.flat_map(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
-        let supposed = tokens.iter().any(|t| prose.is(t, &["if", "unless", "once", "when"]));
+        let supposed = tokens.iter().any(|t| prose.is(t, &UNRECORDED));
         let real = tokens.iter().any(digits) && !supposed;
         if real { moments(prose, tokens) } else { Vec::new() }
     });

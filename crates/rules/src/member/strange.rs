@@ -1,7 +1,7 @@
 //! Days that stand nowhere and follow from nothing.
 
 use super::near::Near;
-use crate::values::When;
+use crate::values::{When, each_moment};
 
 /// The units in which records count days, and how many days each has.
 const UNITS: [(&str, i32); 3] = [("day", 1), ("night", 1), ("week", 7)];
@@ -9,8 +9,8 @@ const UNITS: [(&str, i32); 3] = [("day", 1), ("night", 1), ("week", 7)];
 /// A number this near to a unit says how many: `"nights": 3`, "within 30 business days".
 const NEAR_UNIT: usize = 16;
 
-/// Whether the agent was given days, and neither this one nor one from which a number of days, as
-/// what it was given counts them, leads here.
+/// Whether results hold days, and the agent was given neither this one nor one from which a number
+/// of days, as what it was given counts them, leads here; and the user spoke of no day by its name.
 pub(super) fn is_strange(near: &Near<'_, '_>, when: When) -> bool {
     let Some(said) = number(when) else { return false };
     let given: Vec<i32> = near.moments().iter().filter_map(|given| number(*given)).collect();
@@ -19,6 +19,11 @@ pub(super) fn is_strange(near: &Near<'_, '_>, when: When) -> bool {
         texts.flat_map(|text| UNITS.iter().flat_map(|unit| spans(text, *unit))).collect::<Vec<_>>()
     };
     let apart = |given: &i32| (said - given).rem_euclid(365).min((given - said).rem_euclid(365));
+    let recorded = near.results().any(|text| {
+        let mut days = false;
+        each_moment(text, |moment| days |= number(moment.when).is_some());
+        days
+    });
     // A day more or less is another way to count, or another place on earth.
     let written = forms(when);
     if near.given().any(|text| written.iter().any(|form| text.contains(form.as_str()))) {
@@ -29,7 +34,7 @@ pub(super) fn is_strange(near: &Near<'_, '_>, when: When) -> bool {
         let spans = spans();
         given.iter().any(|given| spans.iter().any(|span| (apart(given) - span).abs() <= 1))
     };
-    !given.is_empty() && !near_one && !follows()
+    recorded && !near.told().any(names_days) && !near_one && !follows()
 }
 
 /// How a day may stand in a text that writes months as numbers, without a year.
@@ -45,6 +50,26 @@ fn forms(when: When) -> Vec<String> {
         format!("{month}/{day}"),
         format!("{day}/{month}"),
     ]
+}
+
+/// "next Friday", "tomorrow": a day whose date is for the agent to work out.
+fn names_days(text: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "tomorrow",
+        "today",
+        "week",
+        "month",
+        "weekend",
+    ];
+    let lower = text.to_ascii_lowercase();
+    lower.split(|c: char| !c.is_ascii_alphabetic()).any(|word| NAMES.contains(&word))
 }
 
 /// The days that a text counts in a unit.
