@@ -113,9 +113,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             passed_over = true;
             continue;
         }
-        if (!exact && (other || !is_tied(facts, said, execution, deed)))
-            || is_no_pull_request(said, execution, deed)
-        {
+        // What lies far back is not read again for every claim.
+        let untied = || !exact && nth < NEAR && !is_tied(facts, said, execution, deed);
+        if (!exact && other) || untied() || is_no_pull_request(said, execution, deed) {
             passed_over = true;
             continue;
         }

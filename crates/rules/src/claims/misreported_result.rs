@@ -258,10 +258,8 @@ fn judge_amounts(
         });
     }
     if !left.is_empty() {
-        let said = numbers_of(answer);
+        let combined = Combined::of(facts.given(), turn, REACH, &numbers_of(answer));
         left.retain(|(value, figure)| {
-            let others: Vec<Figure> = said.iter().copied().filter(|f| f != figure).collect();
-            let combined = Combined::of(facts.given(), turn, REACH, &others);
             let follows = is_rough(answer, value) || combined.give(*figure);
             if follows {
                 findings.not_checkable(&claim(value, ObjectKind::Money));

@@ -151,6 +151,9 @@ fn is_named(member: &Member<'_>, said: &Said<'_>) -> bool {
     })
 }
 
+/// So many days of one answer that nobody gave are looked into.
+const MOST_DAYS: usize = 24;
+
 /// Where results hold more values than this, one of them is like any other value.
 const FEW: usize = 96;
 
@@ -306,8 +309,8 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
     if days.is_empty() || !facts.shows_all_before(answer.turn) || spans_time(answer) {
         return Vec::new();
     }
-    let strange =
-        days.into_iter().filter(|day| !near.gives_moment(day.when) && is_strange(near, day.when));
+    let strange = days.into_iter().filter(|day| !near.gives_moment(day.when)).take(MOST_DAYS);
+    let strange = strange.filter(|day| is_strange(near, day.when));
     let wrong = |span: Span| {
         let held = "no such day".to_owned();
         Wrong { text: span.of(answer.prose.text), span, held, proven: false }

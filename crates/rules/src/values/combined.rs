@@ -86,10 +86,13 @@ impl Combined {
     /// or a share in per cent.
     pub(crate) fn give(&self, figure: Figure) -> bool {
         let wanted = figure.0.abs();
+        // Nothing follows from itself.
+        let other = |known: &&i64| **known != wanted;
         let near = |found: i64| (found - wanted).abs() <= ROUNDING;
         let holds = |value: i64| {
             let at = self.amounts.partition_point(|known| *known < value - ROUNDING);
-            self.amounts.get(at).is_some_and(|known| *known <= value + ROUNDING)
+            let known = self.amounts.iter().skip(at).find(other);
+            known.is_some_and(|known| *known <= value + ROUNDING)
         };
         let made_by = |factor: i64, a: i64| {
             let whole = factor % 100 == 0 && factor >= 200;
@@ -100,12 +103,13 @@ impl Combined {
         if self.sums.range(wanted - ROUNDING..=wanted + ROUNDING).next().is_some() {
             return true;
         }
-        self.amounts.iter().enumerate().any(|(at, a)| {
-            self.factors.iter().any(|factor| made_by(*factor, *a))
+        self.amounts.iter().enumerate().filter(|(_, a)| other(a)).any(|(at, a)| {
+            self.factors.iter().filter(other).any(|factor| made_by(*factor, *a))
                 || self
                     .amounts
                     .iter()
                     .skip(at)
+                    .filter(other)
                     .any(|b| near(a + b) || near(b - a) || holds(wanted - a - b))
         })
     }
