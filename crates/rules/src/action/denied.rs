@@ -8,9 +8,12 @@ use countersign_model::{Family, Object, ObjectKind};
 use super::objects::{mentions, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families, words_of};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::values::holds;
 
 /// So many letters of a word tell it from others, whatever its ending.
 const LETTERS: usize = 5;
+/// So many of the latest executions are looked at.
+const LOOK_BACK: usize = 200;
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -154,7 +157,8 @@ impl DeniedAct {
         since: usize,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
         let deeds = || {
-            let recent = facts.deeds_before(turn).take_while(|(e, _)| e.called_at >= since);
+            let recent = facts.deeds_before(turn).take(LOOK_BACK);
+            let recent = recent.take_while(|(e, _)| e.called_at >= since);
             recent.filter(|(execution, deed)| execution.outcome.is_some() && !deed.is_note)
         };
         let paths: Vec<&Object> =
@@ -211,7 +215,11 @@ impl DeniedAct {
         let head =
             |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
         let verb = head(self.verb.trim_end_matches('d').trim_end_matches('e'));
+        let begin = verb.get(..verb.floor_char_boundary(3)).unwrap_or_default();
         let named = |deed: &Deed<'_>| {
+            if self.things.is_empty() || !holds(&deed.tool, begin) {
+                return false;
+            }
             let words = words_of(&deed.tool);
             let does = words
                 .iter()

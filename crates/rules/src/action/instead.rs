@@ -26,6 +26,12 @@ pub(super) fn failed_instead(
         return None;
     }
     let count = facts.record().count_before(said.claim.turn);
+    let ended_badly = |at: usize| {
+        facts.deed(at).is_some_and(|(_, deed)| deed.shell.is_none() && !deed.status().succeeded())
+    };
+    if !(count.saturating_sub(LOOK_BACK)..count).any(ended_badly) {
+        return None;
+    }
     let recent = (count.saturating_sub(LOOK_BACK)..count).rev();
     let of_kind = |at: &usize| {
         let known = facts.deed(*at).filter(|(_, deed)| {
