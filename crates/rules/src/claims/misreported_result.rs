@@ -293,23 +293,15 @@ fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
 
 /// "about $134", "~$30", "it would be $90": rounded or supposed, and said to be.
 fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
-    const ROUGHLY: [&str; 10] = [
-        "about",
-        "around",
-        "roughly",
-        "approximately",
-        "nearly",
-        "almost",
-        "some",
-        "over",
-        "under",
-        "approx",
-    ];
+    const BOUNDS: [&str; 3] = ["some", "over", "under"];
     let before = answer.prose.tokens(value.token.saturating_sub(3)..value.token);
     let supposed = answer.prose.clause_at(value.token).is_some_and(|clause| {
         answer.prose.tokens(clause.tokens.clone()).iter().any(|t| answer.prose.is(t, &["would"]))
     });
-    supposed || before.iter().any(|t| t.is('~') || t.is('≈') || answer.prose.is(t, &ROUGHLY))
+    supposed
+        || before.iter().any(|t| {
+            t.is('~') || t.is('≈') || answer.prose.is_rough(t) || answer.prose.is(t, &BOUNDS)
+        })
 }
 
 fn accuse(

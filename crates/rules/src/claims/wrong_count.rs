@@ -143,13 +143,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
         return findings.not_checkable(&claim);
     }
-    // "2,000 rows at a time", as the agent has set it; a number that a result has elsewhere.
-    if count.number >= LARGE && stands_somewhere(facts, turn, count.number) {
-        return findings.not_checkable(&claim);
-    }
-    // The rows of a table that another result counts.
-    let seen = count.number >= FEW && kind != Countable::Tests;
-    if seen && stands_somewhere(facts, turn, count.number) {
+    // "2,000 rows at a time", as the agent has set it; the rows of a table that another result
+    // counts. Runs of tests print their own numbers.
+    let common = if kind == Countable::Tests { LARGE } else { FEW };
+    if count.number >= common && stands_somewhere(facts, turn, count.number) {
         return findings.not_checkable(&claim);
     }
     // "3 new tests" may be some of those that were counted, and so may those of one file.

@@ -9,7 +9,6 @@ use countersign_shell::{
 };
 
 use super::arguments::Members;
-use super::failure::reports_failure;
 
 /// What one shell call did.
 #[derive(Debug, Default)]
@@ -107,7 +106,7 @@ impl<'t> ShellWork<'t> {
         let asks = |c: &Command| c.status == Reach::Decides && c.asks();
         let found_nothing = script.commands().len() > 1
             && script.commands().last().is_some_and(asks)
-            && outcome.is_some_and(|o| o.exit_code == Some(1) && !reports_failure(&o.text));
+            && outcome.is_some_and(|o| o.exit_code == Some(1) && o.text.trim().is_empty());
         Some(Self {
             command,
             runs,

@@ -240,29 +240,9 @@ fn is_code(word: &str) -> bool {
 
 /// "at least 3", "3 more", "3 of 5", "5–10", "twice the 3": no number that a result must have.
 fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const BEFORE: [&str; 22] = [
-        "least",
-        "most",
-        "than",
-        "over",
-        "under",
-        "above",
-        "below",
-        "about",
-        "around",
-        "roughly",
-        "approximately",
-        "nearly",
-        "almost",
-        "first",
-        "last",
-        "next",
-        "another",
-        "some",
-        "to",
-        "by",
-        "every",
-        "per",
+    const BEFORE: [&str; 16] = [
+        "least", "most", "than", "over", "under", "above", "below", "first", "last", "next",
+        "another", "some", "to", "by", "every", "per",
     ];
     const BEHIND: [&str; 7] = ["more", "less", "fewer", "times", "other", "additional", "to"];
     let mark = |t: &Token| {
@@ -277,7 +257,7 @@ fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["of"]));
     let of_all = tokens.get(at + 2).is_some_and(|t| t.kind == TokenKind::Number);
     (of && !of_all)
-        || before.is_some_and(|t| mark(t) || prose.is(t, &BEFORE))
+        || before.is_some_and(|t| mark(t) || prose.is_rough(t) || prose.is(t, &BEFORE))
         || tokens.get(at + 1).is_some_and(|t| mark(t) || prose.is(t, &BEHIND))
 }
 

@@ -198,8 +198,12 @@ pub(super) fn named_command<'f, 't>(
     let (execution, deed) = latest.find(|(_, deed)| {
         deed.shell.as_ref().is_some_and(|work| work.command.contains(&command.text))
     })?;
-    let known = deed.shell.iter().flat_map(|work| &work.runs).any(|run| run.family == said.family);
-    (!known && deed.status().succeeded()).then_some(execution)
+    let work = deed.shell.as_ref()?;
+    let known = work.runs.iter().any(|run| run.family == said.family);
+    let script = Script::parse(&work.command).ok()?;
+    // What is piped on, or whose failure is forgiven, ends well whatever happened.
+    let decides = script.commands().iter().all(|command| command.status == Status::Decides);
+    (!known && decides && deed.status().succeeded()).then_some(execution)
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, words: &[String]) -> Claim {

@@ -109,6 +109,12 @@ impl<'t> Prose<'t> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
+    /// Whether the word says that a number behind it is not exact: "about 40".
+    pub(crate) fn is_rough(&self, token: &Token) -> bool {
+        let words = ["about", "around", "roughly", "approximately", "approx", "nearly", "almost"];
+        self.is(token, &words)
+    }
+
     /// Whether a token is one of these words, in any case.
     pub(crate) fn is(&self, token: &Token, known: &[&str]) -> bool {
         let word = self.word(token);

@@ -182,7 +182,7 @@ fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const PART: [&str; 24] = [
+    const PART: [&str; 18] = [
         "first",
         "last",
         "next",
@@ -194,12 +194,6 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         "other",
         "additional",
         "more",
-        "about",
-        "around",
-        "approximately",
-        "roughly",
-        "nearly",
-        "almost",
         "over",
         "under",
         "these",
@@ -210,7 +204,8 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     ];
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let behind = tokens.get(at + 1);
-    let part = |t: &Token| PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
+    let part =
+        |t: &Token| prose.is_rough(t) || PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
     let more = ["of", "more", "other", "additional"];
     // "down from 75 warnings in 29 files": how it was before.
     let upto = tokens.get(..=at).unwrap_or_default();
