@@ -6,7 +6,7 @@
 #[path = "../../../xtask/src/bench/answer.rs"]
 mod answer;
 
-use countersign_rules::check;
+use countersign_rules::{Indexed, check};
 use divan::{Bencher, black_box};
 use serde_json::Value;
 
@@ -26,7 +26,17 @@ fn bare_parse(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The answer only: the rules about calls are off.
+/// The answer only, its record indexed: the rules about calls are off.
+#[divan::bench(sample_count = 2000)]
+fn verify_indexed(bencher: Bencher<'_, '_>) {
+    let session = answer::session();
+    let settings = answer::claims_only();
+    let indexed = Indexed::of(&session);
+    black_box(indexed.check_from(&settings, 0));
+    bencher.bench_local(|| indexed.check_from(black_box(&settings), 0));
+}
+
+/// The same, and its record indexed each time.
 #[divan::bench(sample_count = 2000)]
 fn verify(bencher: Bencher<'_, '_>) {
     let session = answer::session();

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use countersign_model::{Finding, Judgement, Mode, Transcript, Verdict};
 use serde::Serialize;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Indexed};
 use crate::findings::Findings;
 use crate::rule::rules;
 use crate::settings::Settings;
@@ -63,7 +63,11 @@ pub fn check(transcript: &Transcript, settings: &Settings) -> Report {
 /// of the whole transcript.
 #[must_use]
 pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) -> Report {
-    let facts = Facts::since(transcript, settings, first);
+    Indexed::of(transcript).check_from(settings, first)
+}
+
+/// Lets every rule that is not off say what it found.
+pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let mut report = Report::default();
     for rule in rules() {
         let mode = settings.mode(rule.meta());
@@ -72,8 +76,9 @@ pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) ->
         }
         let mut findings =
             Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
-        rule.check(&facts, &mut findings);
+        rule.check(facts, &mut findings);
     }
+    let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
     for judgement in &report.judgements {

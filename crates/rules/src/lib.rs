@@ -30,7 +30,7 @@ pub use call::{
     StreakInfo, Violation, lint, rejection, rejection_text,
 };
 pub use check::{Counts, Report, check, check_from};
-pub use facts::{Execution, Facts, Record};
+pub use facts::{Execution, Facts, Indexed, Record};
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};
 pub use rule::{Group, Meta, Rule, rules};

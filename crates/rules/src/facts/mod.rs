@@ -7,11 +7,13 @@ mod deed;
 mod failure;
 mod families;
 mod index;
+mod indexed;
 mod record;
 mod shell_work;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use countersign_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
 
@@ -21,25 +23,25 @@ use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
-use crate::values::{Given, Source, Stated, Text, Values};
+use crate::values::{Given, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::{Deed, is_documentation};
 pub(crate) use failure::reports_failure;
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun, Reported};
+pub use indexed::Indexed;
+use indexed::Known;
 pub use record::{Execution, Record};
 pub(crate) use shell_work::{Run, RunEnd, ShellWork};
 
 /// Everything a rule may look at.
 #[derive(Debug)]
 pub struct Facts<'t> {
-    transcript: &'t Transcript,
+    known: Rc<Known<'t>>,
     settings: &'t Settings,
     /// The first message that is judged; those before it are evidence only.
     first: usize,
-    record: Record<'t>,
-    deeds: deed::Deeds<'t>,
     answers: OnceCell<Vec<Answer<'t>>>,
     earlier: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
@@ -48,29 +50,17 @@ pub struct Facts<'t> {
     outcomes: OnceCell<Vec<OutcomeClaim>>,
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
-    values: Values<'t>,
+    stated: OnceCell<Vec<Stated<'t>>>,
     index: Index,
-    tool_names: OnceCell<Vec<ToolName<'t>>>,
 }
 
 impl<'t> Facts<'t> {
-    /// Joins calls and results; all messages are judged.
-    #[must_use]
-    pub fn new(transcript: &'t Transcript, settings: &'t Settings) -> Self {
-        Self::since(transcript, settings, 0)
-    }
-
-    /// Joins calls and results; the messages from position `first` on are judged.
-    #[must_use]
-    pub fn since(transcript: &'t Transcript, settings: &'t Settings, first: usize) -> Self {
-        let record = Record::of(transcript);
-        let deeds = deed::Deeds::new(record.executions().len());
+    /// What is asked of the messages from position `first` on.
+    fn within(known: Rc<Known<'t>>, settings: &'t Settings, first: usize) -> Self {
         Self {
-            transcript,
+            known,
             settings,
             first,
-            record,
-            deeds,
             answers: OnceCell::new(),
             earlier: OnceCell::new(),
             actions: OnceCell::new(),
@@ -79,16 +69,15 @@ impl<'t> Facts<'t> {
             outcomes: OnceCell::new(),
             admissions: OnceCell::new(),
             citations: OnceCell::new(),
-            values: Values::default(),
+            stated: OnceCell::new(),
             index: Index::default(),
-            tool_names: OnceCell::new(),
         }
     }
 
     /// The transcript itself.
     #[must_use]
     pub fn transcript(&self) -> &'t Transcript {
-        self.transcript
+        self.known.transcript
     }
 
     /// The settings in force.
@@ -100,7 +89,7 @@ impl<'t> Facts<'t> {
     /// The calls with their results.
     #[must_use]
     pub fn record(&self) -> &Record<'t> {
-        &self.record
+        &self.known.record
     }
 
     /// The first message that is judged; those before it are evidence only.
@@ -110,12 +99,12 @@ impl<'t> Facts<'t> {
 
     /// What the agent said, as far as it is judged.
     pub(crate) fn answers(&self) -> &[Answer<'t>] {
-        self.answers.get_or_init(|| answer::answers(self.transcript, self.first..usize::MAX))
+        self.answers.get_or_init(|| answer::answers(self.transcript(), self.first..usize::MAX))
     }
 
     /// What the agent said before what is judged.
     pub(crate) fn earlier_answers(&self) -> &[Answer<'t>] {
-        self.earlier.get_or_init(|| answer::answers(self.transcript, 0..self.first))
+        self.earlier.get_or_init(|| answer::answers(self.transcript(), 0..self.first))
     }
 
     /// Every claim of a completed side effect, judged once for all rules.
@@ -141,7 +130,7 @@ impl<'t> Facts<'t> {
     /// Every tool or source that is said to have been used.
     pub(crate) fn mentions(&self) -> &[Mention] {
         self.mentions.get_or_init(|| {
-            let names = Names::of(self.transcript.catalog.iter().map(|tool| tool.name.as_str()));
+            let names = Names::of(self.transcript().catalog.iter().map(|tool| tool.name.as_str()));
             let catalogued = |name: &str| names.has(name);
             self.answers().iter().flat_map(|answer| mentions(answer, &catalogued)).collect()
         })
@@ -152,16 +141,16 @@ impl<'t> Facts<'t> {
         &self,
         turn: usize,
     ) -> impl Iterator<Item = (&Execution<'t>, &Deed<'t>)> {
-        let catalog = &self.transcript.catalog;
-        self.record.before(turn).enumerate().rev().filter_map(move |(index, execution)| {
-            Some((execution, self.deeds.get(index, execution, catalog)?))
+        let catalog = &self.known.transcript.catalog;
+        self.record().before(turn).enumerate().rev().filter_map(move |(index, execution)| {
+            Some((execution, self.known.deeds.get(index, execution, catalog)?))
         })
     }
 
     /// One execution with what it did.
     pub(crate) fn deed(&self, index: usize) -> Option<(&Execution<'t>, &Deed<'t>)> {
-        let execution = self.record.executions().get(index)?;
-        Some((execution, self.deeds.get(index, execution, &self.transcript.catalog)?))
+        let execution = self.record().executions().get(index)?;
+        Some((execution, self.known.deeds.get(index, execution, &self.known.transcript.catalog)?))
     }
 
     /// What was worked out about the whole record.
@@ -174,7 +163,7 @@ impl<'t> Facts<'t> {
     pub(crate) fn request_before(&self, turn: usize) -> usize {
         let requests = self.index.requests(|| {
             let asks = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
-            let messages = self.transcript.messages.iter().enumerate();
+            let messages = self.transcript().messages.iter().enumerate();
             messages.filter(|(_, message)| asks(message)).map(|(at, _)| at).collect()
         });
         let latest = requests.partition_point(|&at| at < turn).checked_sub(1);
@@ -185,7 +174,7 @@ impl<'t> Facts<'t> {
     pub(crate) fn first_uses(&self) -> &[usize] {
         self.index.tools(|| {
             let mut tools: HashSet<&str> = HashSet::new();
-            let count = self.record.executions().len();
+            let count = self.record().executions().len();
             (0..count)
                 .filter(|at| self.deed(*at).is_some_and(|(_, d)| tools.insert(&d.tool)))
                 .collect()
@@ -194,7 +183,7 @@ impl<'t> Facts<'t> {
 
     /// Whether a tool of that name was called before message `turn`.
     pub(crate) fn has_called(&self, name: &str, turn: usize) -> bool {
-        let count = self.record.count_before(turn);
+        let count = self.record().count_before(turn);
         let first = self.first_uses().iter().take_while(|&&at| at < count);
         let uses = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
             execution.tool() == name || deed.tool == name
@@ -205,8 +194,8 @@ impl<'t> Facts<'t> {
     /// The names of the tools that the agent had, each with its words and what they say that it
     /// does.
     pub(crate) fn tool_names(&self) -> &[ToolName<'t>] {
-        self.tool_names.get_or_init(|| {
-            let tools = self.transcript.catalog.iter();
+        self.known.tool_names.get_or_init(|| {
+            let tools = self.transcript().catalog.iter();
             tools.map(|tool| ToolName::of(&tool.name)).collect()
         })
     }
@@ -214,24 +203,24 @@ impl<'t> Facts<'t> {
     /// Whether a command line was run before message `turn`.
     pub(crate) fn runs_shell_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.shell.is_some());
-        self.index.shell.is_before(self.record.count_before(turn), did)
+        self.index.shell.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether something was done before message `turn` of which the record tells only a part.
     pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
-        self.index.opaque.is_before(self.record.count_before(turn), did)
+        self.index.opaque.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether work was handed to another agent before message `turn`.
     pub(crate) fn delegates_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
-        self.index.delegates.is_before(self.record.count_before(turn), did)
+        self.index.delegates.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether every call that the agent could have made before message `turn` is recorded.
     pub(crate) fn is_complete_before(&self, turn: usize) -> bool {
-        self.transcript.completeness.is_complete_before(turn)
+        self.transcript().completeness.is_complete_before(turn)
     }
 
     /// The evidence that an execution is.
@@ -254,17 +243,17 @@ impl<'t> Facts<'t> {
 
     /// The evidence that the execution at a place of the record is.
     pub(crate) fn evidence_at(&self, at: usize) -> Option<Evidence> {
-        self.record.executions().get(at).map(|execution| self.evidence(execution))
+        self.record().executions().get(at).map(|execution| self.evidence(execution))
     }
 
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
-        self.values.given(self.transcript, &self.record)
+        self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
     }
 
     /// The values that the agent states.
     pub(crate) fn stated(&self) -> &[Stated<'t>] {
-        self.values.stated(self.answers())
+        self.stated.get_or_init(|| self.answers().iter().flat_map(stated).collect())
     }
 
     /// The values that the agent states in message `turn`.
@@ -299,7 +288,7 @@ impl<'t> Facts<'t> {
     /// The evidence that a text is which the agent was given.
     pub(crate) fn evidence_in(&self, given: &Text<'t>) -> Evidence {
         let execution = match given.source {
-            Source::Result(at) | Source::Argument(at) => self.record.executions().get(at),
+            Source::Result(at) | Source::Argument(at) => self.record().executions().get(at),
             Source::Told => None,
         };
         execution.map(|execution| self.evidence(execution)).unwrap_or_else(|| Evidence {
@@ -307,7 +296,7 @@ impl<'t> Facts<'t> {
             tool: None,
             pointer: String::new(),
             excerpt: given.text.chars().take(160).collect(),
-            line: self.transcript.messages.get(given.turn).map_or(0, |message| message.line),
+            line: self.transcript().messages.get(given.turn).map_or(0, |message| message.line),
         })
     }
 

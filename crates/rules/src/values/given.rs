@@ -240,9 +240,17 @@ impl<'t> Given<'t> {
         }
         if self.far_few.borrow().len() == FEW {
             let far = self.far.get_or_init(|| self.firsts(all()));
-            return far.get(&word).copied().unwrap_or_default();
+            // Whoever asks from another message on may ask for words that were not looked for.
+            return far.get(&word).copied().unwrap_or_else(|| self.first_of(&word));
         }
-        let search = AnyCase::new(&word);
+        let first = self.first_of(&word);
+        self.far_few.borrow_mut().push((word, first));
+        first
+    }
+
+    /// Looks where a word stands first.
+    fn first_of(&self, word: &str) -> Firsts {
+        let search = AnyCase::new(word);
         let mut first = Firsts::default();
         for (at, text) in self.texts.iter().enumerate() {
             if let Some(slot @ None) = first.get_mut(text.source.slot())
@@ -251,7 +259,6 @@ impl<'t> Given<'t> {
                 *slot = Some(at);
             }
         }
-        self.far_few.borrow_mut().push((word, first));
         first
     }
 

@@ -17,12 +17,6 @@ mod stretch;
 mod tally;
 mod worth;
 
-use std::cell::OnceCell;
-
-use countersign_model::Transcript;
-
-use crate::facts::{Answer, Record};
-
 pub(crate) use any_case::{AnyCase, holds};
 pub(crate) use combined::Combined;
 pub(crate) use derived::Sources;
@@ -36,22 +30,3 @@ pub(crate) use sibling::{misquoted, sibling};
 pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, Tally, list_of, longest_list, whole};
 pub(crate) use worth::{Named, is_misquoted};
-
-/// What is known about values, each part worked out when first asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Values<'t> {
-    given: OnceCell<Given<'t>>,
-    stated: OnceCell<Vec<Stated<'t>>>,
-}
-
-impl<'t> Values<'t> {
-    /// What the agent was given.
-    pub(crate) fn given(&self, transcript: &'t Transcript, record: &Record<'t>) -> &Given<'t> {
-        self.given.get_or_init(|| Given::of(transcript, record))
-    }
-
-    /// What its answers state.
-    pub(crate) fn stated(&self, answers: &[Answer<'t>]) -> &[Stated<'t>] {
-        self.stated.get_or_init(|| answers.iter().flat_map(stated).collect())
-    }
-}

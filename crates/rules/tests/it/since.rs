@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use countersign_model::{Finding, Transcript};
-use countersign_rules::{Settings, check, check_from};
+use countersign_rules::{Indexed, Settings, check, check_from};
 
 use crate::{datasets, dialogue};
 
@@ -19,9 +19,12 @@ const ROWS: usize = 12;
 fn compare(transcript: &Transcript, settings: &Settings, most: usize) -> usize {
     let whole = check(transcript, settings);
     let mut compared = 0;
+    let indexed = Indexed::of(transcript);
     let step = (transcript.messages.len() / most).max(1);
     for first in (0..=transcript.messages.len() + 1).step_by(step) {
         let part = check_from(transcript, settings, first);
+        // What one judgement looked up changes nothing for another.
+        assert_eq!(indexed.check_from(settings, first).findings, part.findings);
         let wanted: Vec<&Finding> =
             whole.findings.iter().filter(|finding| finding.turn >= first).collect();
         let found: Vec<&Finding> = part.findings.iter().collect();

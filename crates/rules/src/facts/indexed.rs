@@ -1,0 +1,49 @@
+//! The record of a session made ready: what any answer can be held against.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use countersign_model::Transcript;
+
+use super::Facts;
+use super::deed::Deeds;
+use super::families::ToolName;
+use super::record::Record;
+use crate::check::{Report, judge};
+use crate::settings::Settings;
+use crate::values::Given;
+
+/// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
+/// once: under other settings, or from another message on.
+///
+/// What the rules look up while they judge is kept; results are read when the first claim asks
+/// for them.
+#[derive(Debug)]
+pub struct Indexed<'t>(Rc<Known<'t>>);
+
+/// What is known of a transcript whatever is asked of it.
+#[derive(Debug)]
+pub(super) struct Known<'t> {
+    pub(super) transcript: &'t Transcript,
+    pub(super) record: Record<'t>,
+    pub(super) deeds: Deeds<'t>,
+    pub(super) given: OnceCell<Given<'t>>,
+    pub(super) tool_names: OnceCell<Vec<ToolName<'t>>>,
+}
+
+impl<'t> Indexed<'t> {
+    /// Joins calls and results. Linear in the number of messages.
+    #[must_use]
+    pub fn of(transcript: &'t Transcript) -> Self {
+        let record = Record::of(transcript);
+        let deeds = Deeds::new(record.executions().len());
+        let (given, tool_names) = (OnceCell::new(), OnceCell::new());
+        Self(Rc::new(Known { transcript, record, deeds, given, tool_names }))
+    }
+
+    /// Judges the messages from position `first` on, as [`crate::check_from`] does.
+    #[must_use]
+    pub fn check_from(&self, settings: &'t Settings, first: usize) -> Report {
+        judge(&Facts::within(Rc::clone(&self.0), settings, first), settings)
+    }
+}
