@@ -5,8 +5,8 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 use super::each::enumerated;
 use super::family::family_of;
 use super::no_act::{
-    has_lasted, is_by_another, is_consequence, is_label, is_looked_at, is_talk, is_turned_down,
-    speaks_of_thing,
+    has_lasted, is_by_another, is_consequence, is_denied_in_row, is_heading, is_kept_output,
+    is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
 };
 use super::objects::objects_in;
 use super::rows::claim_in_row;
@@ -64,6 +64,9 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         if clause.mood != Mood::Asserted || is_agenda(prose, clause) {
             continue;
         }
+        if is_denied_in_row(prose, clause) {
+            continue;
+        }
         if let Some(claim) = claim_in_row(prose, clause, answer.turn) {
             claims.push(claim);
             continue;
@@ -101,6 +104,9 @@ fn action_claim(
         .or_else(|| stands(prose, clause, predicate, family))?;
     let as_found = told == Told::State && !came_by_act(prose, predicate, family);
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
+        return None;
+    }
+    if is_heading(prose, clause, predicate) || is_kept_output(prose, predicate, family) {
         return None;
     }
     if is_talk(prose, predicate, &verb)

@@ -1,17 +1,18 @@
 use std::ops::Range;
 
-use countersign_model::{Family, Object, ObjectKind, Role, Status};
+use countersign_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
 use super::instead::failed_instead;
 use super::matter::{
-    has_unused_tool, holds_state, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
+    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
     is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
 use super::otherwise::{done_otherwise, spares};
+use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
 use super::tie::is_tied;
 use crate::facts::{
     Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching, words_of,
@@ -40,7 +41,7 @@ pub(crate) enum ActionVerdict {
 const NEAR: usize = 32;
 
 /// How many of the latest results are searched for a state of record.
-const LOOK_BACK: usize = 200;
+pub(super) const LOOK_BACK: usize = 200;
 
 /// Judges a claimed action against what was done before it was claimed.
 pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
@@ -58,8 +59,10 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     match verdict {
         ActionVerdict::Supported(at) => {
             let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
+            let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
             each(facts, said, accepted)
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
+                .filter(|_| !made())
                 .unwrap_or(verdict)
         }
         _ => verdict,
@@ -146,7 +149,13 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return match verdict {
-            ActionVerdict::Failed(at) => done_otherwise(facts, said, at + 1).unwrap_or(verdict),
+            ActionVerdict::Failed(_) if is_word_of_record(facts, said) => {
+                ActionVerdict::NotCheckable
+            }
+            ActionVerdict::Failed(at) => made_by(facts, said, &ids)
+                .map(|at| ActionVerdict::Supported(Some(at)))
+                .or_else(|| done_otherwise(facts, said, at + 1))
+                .unwrap_or(verdict),
             verdict => verdict,
         };
     }
@@ -507,84 +516,6 @@ fn identifying(objects: &[Object]) -> Vec<&Object> {
         kind => kind == ObjectKind::Path,
     };
     objects.iter().filter(tells).collect()
-}
-
-/// A result that shows the claimed state, whoever brought it about.
-fn state_of_record(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
-    let stem = state_stem(said.family).map(Finder::new);
-    let written = said.stem.as_deref().map(Finder::new);
-    let shipped = (said.family == Family::Send).then(|| Finder::new("shipped"));
-    let finders = [stem, written, shipped];
-    let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
-    if finders.iter().all(Option::is_none) {
-        return None;
-    }
-    let count = facts.record().count_before(said.claim.turn);
-    (0..count).rev().take(LOOK_BACK).find(|at| {
-        facts.deed(*at).is_some_and(|(execution, deed)| {
-            let text = execution.text();
-            deed.status().succeeded()
-                && shows(text)
-                && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
-        })
-    })
-}
-
-/// Whether what the agent was given holds the verb: then the state may have been read there.
-fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool {
-    let first = facts.index().spoken(&said.verb, || {
-        let holds = |text: &str, word: &str| {
-            memchr::memmem::find(text.to_ascii_lowercase().as_bytes(), word.as_bytes()).is_some()
-        };
-        facts.transcript().messages.iter().position(|message| {
-            (message.role == Role::User && holds(&message.text, &said.verb))
-                || message.outcomes.iter().any(|outcome| {
-                    holds(&outcome.text, &said.verb)
-                        || records(said.family).iter().any(|word| holds(&outcome.text, word))
-                })
-        })
-    });
-    let spoken = first.is_some_and(|first| first < said.claim.turn);
-    // Where a thing is named, what was read must speak of it.
-    let of_it = || {
-        let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
-        messages.iter().rev().take(LOOK_BACK).any(|message| {
-            let about = |text: &str| {
-                ids.iter().any(|id| mentions(text, id))
-                    && (text.to_ascii_lowercase().contains(&said.verb)
-                        || records(said.family).iter().any(|word| text.contains(word)))
-            };
-            (message.role == Role::User && about(&message.text))
-                || message.outcomes.iter().any(|outcome| about(&outcome.text))
-        })
-    };
-    spoken && (ids.is_empty() || of_it())
-}
-
-/// What a record of things brought about by such actions calls them.
-pub(super) fn records(family: Family) -> &'static [&'static str] {
-    match family {
-        Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
-        Family::Pay => &["payment", "paid", "payee", "transaction"],
-        Family::Push | Family::Deploy => &["origin/", "deploy", "shipped", "delivered"],
-        _ => &[],
-    }
-}
-
-/// What a result says of a thing after an action of this family.
-pub(super) fn state_stem(family: Family) -> Option<&'static str> {
-    Some(match family {
-        Family::Cancel => "cancel",
-        Family::Refund => "refund",
-        Family::Return => "return",
-        Family::Exchange => "exchange",
-        Family::Send => "sent",
-        Family::Delete => "deleted",
-        Family::Book => "booked",
-        Family::Pay => "paid",
-        Family::Deploy => "deployed",
-        _ => return None,
-    })
 }
 
 pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {

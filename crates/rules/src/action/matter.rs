@@ -1,11 +1,11 @@
 //! Whether a deed of the right kind is about what is claimed at all.
 
 use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
-use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::judge::{args, records, state_stem, stem};
+use super::judge::{args, stem};
 use super::objects::{mentions, needle};
+use super::state::{records, state_stem};
 use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
 use crate::values::{Figure, Leaf};
@@ -191,18 +191,6 @@ fn may_be_same(one: &str, other: &str) -> bool {
         few.iter().all(|part| many.any(|known| known == part))
     };
     within(&one, &other) || within(&other, &one)
-}
-
-/// Whether a text holds the word other than as the name of something that is not so:
-/// `"cancelled_at": null`.
-pub(super) fn holds_state(text: &str, word: &Finder<'_>) -> bool {
-    word.find_iter(text.as_bytes()).any(|at| {
-        let rest = text.get(at..).unwrap_or_default();
-        let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
-        let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
-        let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
-        !void.iter().any(|nothing| value.starts_with(nothing))
-    })
 }
 
 /// "$1,250 has been paid", "the rent has been paid": a list of payments has one of this amount that

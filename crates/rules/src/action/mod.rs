@@ -13,6 +13,7 @@ mod no_act;
 mod objects;
 mod otherwise;
 mod rows;
+mod state;
 mod tie;
 
 pub(crate) use denied::{DeniedAct, denied_act};

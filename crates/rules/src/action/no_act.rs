@@ -1,6 +1,6 @@
 //! Predicates that look like acts and tell of none, or of somebody else's.
 
-use countersign_model::ObjectKind;
+use countersign_model::{Family, ObjectKind};
 
 use super::extract::is_word;
 use super::objects::objects_in;
@@ -140,4 +140,49 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
     by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))
+}
+
+/// "Fixed: `a.py` is green again": a heading to what is said behind it.
+pub(super) fn is_heading(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let colon = prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
+    let finite = |t: &Token| t.has(Tags::BE) || (t.has(Tags::PASSING) && t.has(Tags::THIRD_PERSON));
+    let sentence = prose.sentences.get(clause.sentence).map_or(0..0, |s| s.tokens.clone());
+    let behind = prose.tokens(predicate.verb + 2..sentence.end).iter();
+    // "Updated: `a.py`, `b.py`. Nothing else is touched."
+    let mut first = behind.take_while(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    predicate.voice == Voice::Bare && colon && first.any(finite)
+}
+
+/// "| Contract uploaded | ❌ rejected |": a row of which another cell says that it did not come
+/// about.
+pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let row_of = |sentence: usize| match prose.block_of(prose.sentences.get(sentence)?)?.kind {
+        BlockKind::Cell { row, .. } => Some(row),
+        _ => None,
+    };
+    let row = row_of(clause.sentence);
+    let denies = |t: &Token| {
+        matches!(t.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖'))
+            || t.has(Tags::NEGATION.or(Tags::FAILURE))
+    };
+    let behind = (clause.sentence + 1..prose.sentences.len()).take_while(|at| row_of(*at) == row);
+    row.is_some()
+        && behind
+            .filter_map(|at| prose.sentences.get(at))
+            .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
+}
+
+/// "sent the output to `/tmp/log`": of a command, not of a message.
+pub(super) fn is_kept_output(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
+    const OUTPUT: [&str; 7] = ["output", "outputs", "stdout", "stderr", "log", "logs", "result"];
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let to = object.iter().position(|t| prose.is(t, &["to", "into"]));
+    let file = |t: &Token| {
+        t.kind == TokenKind::Path || prose.is(t, &["file", "null"]) || prose.word(t).contains('/')
+    };
+    family == Family::Send
+        && to.is_some_and(|to| {
+            let (what, place) = object.split_at(to);
+            what.iter().any(|t| prose.is(t, &OUTPUT)) && place.iter().take(4).any(file)
+        })
 }

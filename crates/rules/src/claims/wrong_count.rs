@@ -9,7 +9,9 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{BlockKind, Clause, Mood, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{Countable, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole};
+use crate::values::{
+    Countable, Leaf, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole,
+};
 
 use counts::{Count, Former, counts, former};
 
@@ -287,6 +289,9 @@ fn judge_listed(
     }
     let Some((length, execution)) = most else { return };
     let evidence = facts.evidence(execution);
+    if is_list_of(facts, claim.turn, stem, count.number) {
+        return findings.supported(claim, []);
+    }
     if count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
@@ -301,6 +306,15 @@ fn judge_listed(
             .provable_if(facts.is_complete_before(claim.turn))
             .evidence([evidence]),
     );
+}
+
+/// Whether a result has a list of that name and length, whatever tool gave it.
+fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
+    let documents = facts.given().documents(stem, turn, REACH);
+    documents.iter().flat_map(|document| document.nodes()).any(|node| match node.leaf {
+        Leaf::List(length) => node.name.starts_with(stem) && length as u64 == number,
+        _ => false,
+    })
 }
 
 /// Whether a result reports on something, rather than showing what a file holds.

@@ -33,6 +33,8 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) changes_data: bool,
     /// It started something whose doings are not known.
     pub(crate) opaque: bool,
+    /// The shell did not find one of its programs.
+    pub(crate) not_found: bool,
     /// It ended with a question that was answered with no: `… && grep -r old src` found nothing.
     pub(crate) found_nothing: bool,
 }
@@ -44,6 +46,8 @@ pub(crate) struct Run<'t> {
     pub(crate) family: Family,
     /// Nothing on the command line narrows it to a part.
     pub(crate) whole: bool,
+    /// The program and the runner, as people call them: `mypy`, `cargo clippy`.
+    pub(crate) names: String,
     kind: ActivityKind,
     outcome: Option<&'t Outcome>,
     /// It is the only thing that the command line does.
@@ -107,6 +111,7 @@ impl<'t> ShellWork<'t> {
         let found_nothing = script.commands().len() > 1
             && script.commands().last().is_some_and(asks)
             && outcome.is_some_and(|o| o.exit_code == Some(1) && o.text.trim().is_empty());
+        let not_found = outcome.is_some_and(|o| script.commands().iter().any(|c| is_missing(c, o)));
         Some(Self {
             command,
             runs,
@@ -118,6 +123,7 @@ impl<'t> ShellWork<'t> {
             restores,
             changes_data,
             opaque,
+            not_found,
             found_nothing,
         })
     }
@@ -162,6 +168,12 @@ impl<'t> Run<'t> {
             return None;
         }
         let command = script.commands().get(activity.command);
+        let wrapper = command.and_then(|c| script.commands().get(c.wrapped_by?));
+        if outcome
+            .is_some_and(|o| [command, wrapper].into_iter().flatten().any(|c| is_missing(c, o)))
+        {
+            return None;
+        }
         let decides = |activity: &Activity| {
             let command = script.commands().get(activity.command);
             command.is_some_and(|c| c.status == Reach::Decides)
@@ -172,6 +184,7 @@ impl<'t> Run<'t> {
         Some(Self {
             family: family_of(activity.kind),
             whole: activity.scope == Scope::Whole,
+            names: format!("{} {}", command.and_then(Command::program)?, activity.runner),
             kind: activity.kind,
             outcome,
             alone,
@@ -213,6 +226,16 @@ impl<'t> Run<'t> {
             _ => RunEnd::Unknown,
         }
     }
+}
+
+/// Whether the shell found no such program, so that nothing ran.
+fn is_missing(command: &Command, outcome: &Outcome) -> bool {
+    let missing = |line: &str| {
+        let told =
+            line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
+        told.and_then(|told| told.rsplit(' ').next()) == command.program()
+    };
+    outcome.exit_code != Some(0) && outcome.text.lines().take(20).any(missing)
 }
 
 fn family_of(kind: ActivityKind) -> Family {

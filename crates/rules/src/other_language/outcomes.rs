@@ -65,6 +65,7 @@ pub(crate) fn outcome_claim_in(
         general: false,
         partly: false,
         number: None,
+        check: None,
         language,
     })
 }

@@ -47,6 +47,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) partly: bool,
     /// How many are said to have passed, where it is not said that these were all.
     pub(crate) number: Option<u64>,
+    /// The word that names the check, lower case: "mypy", "tests".
+    pub(crate) check: Option<String>,
     /// The language in which it is made.
     pub(crate) language: Language,
 }
@@ -179,7 +181,7 @@ fn outcome_claim(
     let wider = prose.tokens.get(at + 1).is_some_and(|t| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE)) || prose.is(t, &["suite", "suites", "run", "runs"])
     });
-    let one = noun.is_some_and(|n| n == "test" || n == "spec");
+    let one = noun.as_ref().is_some_and(|n| n == "test" || n == "spec");
     let singular = family == Family::Test && !all && one && !wider;
     OutcomeClaim {
         claim: Claim {
@@ -209,6 +211,7 @@ fn outcome_claim(
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
+        check: noun,
         language: Language::English,
     }
 }
@@ -378,7 +381,7 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
         let named = || is_name(prose, clause.tokens.start + i).then_some(Family::Test);
         let Some(family) = check_at(prose, tokens, i).or_else(named) else { continue };
         if !(own(token) || token.kind == TokenKind::Code)
-            || found.iter().any(|&(known, _)| known == family)
+            || found.iter().any(|&(known, _)| known == family && family != Family::Lint)
         {
             continue;
         }

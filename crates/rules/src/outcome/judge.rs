@@ -4,6 +4,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 use super::command::named_command;
 use super::extract::OutcomeClaim;
 use super::layer::is_of_other_layer;
+use super::runner::named_run;
 use super::verdict::is_test_name;
 use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, words_of};
 use crate::other_language::tells_outcome;
@@ -43,7 +44,8 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if let Some(execution) = named_command(facts, said, count) {
         return OutcomeVerdict::Passed(execution);
     }
-    let latest = latest_run(facts, said.family, count);
+    let mut latest = latest_run(facts, said.family, count);
+    latest.found = named_run(facts, said, count).or(latest.found);
     if let Some(execution) = broken_build(facts, said, latest, count) {
         return OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular);
     }
@@ -229,7 +231,7 @@ fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
             // Tests that fail were built, as a rule.
             let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
             ends.extend(runs.filter(tells).map(|r| r.end()));
-            if ends.is_empty() && work.opaque {
+            if ends.is_empty() && work.opaque && !work.not_found {
                 // A script of the project's own may have run it: its output tells.
                 ends.extend(told(execution.text(), family));
             }

@@ -5,6 +5,7 @@ mod command;
 mod extract;
 mod judge;
 mod layer;
+mod runner;
 mod verdict;
 
 pub(crate) use command::{failed_commands, unrun_commands};

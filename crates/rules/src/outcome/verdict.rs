@@ -250,7 +250,19 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         })?;
         (broke < 4).then_some(nothing + 1 + broke)
     };
-    absent.or_else(intact).or_else(|| {
+    // "ruff has nothing to report"
+    let silent = || {
+        let linter = tokens.iter().position(|t| t.noun == Some(Family::Lint))?;
+        let behind = tokens.get(linter + 1..)?;
+        let nothing = behind.iter().position(|t| prose.is(t, &["nothing"]))?;
+        let tells = ["report", "complain", "say", "find", "flag"];
+        let verb = |t: &Token| prose.is(t, &["finds", "found", "reports", "reported", "flags"]);
+        let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, &["but", "else"]));
+        let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, &tells));
+        let told = to || behind.get(..nothing)?.last().is_some_and(verb);
+        (told && closed).then_some(linter + 1 + nothing)
+    };
+    absent.or_else(intact).or_else(silent).or_else(|| {
         let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
         let mut behind = tokens.get(trouble + 1..)?.iter();
         let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;

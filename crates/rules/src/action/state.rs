@@ -1,0 +1,132 @@
+//! How the record says that things stand, whoever brought it about.
+
+use countersign_model::{Family, Object, ObjectKind, Role};
+use memchr::memmem::Finder;
+
+use super::extract::ActionClaim;
+use super::judge::{LOOK_BACK, args};
+use super::objects::mentions;
+use crate::facts::{Facts, Families};
+
+/// A result that shows the claimed state, whoever brought it about.
+pub(super) fn state_of_record(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    ids: &[&Object],
+) -> Option<usize> {
+    let stem = state_stem(said.family).map(Finder::new);
+    let written = said.stem.as_deref().map(Finder::new);
+    let shipped = (said.family == Family::Send).then(|| Finder::new("shipped"));
+    let finders = [stem, written, shipped];
+    let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
+    if finders.iter().all(Option::is_none) {
+        return None;
+    }
+    let count = facts.record().count_before(said.claim.turn);
+    (0..count).rev().take(LOOK_BACK).find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
+            let text = execution.text();
+            deed.status().succeeded()
+                && shows(text)
+                && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
+        })
+    })
+}
+
+/// Whether what the agent was given holds the verb: then the state may have been read there.
+pub(super) fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool {
+    let first = facts.index().spoken(&said.verb, || {
+        let holds = |text: &str, word: &str| {
+            memchr::memmem::find(text.to_ascii_lowercase().as_bytes(), word.as_bytes()).is_some()
+        };
+        facts.transcript().messages.iter().position(|message| {
+            (message.role == Role::User && holds(&message.text, &said.verb))
+                || message.outcomes.iter().any(|outcome| {
+                    holds(&outcome.text, &said.verb)
+                        || records(said.family).iter().any(|word| holds(&outcome.text, word))
+                })
+        })
+    });
+    let spoken = first.is_some_and(|first| first < said.claim.turn);
+    // Where a thing is named, what was read must speak of it.
+    let of_it = || {
+        let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
+        messages.iter().rev().take(LOOK_BACK).any(|message| {
+            let about = |text: &str| {
+                ids.iter().any(|id| mentions(text, id))
+                    && (text.to_ascii_lowercase().contains(&said.verb)
+                        || records(said.family).iter().any(|word| text.contains(word)))
+            };
+            (message.role == Role::User && about(&message.text))
+                || message.outcomes.iter().any(|outcome| about(&outcome.text))
+        })
+    };
+    spoken && (ids.is_empty() || of_it())
+}
+
+/// What a record of things brought about by such actions calls them.
+pub(super) fn records(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
+        Family::Pay => &["payment", "paid", "payee", "transaction"],
+        Family::Push | Family::Deploy => &["origin/", "deploy", "shipped", "delivered"],
+        _ => &[],
+    }
+}
+
+/// What a result says of a thing after an action of this family.
+pub(super) fn state_stem(family: Family) -> Option<&'static str> {
+    Some(match family {
+        Family::Cancel => "cancel",
+        Family::Refund => "refund",
+        Family::Return => "return",
+        Family::Exchange => "exchange",
+        Family::Send => "sent",
+        Family::Delete => "deleted",
+        Family::Book => "booked",
+        Family::Pay => "paid",
+        Family::Deploy => "deployed",
+        _ => return None,
+    })
+}
+
+/// "| March | 118.65 | paid |": a lone word that a result has, too, is how that puts it.
+pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let lone = said.claim.text.eq_ignore_ascii_case(&said.verb);
+    let word = Finder::new(&said.verb);
+    let read = || facts.deeds_before(said.claim.turn).take(LOOK_BACK);
+    lone && read().any(|(execution, deed)| {
+        let reads = Families::of(&[Family::Read, Family::Search]);
+        deed.families.meets(reads)
+            && deed.status().succeeded()
+            && holds_state(execution.text(), &word)
+    })
+}
+
+/// "Draft AP-9917 created": the call that gave out the id, when it changed something and was not
+/// given it.
+pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
+    let id = ids.iter().find(|o| o.kind == ObjectKind::Id && said.family == Family::Create)?;
+    let count = facts.record().count_before(said.claim.turn);
+    let reads = Families::of(&[Family::Read, Family::Search]);
+    // Newest first: the last one found is the first to speak of it.
+    let speaking = (0..count).rev().take(LOOK_BACK).filter(|at| {
+        facts.deed(*at).is_some_and(|(e, _)| mentions(e.text(), id) || mentions(args(e), id))
+    });
+    let first = speaking.last()?;
+    let (execution, deed) = facts.deed(first)?;
+    let gave = !mentions(args(execution), id) && !deed.families.meets(reads);
+    (gave && deed.status().succeeded()).then_some(first)
+}
+
+/// Whether a text holds the word other than as the name of something that is not so:
+/// `"cancelled_at": null`.
+fn holds_state(text: &str, word: &Finder<'_>) -> bool {
+    word.find_iter(text.as_bytes()).any(|at| {
+        let rest = text.get(at..).unwrap_or_default();
+        let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
+        let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
+        let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
+        !void.iter().any(|nothing| value.starts_with(nothing))
+    })
+}
