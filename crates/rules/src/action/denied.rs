@@ -85,6 +85,38 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     })
 }
 
+/// "I left `a.md` untouched": files that are said to be as they were.
+pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    const LEFT: [&str; 4] = ["left", "leaving", "kept", "keeping"];
+    const SO: [&str; 5] = ["untouched", "unchanged", "unmodified", "unedited", "alone"];
+    let tokens = prose.tokens(clause.tokens.clone());
+    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, &LEFT)).filter(|_| asserted)?;
+    let range = clause.tokens.start + left + 1..clause.tokens.end;
+    let phrase = prose.tokens(range.clone());
+    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, &SO))?;
+    let named = clause.tokens.start + left + 1..clause.tokens.start + left + 1 + so;
+    let objects: Vec<Object> = objects_in(prose, named.clone());
+    let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
+    // "the heading in `a.md`" is a part of it.
+    let whole = prose.tokens(named).iter().all(|t| {
+        !is_word(t) || t.has(small) || t.kind != TokenKind::Word || prose.is(t, &["file", "files"])
+    });
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD);
+    let mut rest = tokens.iter();
+    let open = rest.any(|t| t.has(doubt) || prose.is(t, &PARTIAL) || prose.is(t, &["otherwise"]));
+    let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
+    (files && whole && !open).then(|| DeniedAct {
+        family: Family::Update,
+        verb: String::from("changed"),
+        objects,
+        things: Vec::new(),
+        whole: false,
+        bare: false,
+        ever: false,
+    })
+}
+
 /// Words by which only a part is denied.
 const PARTIAL: [&str; 18] = [
     "other",

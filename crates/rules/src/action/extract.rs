@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
+use super::described::described;
 use super::each::enumerated;
 use super::family::family_of;
 use super::no_act::{
@@ -13,8 +14,8 @@ use super::rows::claim_in_row;
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
-    BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
-    is_agenda,
+    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
+    Voice, is_agenda,
 };
 
 /// A claim that something was done.
@@ -71,12 +72,16 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
             claims.push(claim);
             continue;
         }
+        let before = claims.len();
         for predicate in &clause.predicates {
             let claim = match prose.language_of(clause) {
                 Language::English => action_claim(prose, clause, predicate, answer.turn),
                 _ => other_language::action_claim(prose, clause, predicate, answer.turn),
             };
             claims.extend(claim);
+        }
+        if claims.len() == before {
+            claims.extend(described(prose, clause, answer.turn));
         }
     }
     claims
@@ -92,7 +97,11 @@ fn action_claim(
     let listed = prose.block_of(sentence).is_some_and(|block| block.kind.is_listed());
     let block = prose.block_of(sentence).map(|block| block.kind);
     let quoted = block == Some(BlockKind::Quote);
-    if predicate.negated || predicate.earlier || quoted || is_label(prose, predicate, block) {
+    if predicate.negated || quoted || is_label(prose, predicate, block) {
+        return None;
+    }
+    let settled = predicate.earlier && is_settled(prose, predicate);
+    if predicate.earlier && !settled {
         return None;
     }
     let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase())?;
@@ -102,7 +111,7 @@ fn action_claim(
     }
     let told = is_own(predicate, opens_with_done(prose))
         .or_else(|| stands(prose, clause, predicate, family))?;
-    let as_found = told == Told::State && !came_by_act(prose, predicate, family);
+    let as_found = settled || (told == Told::State && !came_by_act(prose, predicate, family));
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }
@@ -190,6 +199,16 @@ fn action_claim(
         things,
         direct,
     })
+}
+
+/// "It's already pushed": so by now, whoever did it.
+fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let before = prose.tokens(predicate.verb.saturating_sub(3)..predicate.verb);
+    let state = matches!(predicate.voice, Voice::State | Voice::PerfectPassive | Voice::Bare);
+    let earlier: Vec<&Token> = before.iter().filter(|t| t.has(Tags::EARLIER)).collect();
+    let already = !earlier.is_empty() && earlier.iter().all(|t| prose.is(t, &["already"]));
+    let committed = matches!(predicate.action, Action::Of(Family::Commit | Family::Push));
+    state && already && committed
 }
 
 /// Whether the message opens with "Done!" or "All set.": what follows reports the work.

@@ -192,8 +192,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if !files.is_empty() {
         // A file can also have been changed by a sub-agent, a generator, or the user.
         let delegated = facts.delegates_before(turn) && delegates_speak_of(facts, turn, &files);
-        let elsewhere =
-            delegated || shows_change(facts, turn, &files) || keeps_manifest(facts, turn, &files);
+        // What version control lists as changed is not committed.
+        let listed = !matches!(said.family, Family::Commit | Family::Push);
+        let elsewhere = delegated
+            || (listed && shows_change(facts, turn, &files))
+            || keeps_manifest(facts, turn, &files);
         return match elsewhere {
             true => ActionVerdict::NotCheckable,
             false => {

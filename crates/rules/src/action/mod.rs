@@ -2,6 +2,8 @@
 //! record. FK010 and FK012 report what comes out.
 
 mod denied;
+mod denied_run;
+mod described;
 mod each;
 mod extract;
 mod family;
@@ -16,7 +18,8 @@ mod rows;
 mod state;
 mod tie;
 
-pub(crate) use denied::{DeniedAct, denied_act};
+pub(crate) use denied::{DeniedAct, denied_act, left_alone};
+pub(crate) use denied_run::run_denied;
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use named_code::unwritten_names;

@@ -18,7 +18,12 @@ pub(crate) fn invented_reports(facts: &Facts<'_>) -> Vec<Claim> {
             let printed = block.kind == BlockKind::Code
                 && is_plain_fence(prose.text, block.span)
                 && !is_sample(prose, index);
-            let line = printed.then(|| invented(facts, answer, block.span)).flatten();
+            let line = printed
+                .then(|| {
+                    invented(facts, answer, block.span)
+                        .or_else(|| unrun_session(facts, answer, block.span))
+                })
+                .flatten();
             found.extend(line.map(|span| Claim {
                 kind: ClaimKind::Simulation,
                 text: span.of(prose.text).to_owned(),
@@ -77,6 +82,40 @@ fn invented(facts: &Facts<'_>, answer: &Answer<'_>, block: Span) -> Option<Span>
         counts.is_some_and(|counts| counts == (other.passed, other.failed.unwrap_or(0)))
     });
     (!same).then(|| Span::new(block.start + line.start, block.start + line.end))
+}
+
+/// "$ python -m build", with what it printed: the command, where nothing ran it and no result has a
+/// line of the output.
+fn unrun_session(facts: &Facts<'_>, answer: &Answer<'_>, block: Span) -> Option<Span> {
+    let (text, turn) = (block.of(answer.prose.text), answer.turn);
+    let shown = facts.is_complete_before(turn)
+        && facts.given().is_whole_before(turn)
+        && facts.runs_shell_before(turn)
+        && !facts.delegates_before(turn);
+    let prompt = |line: &str| line.trim_start().strip_prefix("$ ").map(str::to_owned);
+    let mut lines = text.lines().skip_while(|line| prompt(line).is_none()).peekable();
+    let command = lines.next().and_then(prompt)?;
+    let program = command.split_whitespace().next()?;
+    let mut printed = lines
+        .take_while(|line| prompt(line).is_none())
+        .map(str::trim)
+        .filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() >= 8)
+        .peekable();
+    let unknown =
+        printed.peek().is_some() && printed.all(|line| facts.quoted_from(line, turn).is_none());
+    let ran = || {
+        let mut recent = facts.deeds_before(turn).take(LOOK_BACK);
+        let words: Vec<&str> = command.split_whitespace().collect();
+        recent.any(|(execution, deed)| {
+            let started = execution.outcome.is_none_or(|outcome| !outcome.refused);
+            let shell = deed.shell.as_ref().filter(|_| started);
+            shell.is_some_and(|work| words.iter().all(|w| work.command.contains(w)))
+        })
+    };
+    let at = text.find(&command)?;
+    let plain = program.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-".contains(&b));
+    (shown && plain && unknown && !ran())
+        .then(|| Span::new(block.start + at, block.start + at + command.len()))
 }
 
 /// "Plan: 2 to add, 0 to change, 0 to destroy.": what a planner of infrastructure ends with.

@@ -75,7 +75,12 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let names = is_any(&reports)
         || (names_error(value.span.of(prose.text)) && is_any(&came_up))
         || (is_any(&logs) && is_any(&prints));
-    let raised = is_any(&raises);
+    // "ran into `…`"
+    let met = around.windows(2).any(|pair| {
+        let [verb, into] = pair else { return false };
+        prose.is(verb, &["ran", "runs", "running"]) && prose.is(into, &["into"])
+    });
+    let raised = is_any(&raises) || met;
     if ended && !(names || raised) {
         return Some(false);
     }
@@ -103,7 +108,7 @@ fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.
 fn is_error(text: &str) -> bool {
-    const MARKS: [&str; 16] = [
+    const MARKS: [&str; 18] = [
         "cannot ",
         "can't ",
         "could not ",
@@ -120,6 +125,8 @@ fn is_error(text: &str) -> bool {
         "unable to",
         "exceeded",
         "missing",
+        "timeout",
+        "not permitted",
     ];
     let lower = text.to_ascii_lowercase();
     names_error(text)

@@ -1,6 +1,6 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
-use crate::action::{DeniedAct, denied_act, mentions, objects_in};
+use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied};
 use crate::facts::{
     Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation, words_of,
 };
@@ -36,7 +36,17 @@ impl Rule for FalseDenial {
                     .or_else(|| untouched(&answer.prose, clause))
                 {
                     judge(facts, findings, answer, clause, &denied);
-                } else if let Some(denied) = denied_act(&answer.prose, clause) {
+                } else if let Some((run, proven)) =
+                    run_denied(facts, &answer.prose, clause, answer.turn)
+                {
+                    let message = "the record shows that it was run";
+                    let note =
+                        if proven { Note::proven(message) } else { Note::suspected(message) };
+                    let note = note.help("say what was run").evidence([facts.evidence(run)]);
+                    findings.contradicted(facts, &claim(answer, clause), note);
+                } else if let Some(denied) =
+                    denied_act(&answer.prose, clause).or_else(|| left_alone(&answer.prose, clause))
+                {
                     judge_act(facts, findings, answer, clause, &denied);
                 }
             }

@@ -25,8 +25,14 @@ impl Rule for StaleCheck {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in facts.outcomes().filter(|(said, _)| !said.ran) {
+        for (said, verdict) in facts.outcomes() {
             let OutcomeVerdict::Passed(run) = verdict else { continue };
+            if said.ran {
+                if said.whole {
+                    partial(facts, findings, &said.claim, run);
+                }
+                continue;
+            }
             let later = facts
                 .deeds_before(said.claim.turn)
                 .take_while(|(e, _)| e.called_at > run.called_at)
@@ -60,9 +66,11 @@ fn partial<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, claim: &Claim, ru
     let mut known = true;
     let whole = since.into_iter().any(|(execution, deed)| match &deed.shell {
         Some(work) => {
-            let mut tests = work.runs.iter().filter(|run| run.family == Family::Test);
-            known &= !(work.opaque || deed.continues) || !reports_tests(execution.text());
-            tests.any(|run| run.whole)
+            let tests = work.runs.iter().filter(|run| run.family == Family::Test);
+            let (some, whole) =
+                tests.fold((false, false), |(_, all), run| (true, all || run.whole));
+            known &= some || !(work.opaque || deed.continues) || !reports_tests(execution.text());
+            whole
         }
         None => {
             known &= !deed.families.has(Family::Test) && !reports_tests(execution.text());

@@ -37,6 +37,14 @@ impl Rule for UnverifiedOutcome {
                         .provable_if(excludes)
                         .evidence([facts.evidence(execution)]),
                 ),
+                OutcomeVerdict::Warned(execution) => findings.contradicted(
+                    facts,
+                    &said.claim,
+                    Note::proven(format!("the latest {what} run printed warnings"))
+                        .help("say what they are")
+                        .provable_if(!said.discloses && !said.tabular)
+                        .evidence([facts.evidence(execution)]),
+                ),
                 OutcomeVerdict::Never(provable) => findings.unsupported(
                     facts,
                     &said.claim,

@@ -47,6 +47,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) partly: bool,
     /// How many are said to have passed, where it is not said that these were all.
     pub(crate) number: Option<u64>,
+    /// It says that there were no warnings.
+    pub(crate) unwarned: bool,
     /// The word that names the check, lower case: "mypy", "tests".
     pub(crate) check: Option<String>,
     /// The language in which it is made.
@@ -136,6 +138,21 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     claims
 }
 
+/// "without any warnings": of those that were printed, and not only of new ones.
+fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    const SOME: [&str; 6] = ["new", "other", "more", "further", "additional", "relevant"];
+    tokens.iter().enumerate().any(|(at, token)| {
+        let before = tokens.get(at.saturating_sub(3)..at).unwrap_or_default();
+        let is = |known: &[&str]| before.iter().any(|t| prose.is(t, known));
+        prose.is(token, &["warnings", "warning"])
+            && is(&["no", "0", "zero", "without"])
+            && !is(&SOME)
+            && tokens
+                .get(at + 1)
+                .is_none_or(|t| !prose.is(t, &["in", "from", "about", "for", "other"]))
+    })
+}
+
 /// Whether a clause names linters, and no other check.
 fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
     let names =
@@ -211,6 +228,7 @@ fn outcome_claim(
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
+        unwarned: is_unwarned(prose, plain),
         check: noun,
         language: Language::English,
     }

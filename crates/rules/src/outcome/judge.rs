@@ -20,6 +20,8 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
     Passed(&'f Execution<'t>),
     /// The latest run failed; `true` when that excludes what is claimed.
     Failed(&'f Execution<'t>, bool),
+    /// The latest run passed with warnings, where none are claimed.
+    Warned(&'f Execution<'t>),
     /// The latest run found nothing to do.
     Empty(&'f Execution<'t>),
     /// The latest run's status was hidden, and it said nothing.
@@ -64,6 +66,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
             return OutcomeVerdict::Passed(execution);
         }
         return match end {
+            RunEnd::Passed if said.unwarned && warns(execution, said.family) => {
+                OutcomeVerdict::Warned(execution)
+            }
             RunEnd::Passed => OutcomeVerdict::Passed(execution),
             RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(execution),
             RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
@@ -189,6 +194,13 @@ fn judge_all<'f, 't>(
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(false)
+}
+
+/// Whether a run printed warnings, by its own count or in a compiler's form.
+fn warns(execution: &Execution<'_>, family: Family) -> bool {
+    let text = execution.text();
+    let told = |line: &str| line.starts_with("warning: ") || line.contains(": warning: ");
+    summary(text, kind_of(family)).warnings.is_some_and(|count| count > 0) || text.lines().any(told)
 }
 
 /// Whether so many as are claimed did pass in a run that failed.

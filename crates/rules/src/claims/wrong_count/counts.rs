@@ -48,6 +48,12 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
             found.push(count);
             continue;
         }
+        if let Some(count) =
+            failed_of(prose, tokens, at).or_else(|| reported(prose, tokens, at)).filter(|_| !makes)
+        {
+            found.push(count);
+            continue;
+        }
         // "four meetings" is a count of things that tools list; "two tests" may be any two.
         let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
         let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
@@ -126,6 +132,31 @@ fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option
     (ends && all).then_some(())?;
     let number_of = whole(prose.word(number))?;
     Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: ended })
+}
+
+/// "three of the eight tests failed"
+fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
+    let [number, of, the, all, tests] = tokens.get(at..at + 5)? else { return None };
+    let plain = !number.quoted && tests.noun == Some(Family::Test);
+    let fails = |t: &Token| prose.is(t, &["failed", "fail", "failing", "red"]);
+    let failed = tokens.get(at + 5..)?.iter().any(fails);
+    let part = prose.is(of, &["of"]) && prose.is(the, &["the", "all"]);
+    let number_of = whole(prose.word(number)).filter(|_| plain && failed && part)?;
+    whole(prose.word(all))?;
+    let kind = Some(Countable::Tests);
+    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: tests })
+}
+
+/// "reported five errors": a number in letters, right behind the verb.
+fn reported<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
+    let (verb, number, noun) =
+        (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?, tokens.get(at + 1)?);
+    let told = prose.is(verb, &["reported", "reports", "found", "finds", "flagged", "flags"]);
+    let spelled = number.kind == TokenKind::Word && !number.quoted;
+    let kind = Countable::of(prose.word(noun)).filter(|kind| *kind == Countable::Troubles);
+    let number_of = whole(prose.word(number)).filter(|n| told && spelled && *n > 2)?;
+    let kind = Some(kind?);
+    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: noun })
 }
 
 /// "40 million": a number that is rounded.
