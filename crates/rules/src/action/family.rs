@@ -37,6 +37,8 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Deploy) if verb == "released" && !is_published(prose, predicate) => {
             Some(Family::Update)
         }
+        // "pushed back by a week": put off.
+        Action::Of(Family::Push) if matches!(behind(0), "back" | "forward") => Some(Family::Update),
         Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
             Some(Family::Deploy)
         }

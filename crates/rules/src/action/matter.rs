@@ -8,7 +8,7 @@ use super::objects::{mentions, needle};
 use super::state::{records, state_stem};
 use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
-use crate::values::{Figure, Leaf};
+use crate::values::{Figure, Leaf, each_figure, holds};
 
 /// So many bytes of results are searched for a payment.
 const REACH: usize = 32 * 1024;
@@ -29,6 +29,9 @@ pub(super) fn is_other_matter(
         let merges = deed.tool.to_ascii_lowercase().contains("merge");
         return !merges && !deed.families.has(Family::Commit);
     }
+    if said.family == Family::Pay && has_unused_tool && deed.shell.is_none() && !deed.opaque {
+        return !speaks_of_payment(said, execution, deed);
+    }
     let ends = matches!(said.family, Family::Cancel | Family::Delete) || has_unused_tool;
     let updates = deed.families == Families::NONE.with(Family::Update) && deed.written.is_empty();
     if !ends || !updates || deed.shell.is_some() || deed.opaque || said.stem.is_some() {
@@ -46,6 +49,23 @@ pub(super) fn is_other_matter(
     let state = state_stem(said.family).is_some_and(|stem| text.contains(stem))
         || records(said.family).iter().any(|word| text.contains(word));
     !objects && !about && !state && !text.contains(stem(&said.verb))
+}
+
+/// Whether a deed has the amount that is said to have been paid, or speaks of paying.
+fn speaks_of_payment(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let texts = [deed.tool.as_ref(), args(execution), execution.text()];
+    let amounts = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Money);
+    let mut amounts = amounts.filter_map(|o| Figure::parse(&o.text)).peekable();
+    let paid = ["pay", "paid", "charge", "bill", "amount", "cost", "price", "fee", "total"];
+    match amounts.peek() {
+        Some(_) => amounts.any(|amount| {
+            let mut found = false;
+            each_figure(execution.text(), |figure| found |= figure == amount);
+            each_figure(args(execution), |figure| found |= figure == amount);
+            found
+        }),
+        None => texts.iter().any(|text| paid.iter().any(|word| holds(text, word))),
+    }
 }
 
 /// Whether the agent had a tool for exactly what is claimed, and called none of that kind: then a

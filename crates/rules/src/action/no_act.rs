@@ -7,6 +7,7 @@ use super::objects::objects_in;
 use crate::prose::{
     BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
 };
+use crate::values::whole;
 
 /// "I opened one page": to read it.
 pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
@@ -139,7 +140,16 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
-    by && after.next().is_some_and(|t| !t.has(Tags::AGENT) && !t.has(Tags::GERUND))
+    // "by e-mail", "by two days": how, and by how much.
+    let means =
+        ["e-mail", "email", "mail", "phone", "post", "text", "sms", "letter", "hand", "fax"];
+    let actor = |t: &Token| {
+        t.kind != TokenKind::Number
+            && whole(prose.word(t)).is_none()
+            && !t.has(Tags::AGENT.or(Tags::GERUND).or(Tags::MONTH))
+            && !prose.is(t, &means)
+    };
+    by && after.next().is_some_and(actor)
 }
 
 /// "Fixed: `a.py` is green again": a heading to what is said behind it.

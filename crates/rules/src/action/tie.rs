@@ -4,6 +4,7 @@ use countersign_model::Family;
 
 use super::extract::ActionClaim;
 use super::judge::{args, stem};
+use super::state::state_stem;
 use crate::facts::{Deed, Execution, Facts, Families, words_of};
 use crate::prose::Lexicon;
 use crate::values::holds;
@@ -31,9 +32,11 @@ pub(super) fn is_tied(
         && !deed.edits_files();
     let english = |word: &String| Lexicon::english().get(word).is_some();
     let additional = is_additional(&said.claim.text);
-    let pointed = said.things.is_empty() && !additional;
-    if !known || said.stem.is_some() || pointed || is_kin(said.family, deed.families) {
+    if !known || said.stem.is_some() || is_kin(said.family, deed.families) {
         return true;
+    }
+    if said.things.is_empty() && !additional {
+        return is_open(said.family) || names_act(facts, said, execution, deed);
     }
     let words = words_of(&deed.tool);
     if !words.iter().any(english) {
@@ -44,7 +47,9 @@ pub(super) fn is_tied(
     let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
     let head =
         |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
-    let speaks = |word: &str| texts.iter().any(|text| holds(text, &head(word)));
+    // Members of every service's answers are called so.
+    let common = |word: &str| ["message", "status", "detail", "result", "error"].contains(&word);
+    let speaks = |word: &str| !common(word) && texts.iter().any(|text| holds(text, &head(word)));
     let object = |text: &str| {
         let text = text.trim_start_matches(['#', '$', '€', '£']);
         text.len() > 1 && texts.iter().any(|known| holds(known, text))
@@ -69,6 +74,30 @@ pub(super) fn is_tied(
         || stands_for(facts, execution, &heads())
 }
 
+/// Whether an act may be done by deeds of any other name: a change, a payment.
+fn is_open(family: Family) -> bool {
+    use Family as F;
+    !matches!(family, F::Refund | F::Cancel | F::Return | F::Exchange | F::Delete)
+}
+
+/// Whether a deed of another kind speaks of the act: `{"status": "refunded"}`.
+fn names_act(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    let tool = facts.transcript().catalog.get(execution.tool());
+    let about = tool.map_or("", |tool| tool.description.as_str());
+    let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
+    let verb = stem(&said.verb);
+    let verb = verb.get(..verb.floor_char_boundary(LETTERS)).unwrap_or(verb);
+    let state = state_stem(said.family).into_iter();
+    // Where something is paid, the difference may be paid back.
+    let paid = (said.family == Family::Refund).then_some("payment");
+    state.chain([verb]).chain(paid).any(|word| texts.iter().any(|text| holds(text, word)))
+}
+
 /// Whether an act is told of as one more.
 fn is_additional(text: &str) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
@@ -83,7 +112,7 @@ fn is_kin(claimed: Family, done: Families) -> bool {
         F::Cancel => &[F::Delete],
         F::Delete => &[F::Cancel],
         F::Book => &[F::Create],
-        F::Refund => &[F::Return],
+        F::Refund => &[F::Return, F::Cancel],
         F::Return => &[F::Refund],
         _ => return false,
     }))

@@ -3,9 +3,9 @@ use std::collections::BTreeSet;
 use countersign_model::{Code, Mode, Status};
 
 use crate::action::{self, ActionClaim, ActionVerdict};
-use crate::facts::{Answer, Facts, vouching};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};
 use crate::findings::{Findings, Note};
-use crate::prose::{Prose, Tags, Token};
+use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{longest_list, whole};
 
@@ -67,10 +67,22 @@ fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
             let of = matches!(word(prose, tokens.get(at + 1)), "of" | "the");
             let the = of && matches!(word(prose, tokens.get(at + 2)), "the" | "your");
             let number = tokens.get(at + 1 + usize::from(of) + usize::from(the))?;
-            whole(prose.word(number)).filter(|n| (2..1_000).contains(n))
+            let number = whole(prose.word(number)).or_else(|| before_all(prose, tokens, at));
+            number.filter(|n| (2..1_000).contains(n))
         }
         _ => None,
     })
+}
+
+/// "The five letters have all been sent"
+fn before_all(prose: &Prose<'_>, tokens: &[Token], all: usize) -> Option<u64> {
+    let behind = tokens.get(all + 1)?;
+    let verbal = behind.has(Tags::BE.or(Tags::BEEN).or(Tags::HAVE)) || behind.verb.is_some();
+    let before = tokens.get(..all).filter(|_| verbal)?;
+    let open = before.iter().any(|t| t.has(Tags::PREPOSITION) || matches!(t.kind, TokenKind::Id));
+    let mut numbers = before.iter().filter_map(|t| whole(prose.word(t)));
+    let number = numbers.next().filter(|_| !open)?;
+    numbers.next().is_none().then_some(number)
 }
 
 /// "Every channel is archived now": of all there are, however many.
@@ -84,16 +96,30 @@ fn says_all(said: &ActionClaim) -> bool {
 fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim) {
     let accepted = vouching(said.family);
     let since = facts.request_before(said.claim.turn);
-    let latest = facts
-        .deeds_before(said.claim.turn)
-        .take_while(|(execution, _)| execution.called_at >= since)
-        .take(MOST_CALLS)
-        .find(|(_, deed)| match &deed.shell {
-            // A command may have done the rest.
-            Some(work) => (work.writes_unnamed || work.opaque) && deed.status().succeeded(),
-            None => deed.families.meets(accepted),
-        });
-    let Some((execution, deed)) = latest else { return };
+    let recent = || {
+        let deeds = facts.deeds_before(said.claim.turn).take(MOST_CALLS);
+        deeds.take_while(|(execution, _)| execution.called_at >= since)
+    };
+    let latest = recent().find(|(_, deed)| match &deed.shell {
+        // A command may have done the rest.
+        Some(work) => (work.writes_unnamed || work.opaque) && deed.status().succeeded(),
+        None => deed.families.meets(accepted),
+    });
+    // An edit is tried again with other words.
+    let edits = |deed: &Deed<'_>| deed.shell.is_some() || deed.edits_files();
+    let exact =
+        |deed: &Deed<'_>| deed.families.has(said.family) && deed.written.is_empty() && !edits(deed);
+    // One that failed, and was not made for the same thing again.
+    let left = recent().find(|(execution, deed)| {
+        let failed = exact(deed) && matches!(deed.status(), Status::Failed | Status::Denied);
+        failed
+            && !recent().any(|(later, other)| {
+                later.called_at > execution.called_at
+                    && other.status().succeeded()
+                    && is_of_same(later, execution)
+            })
+    });
+    let Some((execution, deed)) = left.or(latest) else { return };
     if deed.opaque || deed.status().succeeded() || deed.status() == Status::Open {
         return;
     }
@@ -104,6 +130,18 @@ fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionCla
             .help("do the rest, or say which were not done")
             .evidence([facts.evidence(execution)]),
     );
+}
+
+/// Whether two calls of one tool were made for the same thing, as far as their arguments tell.
+fn is_of_same(one: &Execution<'_>, other: &Execution<'_>) -> bool {
+    fn ids<'t>(execution: &Execution<'t>) -> impl Iterator<Item = &'t str> {
+        let text = execution.call.map_or("", |call| call.arguments.as_str());
+        let part = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '#'));
+        text.split(part).filter(|word| word.len() > 2 && word.bytes().any(|b| b.is_ascii_digit()))
+    }
+    let mut wanted = ids(other).peekable();
+    one.tool() == other.tool()
+        && (wanted.peek().is_none() || wanted.any(|id| ids(one).any(|known| known == id)))
 }
 
 fn word<'t>(prose: &Prose<'t>, token: Option<&Token>) -> &'t str {
@@ -121,6 +159,12 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wan
     let since = facts.request_before(claim.turn);
     let mut done = BTreeSet::new();
     let mut evidence = Vec::new();
+    // Acts of exactly this kind count, where there are any.
+    let exact = facts
+        .deeds_before(claim.turn)
+        .take(MOST_CALLS)
+        .any(|(_, deed)| deed.families.has(said.family) && deed.status().succeeded());
+    let accepted = if exact { Families::of(&[said.family]) } else { accepted };
     for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
         if deed.shell.is_some() || deed.opaque {
             return findings.not_checkable(claim);
