@@ -81,11 +81,7 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
     }
-    let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
-    let (tokens, whole) = (prose.tokens(clause.tokens.clone()), prose.tokens(sentence));
-    if whole.iter().any(|t| !t.quoted && prose.is(t, &SOME)) {
-        return None;
-    }
+    let tokens = prose.tokens(clause.tokens.clone());
     let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
     let auxiliary = not.checked_sub(1).and_then(|at| tokens.get(at)).or_else(|| tokens.get(not))?;
     let did = auxiliary.has(Tags::DO) || auxiliary.has(Tags::HAVE);
@@ -106,7 +102,9 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
     let alone = object.all(|t| {
         matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, &["at", "all", "itself", "myself"])
     });
-    alone.then_some((token, auxiliary.has(Tags::HAVE)))
+    let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &SOME));
+    (alone && !some).then_some((token, auxiliary.has(Tags::HAVE)))
 }
 
 /// What the token names, if that is something that can be run.

@@ -301,8 +301,9 @@ fn stands(
         && subject().any(|t| prose.is(t, &["changes", "fixes", "updates", "edits"]))
         && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
     let particular = changes || subject().any(|t| t.has(one) || numbered(t));
-    let conditional =
-        prose.clauses.iter().any(|c| c.sentence == clause.sentence && c.mood != Mood::Asserted);
+    let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
+    let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
+    let conditional = beside.any(|c| c.mood != Mood::Asserted);
     (particular && !conditional).then_some(Told::State)
 }
 

@@ -82,8 +82,8 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
             t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
         });
     // "Sent to customer: not yet", "Paid: no"
-    let end = prose.sentences.iter().find(|s| s.tokens.contains(&predicate.verb));
-    let end = end.map_or(predicate.verb, |s| s.tokens.end);
+    let at = prose.sentences.partition_point(|s| s.tokens.end <= predicate.verb);
+    let end = prose.sentences.get(at).map_or(predicate.verb, |s| s.tokens.end);
     let mut rest = prose.tokens(predicate.verb..end.max(predicate.verb)).iter();
     let denied = rest.any(|t| t.is(':'))
         && rest.find(|t| is_word(t)).is_some_and(|t| t.has(Tags::NEGATION))

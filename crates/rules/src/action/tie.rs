@@ -38,10 +38,6 @@ pub(super) fn is_tied(
     if said.things.is_empty() && !additional {
         return is_open(said.family) || names_act(facts, said, execution, deed);
     }
-    let words = words_of(&deed.tool);
-    if !words.iter().any(english) {
-        return true;
-    }
     let tool = facts.transcript().catalog.get(execution.tool());
     let about = tool.map_or("", |tool| tool.description.as_str());
     let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
@@ -60,6 +56,10 @@ pub(super) fn is_tied(
     // "I've also …": a second act has a call of its own, that is made for it.
     if additional {
         let verb = head(stem(&said.verb));
+        let words = words_of(&deed.tool);
+        if !words.iter().any(english) {
+            return true;
+        }
         let does = words.iter().any(|word| head(word).starts_with(&verb));
         let mut named: Vec<&str> = said.things.iter().map(String::as_str).collect();
         if named.is_empty() {
@@ -71,6 +71,7 @@ pub(super) fn is_tied(
         || speaks(stem(&said.verb))
         || content(&said.claim.text).any(speaks)
         || said.claim.objects.iter().any(|known| object(&known.text))
+        || !words_of(&deed.tool).iter().any(english)
         || stands_for(facts, execution, &heads())
 }
 

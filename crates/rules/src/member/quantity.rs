@@ -138,28 +138,40 @@ impl Quantity {
     }
 
     /// Whether two digits of the other, a long one, changed places in this one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole numbers below 1e16"
+    )]
     pub(super) fn is_swapped(self, held: Self) -> bool {
         let off = (self.value - held.value).abs();
         let whole = self.places == 0 && held.places == 0 && self.value >= 1_000.0 && off < 1e15;
         // Numbers of one length are not further apart.
         let near = self.value < held.value * 10.0 && held.value < self.value * 10.0;
         // Where digits change places, the sum of them stays.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a whole number below 1e15"
-        )]
         let sums = || (off as u64).is_multiple_of(9);
-        whole
-            && near
-            && sums()
-            && changes(self.digits(), held.digits()).is_some_and(|changed| changed.swapped)
+        whole && near && sums() && is_swapped_whole(self.value as u64, held.value as u64)
     }
 
     fn digits(self) -> String {
         let places = usize::try_from(self.places).unwrap_or(0);
         format!("{:.places$}", self.value)
     }
+}
+
+/// Whether two numbers differ in two digits that changed places, side by side or with one between.
+fn is_swapped_whole(mut one: u64, mut other: u64) -> bool {
+    let mut differ: [Option<(u32, u64, u64)>; 2] = [None; 2];
+    let mut place = 0;
+    while one > 0 || other > 0 {
+        let (a, b) = (one % 10, other % 10);
+        if a != b {
+            let Some(slot) = differ.iter_mut().find(|slot| slot.is_none()) else { return false };
+            *slot = Some((place, a, b));
+        }
+        (one, other, place) = (one / 10, other / 10, place + 1);
+    }
+    matches!(differ, [Some((low, a, b)), Some((high, c, d))] if a == d && b == c && high - low <= 2)
 }
 
 /// How two numbers of one length differ.

@@ -1,25 +1,27 @@
-use super::{BlockKind, Clause, Prose, Tags, Token};
+use super::{BlockKind, Clause, Prose, Sentence, Tags, Token};
 
 /// Goals, criteria, things to do: an open check box, an item under such a heading, or what stands
 /// behind such a label: "To be done: …".
 pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    if is_label(prose, prose.tokens(sentence.tokens.clone())) {
-        return true;
-    }
-    match prose.block_of(sentence).map(|b| b.kind) {
-        Some(BlockKind::Item { ticked: Some(false) }) => return true,
-        Some(BlockKind::Item { .. }) => {}
-        _ => return false,
-    }
-    let lead = prose
-        .sentences
-        .get(..clause.sentence)
-        .unwrap_or_default()
-        .iter()
-        .rev()
-        .find(|s| !prose.block_of(s).is_some_and(|b| matches!(b.kind, BlockKind::Item { .. })));
-    lead.is_some_and(|s| prose.tokens(s.tokens.clone()).iter().any(|t| t.has(Tags::AGENDA)))
+    prose.agenda.get(clause.sentence).copied().unwrap_or(false)
+}
+
+/// Which sentences are of that kind, in order.
+pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
+    // What the sentence before a list announces.
+    let mut announced = false;
+    let of = |sentence: &Sentence| {
+        let tokens = prose.tokens(sentence.tokens.clone());
+        let ticked = match prose.block_of(sentence).map(|block| block.kind) {
+            Some(BlockKind::Item { ticked }) => ticked,
+            _ => {
+                announced = tokens.iter().any(|t| t.has(Tags::AGENDA));
+                return is_label(prose, tokens);
+            }
+        };
+        ticked == Some(false) || announced || is_label(prose, tokens)
+    };
+    prose.sentences.iter().map(of).collect()
 }
 
 /// Whether a sentence begins with a label that names things to do.

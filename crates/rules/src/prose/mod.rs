@@ -31,6 +31,7 @@ pub(crate) use vocabulary::{Vocabulary, words_in};
 
 use std::ops::Range;
 
+use agenda::agenda;
 use language::{is_suspect, language_of, stretches};
 use other_clauses::other_clauses;
 
@@ -47,6 +48,8 @@ pub(crate) struct Prose<'t> {
     pub(crate) tokens: Vec<Token>,
     /// Clauses, in order.
     pub(crate) clauses: Vec<Clause>,
+    /// Whether each sentence names something to be done, or to be reached.
+    agenda: Vec<bool>,
 }
 
 impl<'t> Prose<'t> {
@@ -58,6 +61,7 @@ impl<'t> Prose<'t> {
             sentences: Vec::new(),
             tokens: Vec::with_capacity(text.len() / 5),
             clauses: Vec::new(),
+            agenda: Vec::new(),
         };
         prose.split_as_english();
         if is_suspect(text, &prose.tokens) {
@@ -76,6 +80,7 @@ impl<'t> Prose<'t> {
                 ),
             }
         }
+        prose.agenda = agenda(&prose);
         prose
     }
 
@@ -116,9 +121,16 @@ impl<'t> Prose<'t> {
     }
 
     /// Whether a token is one of these words, in any case.
+    #[inline]
     pub(crate) fn is(&self, token: &Token, known: &[&str]) -> bool {
-        let word = self.word(token);
-        known.iter().any(|known| word.eq_ignore_ascii_case(known))
+        let word = self.word(token).as_bytes();
+        // Asked of nearly every word by nearly every rule: most differ in length or first letter.
+        let Some(first) = word.first().map(|byte| byte | 0x20) else { return false };
+        known.iter().map(|known| known.as_bytes()).any(|known| {
+            known.len() == word.len()
+                && known.first().is_some_and(|byte| byte | 0x20 == first)
+                && known.eq_ignore_ascii_case(word)
+        })
     }
 
     /// The language of a clause.

@@ -1,7 +1,6 @@
 //! What the agent was given, so that a value can be traced to where it stands.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use aho_corasick::AhoCorasick;
@@ -31,7 +30,7 @@ pub(crate) struct Given<'t> {
     cut: Option<usize>,
     /// The texts near a message, for the latest one that anybody asked for.
     stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
-    far: OnceCell<HashMap<String, Firsts>>,
+    far: OnceCell<FxHashMap<String, Firsts>>,
     /// The same for the first few words that anybody asked for.
     far_few: RefCell<Vec<(String, Firsts)>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
@@ -238,7 +237,7 @@ impl<'t> Given<'t> {
         if let Some(first) = known {
             return first;
         }
-        if self.far_few.borrow().len() == FEW {
+        if self.far.get().is_some() || self.far_few.borrow().len() == FEW {
             let far = self.far.get_or_init(|| self.firsts(all()));
             // Whoever asks from another message on may ask for words that were not looked for.
             return far.get(&word).copied().unwrap_or_else(|| self.first_of(&word));
@@ -263,7 +262,7 @@ impl<'t> Given<'t> {
     }
 
     /// Where each of some words stands first.
-    fn firsts(&self, mut words: Vec<String>) -> HashMap<String, Firsts> {
+    fn firsts(&self, mut words: Vec<String>) -> FxHashMap<String, Firsts> {
         for word in &mut words {
             word.make_ascii_lowercase();
         }

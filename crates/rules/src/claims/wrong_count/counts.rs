@@ -48,16 +48,19 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
             found.push(count);
             continue;
         }
+        // "four meetings" is a count of things that tools list; "two tests" may be any two.
+        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
+        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
+        let Some(number) = Some(token).filter(|_| countable).and_then(|t| whole(prose.word(t)))
+        else {
+            continue;
+        };
         if let Some(count) =
             failed_of(prose, tokens, at).or_else(|| reported(prose, tokens, at)).filter(|_| !makes)
         {
             found.push(count);
             continue;
         }
-        // "four meetings" is a count of things that tools list; "two tests" may be any two.
-        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
-        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
-        let Some(number) = whole(prose.word(token)).filter(|_| countable) else { continue };
         if makes || is_part(prose, tokens, at) || is_rounded(prose, tokens, at) {
             continue;
         }
