@@ -257,10 +257,13 @@ fn judge_amounts(
             !follows
         });
     }
+    let mut combined = Combined::default();
     if !left.is_empty() {
-        let combined = Combined::of(facts.given(), turn, REACH, &numbers_of(answer));
+        combined = Combined::of(facts.given(), turn, REACH, &numbers_of(answer));
         left.retain(|(value, figure)| {
-            let follows = is_rough(answer, value) || combined.give(*figure);
+            // A recorded amount with two digits swapped hardly follows from others by chance.
+            let misread = combined.misread(*figure).is_some();
+            let follows = !misread && (is_rough(answer, value) || combined.give(*figure));
             if follows {
                 findings.not_checkable(&claim(value, ObjectKind::Money));
             }
@@ -272,7 +275,8 @@ fn judge_amounts(
         if !accused.contains(figure) {
             accused.push(*figure);
             let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
-            accuse(facts, findings, answer, named, value, *figure);
+            let misread = combined.misread(*figure);
+            accuse(facts, findings, answer, named, value, *figure, misread);
         }
     }
     known.figures.extend(derived);
@@ -311,6 +315,7 @@ fn accuse(
     named: &Named,
     value: &Stated<'_>,
     figure: Figure,
+    misread: Option<Figure>,
 ) {
     let claim = claim(value, ObjectKind::Money);
     let label = label(answer, value);
@@ -328,6 +333,10 @@ fn accuse(
         None => match like() {
             Some(held) => {
                 Note::proven(format!("{text} stands in no result; the record has {held}"))
+            }
+            None if misread.is_some() => {
+                let held = misread.unwrap_or(figure);
+                Note::suspected(format!("{text} stands in no result; the record has {held}"))
             }
             None => Note::suspected(format!(
                 "{text} stands in no result and does not follow from the amounts there"

@@ -22,6 +22,8 @@ const ROUNDING: i64 = 2;
 pub(crate) struct Combined {
     /// In hundredths, ascending, each once.
     amounts: Vec<i64>,
+    /// The same of the results alone, however many.
+    held: BTreeSet<i64>,
     /// Numbers of pieces, and shares in per cent, in hundredths.
     factors: Vec<i64>,
     /// Sums of numbers that stand behind each other in a list or a text.
@@ -64,10 +66,13 @@ impl Combined {
             if row.len() <= MOST {
                 amounts.extend(row.iter().copied().filter(|figure| figure.abs() > 1_200));
                 factors.extend(row.iter().copied());
+            } else {
+                amounts.extend(written_as_amounts(text.text));
             }
             row.retain(|figure| figure % 100 != 0);
             add_sums(&row, &mut sums);
         }
+        let held = amounts.clone();
         if amounts.len() > MOST {
             amounts.clear();
         }
@@ -79,7 +84,13 @@ impl Combined {
         }
         factors.retain(|factor| *factor <= MOST_PIECES);
         let factors = if factors.len() > MOST { Vec::new() } else { factors.into_iter().collect() };
-        Self { amounts: amounts.into_iter().collect(), factors, sums }
+        Self { amounts: amounts.into_iter().collect(), held, factors, sums }
+    }
+
+    /// The amount of the results of which two digits side by side changed places in this one.
+    pub(crate) fn misread(&self, figure: Figure) -> Option<Figure> {
+        let swapped = |held: &&i64| has_swapped(figure.0.unsigned_abs(), held.unsigned_abs());
+        self.held.iter().find(swapped).map(|held| Figure(*held))
     }
 
     /// Whether the figure is a sum of up to three of them, a difference, so many times one of them,
@@ -89,30 +100,48 @@ impl Combined {
         // Nothing follows from itself.
         let other = |known: &&i64| **known != wanted;
         let near = |found: i64| (found - wanted).abs() <= ROUNDING;
-        let holds = |value: i64| {
-            let at = self.amounts.partition_point(|known| *known < value - ROUNDING);
-            let known = self.amounts.iter().skip(at).find(other);
-            known.is_some_and(|known| *known <= value + ROUNDING)
-        };
+        let holds = |value: i64| value != wanted && self.amounts.binary_search(&value).is_ok();
         let made_by = |factor: i64, a: i64| {
             let whole = factor % 100 == 0 && factor >= 200;
             let part = i128::from(a) * i128::from(factor) / 10_000;
             let share = i64::try_from(part).is_ok_and(|part| near(part) || near(a - part));
-            share || (whole && a.checked_mul(factor / 100).is_some_and(near))
+            share || (whole && a.checked_mul(factor / 100) == Some(wanted))
         };
-        if self.sums.range(wanted - ROUNDING..=wanted + ROUNDING).next().is_some() {
+        if self.sums.contains(&wanted) {
             return true;
         }
         self.amounts.iter().enumerate().filter(|(_, a)| other(a)).any(|(at, a)| {
             self.factors.iter().filter(other).any(|factor| made_by(*factor, *a))
-                || self
-                    .amounts
-                    .iter()
-                    .skip(at)
-                    .filter(other)
-                    .any(|b| near(a + b) || near(b - a) || holds(wanted - a - b))
+                || self.amounts.iter().skip(at).filter(other).any(|b| {
+                    let three = || holds(wanted - a - b) || holds(wanted + a + b);
+                    a + b == wanted || b - a == wanted || three()
+                })
         })
     }
+}
+
+/// The numbers of a text that are written with two places: those of a table of prices.
+fn written_as_amounts(text: &str) -> impl Iterator<Item = i64> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '|' | '(' | ')' | ';'));
+    words.filter_map(|word| {
+        let word = word.trim_end_matches(['.', ',', ':']);
+        let (_, places) = word.rsplit_once('.')?;
+        let amount = places.len() == 2 && places.bytes().all(|b| b.is_ascii_digit());
+        Some(Figure::parse(word).filter(|_| amount)?.0.abs())
+    })
+}
+
+/// Whether two numbers of one length differ by two digits that changed places.
+fn has_swapped(mut one: u64, mut other: u64) -> bool {
+    // The sum of the digits stays.
+    if one == other || !one.abs_diff(other).is_multiple_of(9) || one < 1_000 {
+        return false;
+    }
+    while one % 10 == other % 10 {
+        (one, other) = (one / 10, other / 10);
+    }
+    let (tail, held) = (one % 100, other % 100);
+    one / 100 == other / 100 && tail / 10 == held % 10 && tail % 10 == held / 10
 }
 
 /// The sums of what stands behind each other, of short rows.
@@ -132,6 +161,23 @@ fn add_sums(row: &[i64], sums: &mut BTreeSet<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_that_changed_places() {
+        let held = BTreeSet::from([8_999, 15_420, 12_345]);
+        let record = Combined { held, ..Combined::default() };
+        for (said, expected) in [
+            (9_899, Some(8_999)),
+            (14_520, Some(15_420)),
+            (12_354, Some(12_345)),
+            (8_998, None),
+            (15_240, Some(15_420)),
+            (12_543, None),
+            (8_999, None),
+        ] {
+            assert_eq!(record.misread(Figure(said)), expected.map(Figure), "{said}");
+        }
+    }
 
     #[test]
     fn what_follows_from_few_numbers() {

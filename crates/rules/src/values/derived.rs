@@ -29,7 +29,8 @@ impl Sources {
         let mut sums: Vec<i64> = rows().flat_map(sums_of_neighbours).collect();
         sums.sort_unstable();
         sums.dedup();
-        let times = |value: &Figure| { TIMES }.any(|n| value.0.checked_mul(n).is_some_and(near));
+        let exact = |found: i64| found.abs() == wanted;
+        let times = |value: &Figure| { TIMES }.any(|n| value.0.checked_mul(n).is_some_and(exact));
         // "$8.25 a month" of $99 a year.
         let part = |value: &Figure| {
             { TIMES }.any(|n| (wanted.saturating_mul(n) - value.0.abs()).abs() * 2 <= n)
@@ -40,7 +41,7 @@ impl Sources {
                 i64::try_from(part).is_ok_and(|part| near(part) || near(value - part))
             })
         };
-        if sums.iter().any(|sum| near(*sum)) || sums.iter().any(share) {
+        if sums.iter().any(|sum| exact(*sum)) || sums.iter().any(share) {
             return true;
         }
         if rows().flatten().any(|value| times(value) || part(value)) {
@@ -48,10 +49,7 @@ impl Sources {
         }
         // The difference of two sums, at least one of which is a figure that stands there.
         rows().flatten().any(|Figure(a)| {
-            [a - wanted, a + wanted].into_iter().any(|b| {
-                let at = sums.partition_point(|sum| *sum < b - ROUNDING);
-                sums.get(at).is_some_and(|sum| *sum <= b + ROUNDING)
-            })
+            [a - wanted, a + wanted].into_iter().any(|b| sums.binary_search(&b).is_ok())
         })
     }
 }
