@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use countersign_model::{Role, Status};
 
 use crate::facts::{Execution, Facts};
+use crate::values::WordSearch;
 
 use super::needle::Needle;
 
@@ -19,9 +19,6 @@ pub trait Context {
     /// Whether a path is known not to exist.
     fn is_missing(&self, path: &str) -> bool;
 }
-
-/// Sessions with less than so many bytes of results are short.
-const SHORT: usize = 1 << 20;
 
 /// Where in a transcript each value of a call first occurs, found in one pass.
 #[derive(Debug, Default)]
@@ -47,18 +44,10 @@ impl FirstMentions {
         }
         // The needles are bounded in number and length; should the automaton still not fit,
         // nothing is known and nothing is reported.
-        // For a short session, building the automaton costs more than running it.
-        let results = facts.record().executions().iter().map(|e| e.text().len());
-        let short = results.sum::<usize>() < SHORT;
-        let searcher = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(short.then_some(AhoCorasickKind::NoncontiguousNFA))
-            .build(&words);
-        let Ok(searcher) = searcher else { return Self::default() };
+        let Some(searched) = WordSearch::of(&words, true) else { return Self::default() };
         let mut first = vec![usize::MAX; words.len()];
         let mut search = |text: &str, turn: usize, except: &[Needle]| {
-            for found in searcher.find_overlapping_iter(text) {
-                let at = found.pattern().as_usize();
+            searched.each(text, |at| {
                 let echoed =
                     || words.get(at).is_some_and(|word| except.iter().any(|n| n.word == *word));
                 if let Some(turn_of) = first.get_mut(at)
@@ -67,7 +56,7 @@ impl FirstMentions {
                 {
                     *turn_of = turn;
                 }
-            }
+            });
         };
         for (turn, message) in facts.transcript().messages.iter().enumerate() {
             if matches!(message.role, Role::System | Role::User) {

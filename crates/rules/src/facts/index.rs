@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 
-use aho_corasick::AhoCorasick;
 use countersign_model::Family;
 use rustc_hash::FxHashMap;
 
 use super::families::Families;
 use super::shell_work::RunEnd;
+use crate::values::WordSearch;
 
 /// Answers to questions that many claims ask of the whole record, each worked out once.
 #[derive(Debug, Default)]
@@ -222,16 +222,16 @@ impl Holders {
         let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         words.sort_unstable();
         words.dedup();
-        let searcher = AhoCorasick::new(&words).ok()?;
+        let search = WordSearch::of(&words, false)?;
         let mut found: Vec<Vec<usize>> = vec![Vec::new(); words.len()];
         for (execution, text) in texts {
-            for hit in searcher.find_overlapping_iter(text) {
-                if let Some(executions) = found.get_mut(hit.pattern().as_usize())
+            search.each(text, |word| {
+                if let Some(executions) = found.get_mut(word)
                     && executions.last() != Some(&execution)
                 {
                     executions.push(execution);
                 }
-            }
+            });
         }
         Some(Self(words.into_iter().map(str::to_owned).zip(found).collect()))
     }

@@ -3,7 +3,6 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use aho_corasick::AhoCorasick;
 use countersign_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
@@ -12,6 +11,7 @@ use super::figure::{Figure, FigureSearch, each_figure};
 use super::leaves::Leaves;
 use super::sheet::Sheet;
 use super::stretch::Stretch;
+use super::word_search::WordSearch;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
@@ -270,16 +270,15 @@ impl<'t> Given<'t> {
         words.sort_unstable();
         words.dedup();
         let mut found: Vec<Firsts> = vec![Firsts::default(); words.len()];
-        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(&words);
-        if let Ok(searcher) = searcher {
+        if let Some(search) = WordSearch::of(&words, true) {
             for (at, text) in self.texts.iter().enumerate() {
                 let slot = text.source.slot();
-                for hit in searcher.find_overlapping_iter(text.text) {
-                    let firsts = found.get_mut(hit.pattern().as_usize());
+                search.each(text.text, |word| {
+                    let firsts = found.get_mut(word);
                     if let Some(first) = firsts.and_then(|firsts| firsts.get_mut(slot)) {
                         first.get_or_insert(at);
                     }
-                }
+                });
             }
         }
         words.into_iter().zip(found).collect()

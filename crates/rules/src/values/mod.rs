@@ -15,6 +15,7 @@ mod sibling;
 mod stated;
 mod stretch;
 mod tally;
+mod word_search;
 mod worth;
 
 pub(crate) use any_case::{AnyCase, holds};
@@ -29,4 +30,5 @@ pub(crate) use phrase::Phrase;
 pub(crate) use sibling::{misquoted, sibling};
 pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, Tally, list_of, longest_list, whole};
+pub(crate) use word_search::WordSearch;
 pub(crate) use worth::{Named, is_misquoted};

@@ -1,0 +1,103 @@
+//! Many words looked for in one pass over a text, overlapping ones included.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+
+/// For more words the fastest automaton costs more than it gains.
+const FEW: usize = 500;
+
+/// Some words, ready to be looked for.
+#[derive(Debug)]
+pub(crate) struct WordSearch {
+    searcher: AhoCorasick,
+    /// For each word the longest other one that it begins with.
+    prefixes: Vec<Option<usize>>,
+}
+
+impl WordSearch {
+    /// Words without repetition; `any_case` also finds them in other cases of their ASCII letters,
+    /// and they are then given in lower case. `None` where there is too much to look for.
+    pub(crate) fn of(words: &[impl AsRef<str>], any_case: bool) -> Option<Self> {
+        // The longest word that begins at a place is told; shorter ones follow from it.
+        let searcher = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(any_case)
+            .prefilter(false)
+            .kind((words.len() <= FEW).then_some(AhoCorasickKind::DFA))
+            .build(words.iter().map(AsRef::as_ref))
+            .ok()?;
+        let word = |at: usize| words.get(at).map_or("", AsRef::as_ref);
+        let mut order: Vec<usize> = (0..words.len()).collect();
+        order.sort_unstable_by_key(|at| word(*at));
+        let mut prefixes = vec![None; words.len()];
+        // Behind each other stand those that begin alike, the shorter ones first.
+        let mut open: Vec<usize> = Vec::new();
+        for at in order {
+            while open.last().is_some_and(|last| !word(at).starts_with(word(*last))) {
+                open.pop();
+            }
+            if let Some(slot) = prefixes.get_mut(at) {
+                *slot = open.last().copied();
+            }
+            open.push(at);
+        }
+        Some(Self { searcher, prefixes })
+    }
+
+    /// Gives each word as often as it stands in a text.
+    pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize)) {
+        let mut from = 0;
+        while from <= text.len()
+            && let Some(hit) = self.searcher.find(Input::new(text).range(from..))
+        {
+            let mut word = Some(hit.pattern().as_usize());
+            while let Some(at) = word {
+                found(at);
+                word = self.prefixes.get(at).copied().flatten();
+            }
+            from = hit.start() + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(words: &[&str], text: &str) -> Vec<usize> {
+        let mut all = Vec::new();
+        WordSearch::of(words, true).unwrap().each(text, |word| all.push(word));
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn words_in_each_other() {
+        let words = ["ab", "abc", "bcd", "cd", "a"];
+        assert_eq!(found(&words, "xABCdx"), [0, 1, 2, 3, 4]);
+        assert_eq!(found(&words, "aba"), [0, 4, 4]);
+        assert_eq!(found(&words, "ä ab"), [0, 4]);
+        assert!(found(&[], "ab").is_empty());
+    }
+
+    /// Every word is found at every place where it stands.
+    #[test]
+    fn as_one_by_one() {
+        let sets: [&[&str]; 4] =
+            [&["a", "ab", "abc"], &["aa", "aaa", "aba"], &["ca", "ab", "cab", "b"], &["bb", "bcb"]];
+        let letters = ["a", "b", "c"];
+        let mut texts = vec![String::new()];
+        for from in 0..364 {
+            let text = texts.get(from).cloned().unwrap_or_default();
+            texts.extend(letters.iter().map(|letter| format!("{text}{letter}")));
+        }
+        assert!(texts.iter().any(|text| text == "abcabc"));
+        for (words, text) in sets.iter().flat_map(|words| texts.iter().map(move |t| (words, t))) {
+            let mut expected = Vec::new();
+            for (at, word) in words.iter().enumerate() {
+                let places = (0..text.len()).filter_map(|from| text.get(from..));
+                expected.extend(places.filter(|rest| rest.starts_with(word)).map(|_| at));
+            }
+            assert_eq!(found(words, text), expected, "{words:?} {text}");
+        }
+    }
+}
