@@ -102,6 +102,54 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     found.into_iter().collect()
 }
 
+/// "The tests in `core`, which I ran apart, are green": a check at the beginning of the sentence,
+/// where what stands between is an insertion.
+pub(super) fn check_resumed(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
+    let Some(clause) = prose.clauses.get(index) else { return Vec::new() };
+    let tokens = prose.tokens(clause.tokens.clone());
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
+    let verbal = Tags::BE.or(Tags::HAVE).or(Tags::PASSING).or(Tags::REPORT).or(Tags::PERCEIVE);
+    let goes_on = tokens.first().is_some_and(|t| t.is(','))
+        && tokens.get(1).is_some_and(|t| {
+            (t.has(verbal) || prose.is(t, &["reports", "gives"])) && !t.has(Tags::THING)
+        });
+    let denied = Tags::NEGATION.or(Tags::FAILURE);
+    let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
+    if !goes_on
+        || !plain
+        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
+        || is_fraction(prose, tokens)
+        || some_fail(prose, clause)
+        || excepts(prose, clause)
+    {
+        return Vec::new();
+    }
+    let same = |at: &usize| prose.clauses.get(*at).is_some_and(|c| c.sentence == clause.sentence);
+    let Some(first) = (0..index).rev().take(6).take_while(same).last() else { return Vec::new() };
+    let inserted = |c: &Clause| c.mood == Mood::Relative || c.predicates.is_empty();
+    let mut between = prose.clauses.get(first + 1..index).unwrap_or_default().iter();
+    let Some(head) = prose.clauses.get(first) else { return Vec::new() };
+    let named = prose.tokens(head.tokens.clone());
+    let doubt = denied.or(Tags::MODAL).or(Tags::INTEND).or(Tags::BE).or(Tags::HAVE);
+    if first + 1 == index
+        || !between.all(inserted)
+        || !head.predicates.is_empty()
+        || head.mood != Mood::Asserted
+        || named.iter().any(|t| t.has(doubt))
+    {
+        return Vec::new();
+    }
+    let found = (0..named.len()).find_map(|at| {
+        let family = check_at(prose, named, at)?;
+        // "The other test, `a_b`, passes": of one.
+        let one = named.get(at).is_some_and(|t| prose.is(t, &["test", "spec"]));
+        let plain = !one && !is_part(prose, named, at) && !is_wished(prose, named, at);
+        plain.then_some((family, head.tokens.start + at))
+    });
+    found.into_iter().collect()
+}
+
 /// "I confirmed with `pytest` …"
 fn verifies(prose: &Prose<'_>, clause: &Clause) -> bool {
     clause.predicates.iter().any(|p| {

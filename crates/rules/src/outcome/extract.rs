@@ -1,6 +1,6 @@
 use countersign_model::{Claim, ClaimKind, Family, Span};
 
-use super::beside::{check_before, check_run, checks_behind};
+use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::verdict::{
     builds_at, check_at, clears, describes_check, ends_before, is_all_of_all, is_generic, is_part,
     is_passed, is_tick, is_wished, named_test, passes_everything, passing_at, reports_trouble,
@@ -102,6 +102,9 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         }
         if checks.is_empty() {
             checks = check_before(prose, index);
+        }
+        if checks.is_empty() && clause.mood == Mood::Asserted {
+            checks = check_resumed(prose, index);
         }
         if clause.mood != Mood::Asserted {
             claims.extend(

@@ -1,5 +1,6 @@
 //! Text to clauses: Markdown and JSON aware, spans into the original bytes at every step.
 
+mod adverbial;
 mod agenda;
 mod blocks;
 mod classify;
@@ -31,6 +32,7 @@ pub(crate) use vocabulary::{Vocabulary, words_in};
 
 use std::ops::Range;
 
+use adverbial::unjoin;
 use agenda::agenda;
 use language::{is_suspect, language_of, stretches};
 use other_clauses::other_clauses;
@@ -89,6 +91,7 @@ impl<'t> Prose<'t> {
         for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
             sentences(self.text, index, block.span, Language::English, tokens, out);
         }
+        unjoin(self.text, tokens);
     }
 
     /// Splits again, each stretch of text in its own language.

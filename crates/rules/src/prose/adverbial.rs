@@ -1,0 +1,48 @@
+//! Words that join clauses, where they stand for themselves: "once more", "since.", "After the edit
+//! I ran it".
+
+use super::lexicon::Tags;
+use super::tokens::{Token, TokenKind};
+
+/// Takes the meaning of a condition from words that have none where they stand.
+pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
+    let word = |token: &Token| text.get(token.start as usize..token.end as usize).unwrap_or("");
+    let is = |token: &Token, known: &[&str]| {
+        known.iter().any(|known| word(token).eq_ignore_ascii_case(known))
+    };
+    let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
+    for at in 0..tokens.len() {
+        let Some(token) = tokens.get(at).filter(|t| t.has(joins) && !t.quoted) else { continue };
+        let next = tokens.get(at + 1);
+        let alone = next.is_none_or(|t| t.is('.') || t.is(',') || t.is(';') || t.is('!'));
+        let free = match word(token).len() {
+            4 if is(token, &["once"]) => next.is_some_and(|t| is(t, &["more", "again"])),
+            5 if is(token, &["since"]) => alone,
+            5 if is(token, &["after"]) => alone || dates_own_act(tokens, at),
+            6 if is(token, &["before"]) => alone,
+            _ => false,
+        };
+        if let Some(token) = tokens.get_mut(at).filter(|_| free) {
+            token.tags = Tags::ADVERB;
+        }
+    }
+}
+
+/// "After taking it out I ran the tests": whether a phrase at the beginning of a sentence only says
+/// when the speaker did something.
+fn dates_own_act(tokens: &[Token], at: usize) -> bool {
+    let begins = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let begins = begins.is_none_or(|t| t.is('.') || t.is('!') || t.is('?'));
+    let behind = tokens.get(at + 1..).unwrap_or_default();
+    let main = behind.iter().take(10).position(|t| t.has(Tags::AGENT));
+    begins
+        && main.is_some_and(|main| {
+            let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(Tags::MODAL);
+            // "After I ran it" has a subject of its own.
+            let phrase = behind.get(..main).unwrap_or_default();
+            let verb = behind
+                .get(main + 1)
+                .is_some_and(|t| (t.has(Tags::PAST) && !t.has(Tags::BASE)) || t.has(Tags::HAVE));
+            main > 0 && verb && phrase.iter().all(plain)
+        })
+}
