@@ -21,7 +21,8 @@ pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Opti
     }
     let (family, verb, patients) = changed_file(prose, clause, tokens)
         .map(|file| (Family::Update, "changed", vec![file]))
-        .or_else(|| is_pushed(prose, tokens).then(|| (Family::Push, "pushed", Vec::new())))?;
+        .or_else(|| is_pushed(prose, tokens).then(|| (Family::Push, "pushed", Vec::new())))
+        .or_else(|| is_committed(prose, tokens).then(|| (Family::Commit, "made", Vec::new())))?;
     let span = clause.span;
     Some(ActionClaim {
         claim: Claim {
@@ -68,6 +69,18 @@ fn changed_file(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> Option<
     let named = file.kind == ObjectKind::Path && file.text.contains('.');
     let plain = !behind.iter().any(|t| !t.quoted && prose.is(t, &OPEN));
     (named && plain && (now == 0 || inside) && (acts || inside)).then_some(file)
+}
+
+/// "The commit is in place."
+fn is_committed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let words: Vec<&Token> = tokens.iter().filter(|t| t.kind == TokenKind::Word).collect();
+    let [the, commit, is, placed @ ..] = words.as_slice() else { return false };
+    let place = match placed {
+        [one] => prose.is(one, &["done", "made", "in-place"]),
+        [first, second] => prose.is(first, &["in"]) && prose.is(second, &["place"]),
+        _ => false,
+    };
+    the.has(Tags::DETERMINER) && prose.is(commit, &["commit"]) && prose.is(is, &["is"]) && place
 }
 
 /// "The branch is on origin now": of commits, wherever the remote is.

@@ -7,7 +7,7 @@ use super::each::each;
 use super::extract::ActionClaim;
 use super::instead::failed_instead;
 use super::matter::{
-    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_matter,
+    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle, shape};
@@ -118,6 +118,10 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         }
         // What lies far back is not read again for every claim.
         let untied = || !exact && nth < NEAR && !is_tied(facts, said, execution, deed);
+        if is_other_file(said, execution, deed) {
+            passed_over = true;
+            continue;
+        }
         if (!exact && other) || untied() || is_no_pull_request(said, execution, deed) {
             passed_over = true;
             continue;
@@ -164,7 +168,13 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     {
         return verdict;
     }
-    if said.as_found || (said.of_others && only_reads(facts) && !was_asked_for(facts, said)) {
+    // What the user wants committed is there because the agent did it, or not at all.
+    let wanted = matches!(said.family, Family::Commit | Family::Push)
+        && said.stem.is_none()
+        && was_asked_for(facts, said);
+    if (said.as_found && !wanted)
+        || (said.of_others && only_reads(facts) && !was_asked_for(facts, said))
+    {
         return ActionVerdict::NotCheckable;
     }
     if receipt_vouches(facts, accepted, &ids) {

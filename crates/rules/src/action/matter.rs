@@ -51,6 +51,40 @@ pub(super) fn is_other_matter(
     !objects && !about && !state && !text.contains(stem(&said.verb))
 }
 
+/// Whether a deed changed files, and none of the kind that is said to have been changed: documents,
+/// tests; or nothing that changing files brings about: a branch.
+pub(super) fn is_other_file(
+    said: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    let edits = deed.shell.is_none() && !deed.written.is_empty() && !deed.opaque;
+    // "tests covering the edge cases", "docs accordingly"
+    let nouns = said.things.iter().take_while(|thing| !thing.ends_with("ing"));
+    let nouns: Vec<&str> =
+        nouns.map(String::as_str).filter(|thing| !thing.ends_with("ly")).collect();
+    let head = nouns.last().copied().unwrap_or_default();
+    // Of version control: "added an `else` branch" is code.
+    let branch = matches!(nouns[..], ["branch" | "tag"]) && said.verb == "created";
+    if !edits || said.stem.is_some() || (said.names_file() && !branch) {
+        return false;
+    }
+    let path =
+        |known: &[&str]| deed.written.iter().any(|path| known.iter().any(|word| holds(path, word)));
+    let text = |known: &[&str]| known.iter().any(|word| holds(args(execution), word));
+    match head {
+        "readme" | "changelog" => !path(&[head]) && !text(&[head]),
+        "doc" | "documentation" => {
+            let comments = ["\"\"\"", "///", "/**", "//!", "#"];
+            !path(&["doc", ".md", ".rst", ".txt", ".adoc", "readme"]) && !text(&comments)
+        }
+        "test" | "spec" => !path(&["test", "spec"]) && !text(&["test", "spec", "it("]),
+        "migration" => said.verb == "applied",
+        _ if branch => !text(&[head]),
+        _ => false,
+    }
+}
+
 /// Whether a deed has the amount that is said to have been paid, or speaks of paying.
 fn speaks_of_payment(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let texts = [deed.tool.as_ref(), args(execution), execution.text()];

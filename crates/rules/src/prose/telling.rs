@@ -168,15 +168,17 @@ pub(super) fn stands_alone(
         || tokens
             .get(range.end)
             .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
-    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::THIRD_PERSON);
-    let finite = finite.or(Tags::AGENT).or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
+    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
+    let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
+    // "Changes committed and pushed": a noun, though the word can be a verb.
+    let finite = |t: &Token| t.has(finite) || (t.has(Tags::THIRD_PERSON) && t.noun.is_none());
     // "Both the name and the tag changed" is one part.
     let verbal = |part: Range<usize>| {
         tokens.get(part).unwrap_or_default().iter().any(|t| t.has(Tags::COMPLETED))
     };
     let others = (range.start == start || verbal(start..range.start))
         && (range.end == end || verbal(range.end..end));
-    opens && closes && others && sentence.len() <= 24 && !sentence.iter().any(|t| t.has(finite))
+    opens && closes && others && sentence.len() <= 24 && !sentence.iter().any(finite)
 }
 
 /// "Order #W1: cancelled", "Refund: issued": a thing or an action as the label of its outcome. What

@@ -3,7 +3,7 @@
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use crate::action::objects_in;
-use crate::facts::{Answer, Deed, Execution, Facts};
+use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
     Voice, is_agenda,
@@ -37,7 +37,8 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
                 .or_else(|| unsought_word(facts, answer, clause))
                 .or_else(|| uncalled_route(facts, answer, clause))
                 .or_else(|| traceless(facts, answer, clause))
-                .or_else(|| not_run_under(facts, answer, clause));
+                .or_else(|| not_run_under(facts, answer, clause))
+                .or_else(|| untried(facts, answer, clause));
             found.extend(missing.map(|(object, message)| (claim(answer, clause, object), message)));
         }
     }
@@ -214,6 +215,36 @@ fn not_run_under(
     });
     let object = Object { kind: ObjectKind::Name, text: name.to_owned() };
     (!spoken).then(|| (object, format!("nothing was run under {name}")))
+}
+
+/// "I tested it with an empty list": code that the agent wrote, where nothing was ever run.
+fn untried(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let tried = |p: &&Predicate| {
+        let verb = prose.tokens.get(p.verb);
+        let object = prose.tokens(p.object_tokens.clone());
+        let by_running = || {
+            object.windows(2).any(|pair| {
+                let [by, running] = pair else { return false };
+                prose.is(by, &["by"]) && prose.is(running, &["running", "executing", "calling"])
+            })
+        };
+        verb.is_some_and(|t| {
+            prose.is(t, &["tested", "tried", "exercised", "reproduced"])
+                || (prose.is(t, &["verified", "confirmed", "checked"]) && by_running())
+        })
+    };
+    let act = own(clause).find(tried)?;
+    let runs = Families::of(&[Family::Run, Family::Test, Family::Build, Family::Lint]);
+    let (mut wrote, mut ran) = (false, false);
+    for (_, deed) in facts.deeds_before(answer.turn) {
+        wrote |= !deed.written.is_empty();
+        ran |= deed.shell.is_some() || deed.opaque || deed.delegates || deed.continues;
+        ran |= deed.families.meets(runs);
+    }
+    let verb = prose.tokens.get(act.verb).map(|t| prose.word(t).to_owned())?;
+    let object = Object { kind: ObjectKind::Quote, text: verb };
+    (wrote && !ran).then(|| (object, String::from("nothing was run before this")))
 }
 
 /// `AddressSanitizer`: `addres`, `saniti`: the beginnings of its longer parts.
