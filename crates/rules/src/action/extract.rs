@@ -61,8 +61,12 @@ impl ActionClaim {
 pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
+    let heads = heads_of_tables(prose);
     for clause in &prose.clauses {
         if clause.mood != Mood::Asserted || is_agenda(prose, clause) {
+            continue;
+        }
+        if heads.binary_search(&clause.sentence).is_ok() {
             continue;
         }
         if is_denied_in_row(prose, clause) {
@@ -85,6 +89,22 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         }
     }
     claims
+}
+
+/// The sentences in the first rows of tables, ascending: what the columns are called.
+fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
+    let (mut heads, mut first) = (Vec::new(), None);
+    for (at, sentence) in prose.sentences.iter().enumerate() {
+        let row = match prose.block_of(sentence).map(|block| block.kind) {
+            Some(BlockKind::Cell { row, .. }) => Some(row),
+            _ => None,
+        };
+        first = row.and(first.or(row));
+        if row.is_some() && row == first {
+            heads.push(at);
+        }
+    }
+    heads
 }
 
 fn action_claim(

@@ -321,6 +321,8 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
                 | "behavior"
                 | "behavioral"
                 | "existing"
+                | "there"
+                | "here"
                 | "source"
                 | "so"
                 | "production"

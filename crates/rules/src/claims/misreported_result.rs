@@ -190,7 +190,9 @@ fn judge_amounts(
     let amounts: Vec<(&Stated<'_>, Figure)> = stated
         .iter()
         .filter_map(|value| match value.kind {
-            StatedKind::Money(figure) => Some((value, figure)),
+            StatedKind::Money(figure) if !begins_range(&answer.prose, value) => {
+                Some((value, figure))
+            }
             _ => None,
         })
         .collect();
@@ -280,6 +282,14 @@ fn judge_amounts(
         }
     }
     known.figures.extend(derived);
+}
+
+/// "€72–78k": the unit stands behind the second number only.
+fn begins_range(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
+    let behind = prose.text.get(value.span.end..).unwrap_or_default();
+    let rest = behind.strip_prefix(['–', '-']).unwrap_or_default();
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    digits.len() < rest.len() && digits.starts_with(['k', 'K', 'm', 'M'])
 }
 
 /// The numbers that an answer says, each once.

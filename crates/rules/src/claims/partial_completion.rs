@@ -7,7 +7,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};
 use crate::findings::{Findings, Note};
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{longest_list, whole};
+use crate::values::{each_figure, longest_list, whole};
 
 /// FK011: all of so many are said to be done, and fewer were.
 pub(crate) struct PartialCompletion;
@@ -176,6 +176,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wan
         // One call may do it to many.
         let many = longest_list(call.arguments.as_str()).max(longest_list(execution.text()));
         if many.is_none_or(|many| many > 1) || execution.called_at < since {
+            return findings.not_checkable(claim);
+        }
+        // `{"sent": 8}`
+        let mut counted = false;
+        each_figure(execution.text(), |figure| {
+            counted |= i64::try_from(wanted).is_ok_and(|n| figure.0 == n.saturating_mul(100));
+        });
+        if counted {
             return findings.not_checkable(claim);
         }
         done.insert((call.tool.as_str(), call.arguments.as_str()));

@@ -133,6 +133,13 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
         let [before, who, did] = words else { return false };
         prose.is(before, &["before"]) && who.has(Tags::AGENT) && edits(did)
     });
+    // "before the last two edits"
+    let at = tokens.iter().position(|t| prose.is(t, &["before"]));
+    let dated = at.is_some_and(|at| {
+        let behind = tokens.get(at + 1..).unwrap_or_default().iter().take(4);
+        behind.into_iter().any(|t| t.noun == Some(Family::Update))
+    });
+    let before = before || dated;
     let after = tokens.windows(2).any(|pair| {
         let [after, that] = pair else { return false };
         prose.is(after, &["after"]) && prose.is(that, &["that", "this", "it"])

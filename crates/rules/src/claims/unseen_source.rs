@@ -152,6 +152,12 @@ fn path_ending_at(text: &str, at: usize, len: usize) -> Found<'_> {
             let from = rest.rfind(|c: char| !(part(c) || c == '/')).map_or(0, |n| {
                 n + rest.get(n..).and_then(|r| r.chars().next()).map_or(1, char::len_utf8)
             });
+            // `\n` in raw JSON ends a line, and in a path it begins a name.
+            let escaped = rest.get(..from).is_some_and(|r| r.ends_with('\\'))
+                && rest.get(from..).is_some_and(|r| r.starts_with(['n', 't', 'r']));
+            if escaped {
+                return Found::Name;
+            }
             match rest.get(from..).filter(|folders| !folders.trim_matches(['.', '/']).is_empty()) {
                 Some(folders) => Found::Path(folders),
                 None => Found::Name,

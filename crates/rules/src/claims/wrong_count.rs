@@ -287,7 +287,8 @@ fn judge_listed(
             most = Some((length, execution));
         }
     }
-    let Some((length, execution)) = most else { return };
+    // Of an empty list nothing can be counted; the number is of something else.
+    let Some((length, execution)) = most.filter(|(length, _)| *length > 0) else { return };
     let evidence = facts.evidence(execution);
     if is_list_of(facts, claim.turn, stem, count.number) {
         return findings.supported(claim, []);

@@ -120,7 +120,9 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
             let claim = outcome_claim(prose, clause, Family::Test, at, answer.turn);
             let listed = checks_behind(prose, clause);
             if listed.is_empty() {
-                claims.push(OutcomeClaim { general: true, ..claim });
+                // "I ran the suite, all passed": of the tests that the sentence is about.
+                let general = !is_about_tests(prose, clause);
+                claims.push(OutcomeClaim { general, ..claim });
             }
             for (family, at) in listed {
                 claims.push(outcome_claim(prose, clause, family, at, answer.turn));
@@ -154,6 +156,14 @@ fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
                 .get(at + 1)
                 .is_none_or(|t| !prose.is(t, &["in", "from", "about", "for", "other"]))
     })
+}
+
+/// Whether a sentence names tests, and no other check.
+fn is_about_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let tokens = prose.tokens(sentence.unwrap_or_default());
+    let names = |family: Family| tokens.iter().any(|t| !t.quoted && t.noun == Some(family));
+    names(Family::Test) && !names(Family::Build) && !names(Family::Lint)
 }
 
 /// Whether a clause names linters, and no other check.

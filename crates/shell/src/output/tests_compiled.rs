@@ -4,7 +4,22 @@ use super::counts::{Counts, first_number, leading_number};
 use super::tally::Tally;
 
 pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
-    rust(line, tally) || go(line, tally) || jvm(line, tally) || others(line, tally)
+    rust(line, tally)
+        || doctest(line, tally)
+        || go(line, tally)
+        || jvm(line, tally)
+        || others(line, tally)
+}
+
+/// `[doctest] test cases:  7 |  7 passed | 0 failed | 11 skipped`
+fn doctest(line: &str, tally: &mut Tally) -> bool {
+    let Some(rest) = line.trim_start().strip_prefix("[doctest] test cases:") else { return false };
+    let Some((_, rest)) = rest.split_once('|') else { return false };
+    let counts = Counts::number_word(rest);
+    if counts.passed.unwrap_or(0) == 0 && counts.failed.unwrap_or(0) == 0 {
+        return tally.found_none();
+    }
+    tally.counted(&counts)
 }
 
 fn rust(line: &str, tally: &mut Tally) -> bool {

@@ -27,6 +27,18 @@ fn test_runners() {
     let f = Some(Failed);
     for (output, verdict, numbers, evidence) in [
         (
+            "[doctest] test cases:  7 |  7 passed | 0 failed | 11 skipped\n",
+            p,
+            "7 0 - 11 -",
+            "[doctest] test cases:  7 |  7 passed | 0 failed | 11 skipped",
+        ),
+        (
+            "[doctest] test cases: 3 | 2 passed | 1 failed |\n[doctest] assertions: 9 | 8 passed | 1 failed |\n",
+            f,
+            "2 1 - - -",
+            "[doctest] test cases: 3 | 2 passed | 1 failed |",
+        ),
+        (
             "running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n   Doc-tests x\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
             p,
             "2 0 - 0 -",
