@@ -424,6 +424,16 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let thing =
         || prose.tokens(range.clone()).iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION));
     let of_text = thing().any(|t| t.has(Tags::TEXT_NOUN));
+    // "a note to your account": where that is kept, and not in the message.
+    let kept = prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
+        let [to, your, place] = words else { return false };
+        prose.is(to, &["to", "on", "in"])
+            && your.has(Tags::USER_OWN)
+            && prose.is(place, &["account", "order", "booking", "reservation", "profile", "file"])
+    });
+    if kept {
+        return false;
+    }
     // "your task list" is the user's, and no part of the message.
     let theirs = thing().any(|t| t.has(Tags::USER_OWN));
     let words = [

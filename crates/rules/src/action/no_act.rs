@@ -149,7 +149,10 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
             && !t.has(Tags::AGENT.or(Tags::GERUND).or(Tags::MONTH))
             && !prose.is(t, &means)
     };
-    by && after.next().is_some_and(actor)
+    let spans = ["year", "month", "week", "day", "hour", "minute", "percent", "half", "third"];
+    let spans = |t: &Token| prose.is(t, &spans);
+    let who = after.next();
+    by && who.is_some_and(actor) && !who.is_some_and(spans) && !after.next().is_some_and(spans)
 }
 
 /// "Fixed: `a.py` is green again": a heading to what is said behind it.
