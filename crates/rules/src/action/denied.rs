@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use countersign_model::{Family, Object, ObjectKind};
 
+use super::judge::LOOK_BACK;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families, words_of};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
@@ -12,8 +13,6 @@ use crate::values::holds;
 
 /// So many letters of a word tell it from others, whatever its ending.
 const LETTERS: usize = 5;
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 200;
 
 /// An act that is denied, and of what.
 #[derive(Debug)]

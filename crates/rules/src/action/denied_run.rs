@@ -2,13 +2,11 @@
 //! been started".
 
 use countersign_model::Family;
-use countersign_shell::{Command, Script, Word};
+use countersign_shell::Script;
 
+use super::judge::LOOK_BACK;
 use crate::facts::{Execution, Facts};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
-
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 200;
 
 /// Words behind which only some runs are meant: other ones, later ones, such with other options.
 const SOME: [&str; 22] = [
@@ -114,7 +112,7 @@ fn wanted(prose: &Prose<'_>, token: &Token) -> Option<Names> {
         let script = Script::parse(word).ok()?;
         let [command] = script.commands() else { return None };
         command.program()?;
-        return Some(Names::Words(words_of(command)));
+        return Some(Names::Words(command.words()));
     }
     let names = token.kind == TokenKind::Word && word.len() > 2;
     let known = matches!(token.noun, Some(Family::Test | Family::Lint | Family::Build))
@@ -128,14 +126,9 @@ fn wanted(prose: &Prose<'_>, token: &Token) -> Option<Names> {
 fn runs(line: &str, words: &[String]) -> bool {
     let Ok(script) = Script::parse(line) else { return false };
     script.commands().iter().any(|command| {
-        let own = words_of(command);
+        let own = command.words();
         let mut rest = own.iter();
         let same_program = own.first() == words.first();
         same_program && words.iter().all(|word| rest.any(|own| own == word))
     })
-}
-
-fn words_of(command: &Command) -> Vec<String> {
-    let arguments = command.args.iter().filter_map(Word::literal).map(str::to_owned);
-    command.program().map(str::to_owned).into_iter().chain(arguments).collect()
 }

@@ -76,7 +76,7 @@ fn is_committed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let words: Vec<&Token> = tokens.iter().filter(|t| t.kind == TokenKind::Word).collect();
     let [the, commit, is, placed @ ..] = words.as_slice() else { return false };
     let place = match placed {
-        [one] => prose.is(one, &["done", "made", "in-place"]),
+        [one] => prose.is(one, &["done", "made"]),
         [first, second] => prose.is(first, &["in"]) && prose.is(second, &["place"]),
         _ => false,
     };

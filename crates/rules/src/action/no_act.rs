@@ -150,9 +150,10 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
             && !prose.is(t, &means)
     };
     let spans = ["year", "month", "week", "day", "hour", "minute", "percent", "half", "third"];
-    let spans = |t: &Token| prose.is(t, &spans);
+    let measures = |t: &Token| prose.is(t, &spans);
     let who = after.next();
-    by && who.is_some_and(actor) && !who.is_some_and(spans) && !after.next().is_some_and(spans)
+    let measured = || [who, after.clone().next()].into_iter().flatten().any(measures);
+    by && who.is_some_and(actor) && !measured()
 }
 
 /// "Fixed: `a.py` is green again": a heading to what is said behind it.

@@ -344,13 +344,12 @@ fn accuse(
             Some(held) => {
                 Note::proven(format!("{text} stands in no result; the record has {held}"))
             }
-            None if misread.is_some() => {
-                let held = misread.unwrap_or(figure);
-                Note::suspected(format!("{text} stands in no result; the record has {held}"))
-            }
-            None => Note::suspected(format!(
-                "{text} stands in no result and does not follow from the amounts there"
-            )),
+            None => Note::suspected(match misread {
+                Some(held) => format!("{text} stands in no result; the record has {held}"),
+                None => {
+                    format!("{text} stands in no result and does not follow from the amounts there")
+                }
+            }),
         },
     };
     let provable = note.provable && facts.shows_all_before(value.turn);

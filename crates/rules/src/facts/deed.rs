@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use countersign_model::{Catalog, Family, Status};
-use rustc_hash::FxHashMap;
 
 use super::arguments::Members;
 use super::failure::reports_failure;
@@ -44,7 +44,7 @@ pub(crate) struct Deed<'t> {
 pub(crate) struct Deeds<'t> {
     deeds: Vec<OnceCell<Deed<'t>>>,
     /// A log has many calls and few tools.
-    names: RefCell<FxHashMap<String, Named>>,
+    names: RefCell<HashMap<String, Named>>,
 }
 
 /// What a tool's name says.

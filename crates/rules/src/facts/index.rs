@@ -1,7 +1,7 @@
 //! Where in the record things stand, so that a claim need not look through all of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -16,17 +16,17 @@ use crate::values::WordSearch;
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// By families and the stem of a verb: the deeds that may vouch for such a claim.
-    candidates: RefCell<FxHashMap<(Families, String), Rc<RefCell<Candidates>>>>,
+    candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
     /// By the shape of an id, and by execution: whether the arguments hold one.
-    shaped: RefCell<FxHashMap<String, FxHashMap<usize, bool>>>,
+    shaped: RefCell<HashMap<String, HashMap<usize, bool>>>,
     /// By a name: the first message at which the agent was given it.
-    given: RefCell<FxHashMap<String, Option<usize>>>,
+    given: RefCell<HashMap<String, Option<usize>>>,
     /// By a word: the first message at which the user or a result spoke of it.
-    spoken: RefCell<FxHashMap<String, Option<usize>>>,
+    spoken: RefCell<HashMap<String, Option<usize>>>,
     /// By a name: the executions that used a tool of that name.
-    named: RefCell<FxHashMap<String, Rc<[usize]>>>,
+    named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
-    checks: RefCell<FxHashMap<Family, LatestRun>>,
+    checks: RefCell<HashMap<Family, LatestRun>>,
     /// By the kind of a check, and by execution: what its result says of such checks.
     reported: RefCell<FxHashMap<(Family, usize), Reported>>,
     /// What the deeds that change something speak of.
@@ -210,7 +210,7 @@ impl Index {
 
 /// By a word: the executions in whose arguments or result it stands, ascending.
 #[derive(Debug, Default)]
-pub(crate) struct Holders(FxHashMap<String, Vec<usize>>);
+pub(crate) struct Holders(HashMap<String, Vec<usize>>);
 
 impl Holders {
     /// Looks for all words in one pass over the texts, which come in ascending order; `None` when

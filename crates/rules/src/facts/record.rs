@@ -1,5 +1,6 @@
+use std::collections::HashMap;
+
 use countersign_model::{Outcome, Status, ToolCall, Transcript};
-use rustc_hash::FxHashMap;
 
 /// One call with what came back from it.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ impl<'t> Record<'t> {
         let count = transcript.messages.iter().map(|message| message.calls.len()).sum();
         let mut executions: Vec<Execution<'t>> = Vec::with_capacity(count);
         // The latest unanswered call of each id; beside each execution, the one before it.
-        let mut open: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut open: HashMap<&str, usize> = HashMap::new();
         let mut earlier: Vec<Option<usize>> = Vec::with_capacity(count);
         let mut next_unanswered = 0;
         for (at, message) in transcript.messages.iter().enumerate() {

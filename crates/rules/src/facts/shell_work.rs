@@ -230,10 +230,11 @@ impl<'t> Run<'t> {
 
 /// Whether the shell found no such program, so that nothing ran.
 fn is_missing(command: &Command, outcome: &Outcome) -> bool {
+    let Some(program) = command.program() else { return false };
     let missing = |line: &str| {
         let told =
             line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
-        told.and_then(|told| told.rsplit(' ').next()) == command.program()
+        told.and_then(|told| told.rsplit(' ').next()) == Some(program)
     };
     outcome.exit_code != Some(0) && outcome.text.lines().take(20).any(missing)
 }

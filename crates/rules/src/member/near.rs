@@ -1,9 +1,9 @@
 //! What the results near an answer hold, taken apart once for all its values.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use countersign_model::Role;
-use rustc_hash::FxHashMap;
 
 use super::quantity::{Quantity, Unit};
 use crate::facts::{Answer, Facts, words_of};
@@ -108,7 +108,7 @@ pub(super) struct Members<'t> {
     /// Values in each result.
     sizes: Vec<usize>,
     /// By the first word of a text value, in lower case.
-    names: FxHashMap<String, Vec<Name<'t>>>,
+    names: HashMap<String, Vec<Name<'t>>>,
 }
 
 /// The members of one name.
@@ -153,7 +153,7 @@ pub(super) struct Name<'t> {
 impl<'t> Members<'t> {
     fn of(facts: &Facts<'t>, turn: usize) -> Self {
         let mut all = Self::default();
-        let mut places: FxHashMap<&'t str, usize> = FxHashMap::default();
+        let mut places: HashMap<&'t str, usize> = HashMap::new();
         for (result, sheet) in facts.given().sheets(turn, REACH).iter().enumerate() {
             all.results += 1;
             let columns = sheet.columns();

@@ -1,17 +1,15 @@
 //! Commands that are named and said to have come out well: "`terraform plan` ran through".
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
-use countersign_shell::{ActivityKind, Command, Script, Status, Word, activities};
+use countersign_shell::{ActivityKind, Command, Script, Status, activities};
 
 use super::extract::{OutcomeClaim, excepts};
+use super::judge::LOOK_BACK;
 use super::verdict::{clears, passing_at, some_fail};
 use crate::facts::{Answer, Execution, Facts};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, is_agenda,
 };
-
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 200;
 
 /// The commands that are said to have come out well while the latest run of that very command
 /// failed, each with that run.
@@ -88,7 +86,7 @@ fn may_have_run(facts: &Facts<'_>, turn: usize, words: &[String]) -> bool {
         let Some(work) = &deed.shell else { return deed.opaque || execution.outcome.is_none() };
         let Ok(script) = Script::parse(&work.command) else { return true };
         let same = |command: &Command| {
-            let own = words_of(command);
+            let own = command.words();
             let first = |own: &[String]| own.first().map(|word| program(word));
             let has = |word: &String| {
                 own.iter().map(|known| bare(known)).any(|known| {
@@ -131,14 +129,9 @@ fn command_in(prose: &Prose<'_>, token: &Token) -> Option<Vec<String>> {
     let script = Script::parse(text).ok()?;
     let [command] = script.commands() else { return None };
     command.program()?;
-    let words = words_of(command);
+    let words = command.words();
     let verb = words.get(1)?;
     verb.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-').then_some(words)
-}
-
-fn words_of(command: &Command) -> Vec<String> {
-    let arguments = command.args.iter().filter_map(Word::literal).map(str::to_owned);
-    command.program().map(str::to_owned).into_iter().chain(arguments).collect()
 }
 
 /// The latest run of a command with these words, if it failed.
@@ -155,7 +148,7 @@ fn failed_run<'f, 't>(
                 .filter(|work| words.iter().all(|w| work.command.contains(w.as_str())))?;
             let script = Script::parse(&work.command).ok()?;
             let same = |command: &&Command| {
-                let own = words_of(command);
+                let own = command.words();
                 words.iter().all(|word| own.contains(word)) && own.first() == words.first()
             };
             let command = script.commands().iter().find(same)?;

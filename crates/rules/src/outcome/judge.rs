@@ -11,7 +11,7 @@ use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
 /// How many of the latest results are looked at for what others ran.
-const LOOK_BACK: usize = 200;
+pub(super) const LOOK_BACK: usize = 200;
 
 /// What the record says about a claimed outcome.
 #[derive(Debug)]

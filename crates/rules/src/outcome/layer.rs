@@ -3,11 +3,9 @@
 use countersign_model::Family;
 
 use super::extract::OutcomeClaim;
+use super::judge::LOOK_BACK;
 use crate::facts::Facts;
 use crate::prose::Lexicon;
-
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 200;
 
 /// Words by which suites are told apart: their folders are named after them.
 const LAYERS: [&str; 12] = [

@@ -1,10 +1,8 @@
 //! "mypy is clean", beside another linter that complains: a claim that names what ran is about that.
 
 use super::extract::OutcomeClaim;
+use super::judge::LOOK_BACK;
 use crate::facts::{Facts, Run, RunEnd};
-
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 200;
 
 /// What is checked, with words of the programs that check it.
 const TOPICS: [(&str, &[&str]); 2] = [

@@ -1,5 +1,6 @@
+use std::collections::{HashMap, HashSet};
+
 use countersign_model::{Family, Role, Tool};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::{Deed, Execution, Facts, Families, words_of};
 
@@ -42,7 +43,7 @@ pub(crate) fn known<'t>(facts: &Facts<'t>, name: &str) -> Known<'t> {
 pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Used<'f, 't> {
     let count = facts.record().count_before(turn);
     let named = facts.index().named(name, || {
-        let mut tools: FxHashMap<&str, bool> = FxHashMap::default();
+        let mut tools: HashMap<&str, bool> = HashMap::new();
         let mut is_named = |tool: &'f str| *tools.entry(tool).or_insert_with(|| same(tool, name));
         let uses = |at: &usize| {
             facts.deed(*at).is_some_and(|(execution, deed)| {
@@ -125,7 +126,7 @@ fn stem(word: &str) -> &str {
 #[derive(Debug)]
 pub(crate) struct Names {
     /// Plain names, the name space left out or not.
-    plain: FxHashSet<String>,
+    plain: HashSet<String>,
 }
 
 impl Names {

@@ -1,6 +1,7 @@
 //! What the agent was given, so that a value can be traced to where it stands.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use countersign_model::{MessageKind, Role, Status, Transcript};
@@ -30,7 +31,7 @@ pub(crate) struct Given<'t> {
     cut: Option<usize>,
     /// The texts near a message, for the latest one that anybody asked for.
     stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
-    far: OnceCell<FxHashMap<String, Firsts>>,
+    far: OnceCell<HashMap<String, Firsts>>,
     /// The same for the first few words that anybody asked for.
     far_few: RefCell<Vec<(String, Firsts)>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
@@ -262,7 +263,7 @@ impl<'t> Given<'t> {
     }
 
     /// Where each of some words stands first.
-    fn firsts(&self, mut words: Vec<String>) -> FxHashMap<String, Firsts> {
+    fn firsts(&self, mut words: Vec<String>) -> HashMap<String, Firsts> {
         for word in &mut words {
             word.make_ascii_lowercase();
         }

@@ -1,8 +1,9 @@
 //! A JSON result as a sheet: its objects are rows, the names of their members are columns.
 
+use std::collections::HashMap;
+
 use super::leaves::{Leaf, Leaves, Node};
 use crate::facts::words_of;
-use rustc_hash::FxHashMap;
 
 /// The members of a JSON text by name.
 #[derive(Debug, Default)]
@@ -38,7 +39,7 @@ impl Column<'_> {
 impl<'t> Sheet<'t> {
     pub(crate) fn of(leaves: &Leaves<'t>, execution: usize) -> Self {
         let mut sheet = Self { execution, columns: Vec::new() };
-        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         let nodes = leaves.nodes();
         for node in nodes {
             if node.name.is_empty() || matches!(node.leaf, Leaf::Object | Leaf::List(_)) {

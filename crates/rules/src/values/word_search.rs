@@ -1,60 +1,30 @@
 //! Many words looked for in one pass over a text, overlapping ones included.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 /// For more words the fastest automaton costs more than it gains.
 const FEW: usize = 500;
 
 /// Some words, ready to be looked for.
 #[derive(Debug)]
-pub(crate) struct WordSearch {
-    searcher: AhoCorasick,
-    /// For each word the longest other one that it begins with.
-    prefixes: Vec<Option<usize>>,
-}
+pub(crate) struct WordSearch(AhoCorasick);
 
 impl WordSearch {
-    /// Words without repetition; `any_case` also finds them in other cases of their ASCII letters,
-    /// and they are then given in lower case. `None` where there is too much to look for.
+    /// Words without repetition; `any_case` also finds them in other cases of their ASCII letters.
+    /// `None` where there is too much to look for.
     pub(crate) fn of(words: &[impl AsRef<str>], any_case: bool) -> Option<Self> {
-        // The longest word that begins at a place is told; shorter ones follow from it.
         let searcher = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(any_case)
             .prefilter(false)
             .kind((words.len() <= FEW).then_some(AhoCorasickKind::DFA))
-            .build(words.iter().map(AsRef::as_ref))
-            .ok()?;
-        let word = |at: usize| words.get(at).map_or("", AsRef::as_ref);
-        let mut order: Vec<usize> = (0..words.len()).collect();
-        order.sort_unstable_by_key(|at| word(*at));
-        let mut prefixes = vec![None; words.len()];
-        // Behind each other stand those that begin alike, the shorter ones first.
-        let mut open: Vec<usize> = Vec::new();
-        for at in order {
-            while open.last().is_some_and(|last| !word(at).starts_with(word(*last))) {
-                open.pop();
-            }
-            if let Some(slot) = prefixes.get_mut(at) {
-                *slot = open.last().copied();
-            }
-            open.push(at);
-        }
-        Some(Self { searcher, prefixes })
+            .build(words.iter().map(AsRef::as_ref));
+        searcher.ok().map(Self)
     }
 
     /// Gives each word as often as it stands in a text.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize)) {
-        let mut from = 0;
-        while from <= text.len()
-            && let Some(hit) = self.searcher.find(Input::new(text).range(from..))
-        {
-            let mut word = Some(hit.pattern().as_usize());
-            while let Some(at) = word {
-                found(at);
-                word = self.prefixes.get(at).copied().flatten();
-            }
-            from = hit.start() + 1;
+        for hit in self.0.find_overlapping_iter(text) {
+            found(hit.pattern().as_usize());
         }
     }
 }

@@ -36,6 +36,13 @@ impl Command {
         Some(name.rsplit('/').next().unwrap_or(name))
     }
 
+    /// The program and the arguments behind it, as far as they are fixed.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let arguments = self.args.iter().filter_map(Word::literal);
+        self.program().into_iter().chain(arguments).map(str::to_owned).collect()
+    }
+
     /// Whether a name is there but only known when the script runs.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
