@@ -7,9 +7,8 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::judge::LOOK_BACK;
 use super::objects::{mentions, objects_in};
-use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
-use crate::values::holds;
 
 /// So many letters of a word tell it from others, whatever its ending.
 const LETTERS: usize = 5;
@@ -243,23 +242,17 @@ impl DeniedAct {
         &self,
         deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
-        let head =
-            |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
+        fn head(word: &str) -> &str {
+            word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
+        }
         let verb = head(self.verb.trim_end_matches('d').trim_end_matches('e'));
-        let begin = verb.get(..verb.floor_char_boundary(3)).unwrap_or_default();
+        let does =
+            |word: &str| word.len() > 2 && (verb.starts_with(word) || word.starts_with(verb));
+        let about = |word: &str| self.things.iter().any(|thing| head(thing) == head(word));
         let named = |deed: &Deed<'_>| {
-            if self.things.is_empty() || !holds(&deed.tool, begin) {
-                return false;
-            }
-            let words = words_of(&deed.tool);
-            let does = words
-                .iter()
-                .map(|word| head(word))
-                .any(|word| word.len() > 2 && (verb.starts_with(&word) || word.starts_with(&verb)));
-            let about = words
-                .iter()
-                .any(|word| word.len() > 3 && self.things.iter().any(|t| head(t) == head(word)));
-            deed.shell.is_none() && does && about
+            deed.shell.is_none()
+                && deed.words().iter().any(|word| does(head(word)))
+                && deed.words().iter().any(|word| word.len() > 3 && about(word))
         };
         let mut of_name: Vec<_> = deeds.filter(|(_, deed)| named(deed)).collect();
         if of_name.iter().any(|(_, deed)| !deed.status().succeeded()) {

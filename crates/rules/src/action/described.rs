@@ -15,7 +15,8 @@ pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Opti
     let tokens = prose.tokens(clause.tokens.clone());
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD);
     let doubt = doubt.or(Tags::FAILURE).or(Tags::TROUBLE);
-    let open = tokens.iter().any(|t| !t.quoted && t.has(doubt) && !t.has(Tags::RELATIVE));
+    let open =
+        clause.tags.any(doubt) && tokens.iter().any(|t| t.has(doubt) && !t.has(Tags::RELATIVE));
     if quoted || open || prose.language_of(clause) != Language::English {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use super::extract::ActionClaim;
 use super::judge::args;
-use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::{When, each_moment, holds};
 
@@ -76,7 +76,7 @@ fn is_named_after(said: &ActionClaim, deed: &Deed<'_>) -> bool {
         let bare = word.trim_end_matches('s');
         bare.len() > 3 && said.things.iter().any(|thing| thing == bare)
     };
-    let words = words_of(&deed.tool);
+    let words = deed.words();
     deed.families.has(said.family) && words.iter().any(things)
 }
 

@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use countersign_model::{Family, Object, ObjectKind, Status};
@@ -13,10 +14,8 @@ use super::matter::{
 use super::objects::{mentions, needle, shape};
 use super::otherwise::{done_otherwise, spares};
 use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
-use super::tie::is_tied;
-use crate::facts::{
-    Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching, words_of,
-};
+use super::tie::Tie;
+use crate::facts::{Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
@@ -88,6 +87,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let no_mail = is_no_mail(facts, said);
     let unused = has_unused_tool(facts, said);
+    let tie = OnceCell::new();
     let mut passed_over = false;
     let mut namesake = false;
     for (nth, at) in candidates.enumerate() {
@@ -117,7 +117,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             continue;
         }
         // What lies far back is not read again for every claim.
-        let untied = || !exact && nth < NEAR && !is_tied(facts, said, execution, deed);
+        let untied = || {
+            !exact && nth < NEAR && !tie.get_or_init(|| Tie::of(said)).binds(facts, execution, deed)
+        };
         if is_other_file(said, execution, deed) {
             passed_over = true;
             continue;
@@ -272,14 +274,10 @@ fn starts_something(said: &ActionClaim) -> bool {
     said.verb.contains("start") || said.verb.contains("boot")
 }
 
-/// Whether one of a tool's words begins with the noun.
-fn is_about(tool: &str, thing: &str) -> bool {
-    words_of(tool).iter().any(|word| word.starts_with(thing))
-}
-
 /// Whether a deed is about a thing, by the name of its tool or by its arguments.
 fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
-    is_about(&deed.tool, thing) || args(execution).to_ascii_lowercase().contains(thing)
+    let named = deed.words().iter().any(|word| word.starts_with(thing));
+    named || args(execution).to_ascii_lowercase().contains(thing)
 }
 
 /// Whether the claim is about the agent's own list of things to do.

@@ -54,7 +54,7 @@ fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
         clause.mood == Mood::Asserted
             && prose.language_of(clause) == Language::English
             && block.is_none_or(|b| b.kind != BlockKind::Quote)
-            && !prose.tokens(clause.tokens.clone()).iter().any(|t| t.has(doubt))
+            && !clause.tags.any(doubt)
             && !is_agenda(prose, clause)
     })
 }

@@ -142,7 +142,7 @@ fn comments(deed: &Deed<'_>) -> bool {
     let made = Families::of(&[Family::Create, Family::Update, Family::Deploy]);
     let words =
         ["comment", "comments", "reply", "annotation", "event", "notification", "note", "notes"];
-    deed.families.meets(made) && words_of(&deed.tool).iter().any(|w| words.contains(&w.as_str()))
+    deed.families.meets(made) && deed.words().iter().any(|w| words.contains(&w.as_str()))
 }
 
 /// Words behind which stands how something was done.

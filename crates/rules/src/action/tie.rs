@@ -1,11 +1,12 @@
 //! Whether a deed that may have been what is claimed has anything to do with it.
 
 use countersign_model::Family;
+use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::judge::{args, stem};
 use super::state::state_stem;
-use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::holds;
 
@@ -13,66 +14,99 @@ use crate::values::holds;
 const LETTERS: usize = 5;
 /// So many bytes of what the agent was given are searched for what an id stands for.
 const REACH: usize = 32 * 1024;
+/// And so many texts.
+const TEXTS: usize = 64;
 /// Shorter words of arguments stand everywhere.
 const SHORTEST_ID: usize = 4;
 
-/// Whether a deed has anything in common with what is claimed: its tool, what it was given, and
-/// what it answered speak of the thing or of the act, or it was given an id of which something
-/// read before says that it is the thing.
-pub(super) fn is_tied(
-    facts: &Facts<'_>,
-    said: &ActionClaim,
-    execution: &Execution<'_>,
-    deed: &Deed<'_>,
-) -> bool {
-    let known = deed.shell.is_none()
-        && !deed.opaque
-        && !deed.delegates
-        && deed.written.is_empty()
-        && !deed.edits_files();
-    let english = |word: &String| Lexicon::english().get(word).is_some();
-    let additional = is_additional(&said.claim.text);
-    if !known || said.stem.is_some() || is_kin(said.family, deed.families) {
-        return true;
-    }
-    if said.things.is_empty() && !additional {
-        return is_open(said.family) || names_act(facts, said, execution, deed);
-    }
-    let tool = facts.transcript().catalog.get(execution.tool());
-    let about = tool.map_or("", |tool| tool.description.as_str());
-    let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
-    let head =
-        |word: &str| word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word).to_owned();
-    // Members of every service's answers are called so.
-    let common = |word: &str| ["message", "status", "detail", "result", "error"].contains(&word);
-    let speaks = |word: &str| !common(word) && texts.iter().any(|text| holds(text, &head(word)));
-    let object = |text: &str| {
-        let text = text.trim_start_matches(['#', '$', '€', '£']);
-        text.len() > 1 && texts.iter().any(|known| holds(known, text))
-    };
-    let named = [deed.tool.as_ref(), args(execution), about];
-    let in_call = |word: &str| named.iter().any(|text| holds(text, &head(word)));
-    let heads = || said.things.iter().map(|thing| head(thing)).collect::<Vec<String>>();
-    // "I've also …": a second act has a call of its own, that is made for it.
-    if additional {
+/// What a claim has to have in common with a deed that may have been what it tells.
+#[derive(Debug)]
+pub(super) struct Tie<'s> {
+    said: &'s ActionClaim,
+    /// It is told of as one more.
+    additional: bool,
+    /// How the things, the verb, and all words of the claim begin.
+    things: Vec<&'s str>,
+    verb: &'s str,
+    words: Vec<&'s str>,
+}
+
+impl<'s> Tie<'s> {
+    pub(super) fn of(said: &'s ActionClaim) -> Self {
+        let things: Vec<&str> = said.things.iter().map(|thing| head(thing)).collect();
         let verb = head(stem(&said.verb));
-        let words = words_of(&deed.tool);
-        if !words.iter().any(english) {
+        // Members of every service's answers are called so.
+        let common =
+            |word: &str| ["message", "status", "detail", "result", "error"].contains(&word);
+        let all = said.things.iter().map(String::as_str).chain([stem(&said.verb)]);
+        let mut words: Vec<&str> =
+            all.chain(content(&said.claim.text)).filter(|word| !common(word)).map(head).collect();
+        words.sort_unstable();
+        words.dedup();
+        Self { said, additional: is_additional(&said.claim.text), things, verb, words }
+    }
+
+    /// Whether a deed has anything in common with what is claimed: its tool, what it was given, and
+    /// what it answered speak of the thing or of the act, or it was given an id of which something
+    /// read before says that it is the thing.
+    pub(super) fn binds(
+        &self,
+        facts: &Facts<'_>,
+        execution: &Execution<'_>,
+        deed: &Deed<'_>,
+    ) -> bool {
+        let said = self.said;
+        let known = deed.shell.is_none()
+            && !deed.opaque
+            && !deed.delegates
+            && deed.written.is_empty()
+            && !deed.edits_files();
+        if !known || said.stem.is_some() || is_kin(said.family, deed.families) {
             return true;
         }
-        let does = words.iter().any(|word| head(word).starts_with(&verb));
-        let mut named: Vec<&str> = said.things.iter().map(String::as_str).collect();
-        if named.is_empty() {
-            named.extend(content(&said.claim.text).filter(|word| !word.starts_with(&said.verb)));
+        let tool = facts.transcript().catalog.get(execution.tool());
+        let about = tool.map_or("", |tool| tool.description.as_str());
+        let texts = [deed.tool.as_ref(), args(execution), about, execution.text()];
+        if said.things.is_empty() && !self.additional {
+            return is_open(said.family) || self.names_act(&texts);
         }
-        return does || named.is_empty() || named.into_iter().any(in_call);
+        if !deed.is_named_in_english() {
+            return true;
+        }
+        // "I've also …": a second act has a call of its own, that is made for it.
+        if self.additional {
+            let does = deed.words().iter().any(|word| head(word).starts_with(self.verb));
+            let mut named = self.things.clone();
+            if named.is_empty() {
+                let words = content(&said.claim.text);
+                named.extend(words.filter(|word| !word.starts_with(&said.verb)).map(head));
+            }
+            let call = texts.get(..3).unwrap_or_default();
+            let in_call = |word: &&str| call.iter().any(|text| holds(text, word));
+            return does || named.is_empty() || named.iter().any(in_call);
+        }
+        let object = |text: &str| {
+            let text = text.trim_start_matches(['#', '$', '€', '£']);
+            text.len() > 1 && texts.iter().any(|known| holds(known, text))
+        };
+        self.words.iter().any(|word| texts.iter().any(|text| holds(text, word)))
+            || said.claim.objects.iter().any(|known| object(&known.text))
+            || stands_for(facts, execution, &self.things)
     }
-    said.things.iter().any(|thing| speaks(thing))
-        || speaks(stem(&said.verb))
-        || content(&said.claim.text).any(speaks)
-        || said.claim.objects.iter().any(|known| object(&known.text))
-        || !words_of(&deed.tool).iter().any(english)
-        || stands_for(facts, execution, &heads())
+
+    /// Whether a deed of another kind speaks of the act: `{"status": "refunded"}`.
+    fn names_act(&self, texts: &[&str]) -> bool {
+        let state = state_stem(self.said.family).into_iter();
+        // Where something is paid, the difference may be paid back.
+        let paid = (self.said.family == Family::Refund).then_some("payment");
+        let mut stems = state.chain([self.verb]).chain(paid);
+        stems.any(|word| texts.iter().any(|text| holds(text, word)))
+    }
+}
+
+/// How a word begins.
+fn head(word: &str) -> &str {
+    word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
 }
 
 /// Whether an act may be done by deeds of any other name: a change, a payment.
@@ -81,29 +115,13 @@ fn is_open(family: Family) -> bool {
     !matches!(family, F::Refund | F::Cancel | F::Return | F::Exchange | F::Delete)
 }
 
-/// Whether a deed of another kind speaks of the act: `{"status": "refunded"}`.
-fn names_act(
-    facts: &Facts<'_>,
-    said: &ActionClaim,
-    execution: &Execution<'_>,
-    deed: &Deed<'_>,
-) -> bool {
-    let tool = facts.transcript().catalog.get(execution.tool());
-    let about = tool.map_or("", |tool| tool.description.as_str());
-    let texts = [deed.tool.as_ref(), args(execution), execution.text(), about];
-    let verb = stem(&said.verb);
-    let verb = verb.get(..verb.floor_char_boundary(LETTERS)).unwrap_or(verb);
-    let state = state_stem(said.family).into_iter();
-    // Where something is paid, the difference may be paid back.
-    let paid = (said.family == Family::Refund).then_some("payment");
-    state.chain([verb]).chain(paid).any(|word| texts.iter().any(|text| holds(text, word)))
-}
-
 /// Whether an act is told of as one more.
 fn is_additional(text: &str) -> bool {
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-    let well = words.windows(2).any(|pair| matches!(pair, ["as", "well"]));
-    well || words.iter().any(|word| matches!(*word, "also" | "Also" | "too" | "additionally"))
+    let mut before = "";
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        let as_well = std::mem::replace(&mut before, word) == "as" && word == "well";
+        as_well || matches!(word, "also" | "Also" | "too" | "additionally")
+    })
 }
 
 /// Whether services call the one act by the name of the other.
@@ -120,15 +138,17 @@ fn is_kin(claimed: Family, done: Families) -> bool {
 }
 
 /// Whether an id among the arguments stands in something read before that speaks of the thing.
-fn stands_for(facts: &Facts<'_>, execution: &Execution<'_>, heads: &[String]) -> bool {
+fn stands_for(facts: &Facts<'_>, execution: &Execution<'_>, heads: &[&str]) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '#');
-    let ids: Vec<&str> = args(execution)
+    let ids: Vec<Finder<'_>> = args(execution)
         .split(|c: char| !part(c))
         .filter(|word| word.len() >= SHORTEST_ID && word.bytes().any(|b| b.is_ascii_digit()))
+        .map(Finder::new)
         .collect();
     !ids.is_empty()
-        && facts.given().near(execution.called_at, REACH).any(|given| {
-            ids.iter().any(|id| given.text.contains(id))
+        && !heads.is_empty()
+        && facts.given().near(execution.called_at, REACH).take(TEXTS).any(|given| {
+            ids.iter().any(|id| id.find(given.text.as_bytes()).is_some())
                 && heads.iter().any(|head| holds(given.text, head))
         })
 }

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
@@ -66,7 +66,8 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let open = |t: &Token| {
         t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, &["could"]))
     };
-    if tokens.iter().any(open) {
+    let denies = clause.tags.any(Tags::NEGATION) || tokens.iter().any(|t| is(t, &["zero", "0"]));
+    if !denies || tokens.iter().any(open) {
         return None;
     }
     if let Some(absent) = nothing(prose, tokens) {
@@ -76,8 +77,7 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
         let [none, next] = pair else { return false };
         is(none, &["no", "any", "zero", "0"]) && next.kind == TokenKind::Word
     })?;
-    let denied =
-        tokens.iter().any(|t| t.has(Tags::NEGATION)) || is(tokens.get(none)?, &["zero", "0"]);
+    let denied = clause.tags.any(Tags::NEGATION) || is(tokens.get(none)?, &["zero", "0"]);
     let plainly =
         ["find", "found", "return", "returned", "match", "matched", "see", "locate", "located"];
     let otherwise = ["shows", "showed", "left", "remain", "remaining", "anywhere"];
@@ -261,7 +261,7 @@ fn greps(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool {
             let first = work.command.split_whitespace().next().unwrap_or_default();
             matches!(first, "grep" | "rg" | "ag") && !work.command.contains(['|', ';', '&'])
         }
-        None => words_of(&deed.tool).iter().any(|w| matches!(w.as_str(), "grep" | "rg" | "search")),
+        None => deed.words().iter().any(|w| matches!(w.as_str(), "grep" | "rg" | "search")),
     };
     let arguments = execution.call.map_or("", |call| call.arguments.as_str());
     let named = |word: &String| contains(arguments, word);
@@ -322,7 +322,7 @@ fn retrieves(deed: &Deed<'_>) -> bool {
 /// Whether the call looked for exactly what is said not to be there: its tool is named after the
 /// thing, and every word that narrows it stands in the call.
 fn is_about(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool {
-    let words = words_of(&deed.tool);
+    let words = deed.words();
     let named = words.iter().any(|word| word.starts_with(absent.noun.as_str()));
     let arguments = execution.call.map_or("", |call| call.arguments.as_str());
     let covered = |word: &String| {

@@ -1,9 +1,7 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied};
-use crate::facts::{
-    Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation, words_of,
-};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
 use crate::prose::{
@@ -190,7 +188,7 @@ fn changes_records(deed: &Deed<'_>) -> bool {
     let notes = ["todo", "todos", "task", "tasks", "plan", "title", "memory", "note", "think"];
     deed.shell.is_none()
         && deed.families.meets(Families::changing())
-        && !words_of(&deed.tool).iter().any(|word| notes.contains(&word.as_str()))
+        && !deed.words().iter().any(|word| notes.contains(&word.as_str()))
 }
 
 /// "I have not sent it": one act denied, of a thing that is named or pointed at.
@@ -252,7 +250,7 @@ fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     let at = tokens.iter().position(|t| !t.quoted && left_so(t))?;
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
     let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
-    if tokens.iter().any(|t| t.has(open.or(Tags::PREPOSITION)) || named(t)) {
+    if clause.tags.any(open.or(Tags::PREPOSITION)) || tokens.iter().any(named) {
         return None;
     }
     let before = tokens.get(..at)?;
@@ -297,11 +295,11 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         let code = tokens.iter().any(|t| prose.is(t, &["code"]));
         return Some(Denied::Change(if code { Touched::Code } else { Touched::Files }));
     }
-    if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
+    if !clause.tags.any(Tags::NEGATION) {
         return None;
     }
     let word = |t: &Token| prose.word(t).to_ascii_lowercase();
-    if tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD))) {
+    if clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD)) {
         return None;
     }
     // "no other changes", "no changes to the API", "nothing else": of some, not of all.
@@ -439,12 +437,15 @@ fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
 
 /// "I left the code untouched", "the working tree is unchanged": all of it, and nothing else said.
 fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
+    const LEFT: [&str; 7] =
+        ["untouched", "unchanged", "unmodified", "alone", "intact", "were", "was"];
     // "as they were" counts as a clause of its own.
     let end = clause.tokens.end;
-    let as_were = prose
-        .tokens(end..prose.tokens.len().min(end + 4))
-        .iter()
-        .take_while(|t| t.kind == TokenKind::Word);
+    let upto = prose.tokens.len().min(end + 4);
+    if !prose.tokens(clause.tokens.start..upto).iter().any(|t| prose.is(t, &LEFT)) {
+        return false;
+    }
+    let as_were = prose.tokens(end..upto).iter().take_while(|t| t.kind == TokenKind::Word);
     let behind: Vec<&Token> = as_were.collect();
     let joined = behind.len() == 3 && behind.first().is_some_and(|t| prose.is(t, &["as"]));
     let tokens = prose.tokens(clause.tokens.clone()).iter();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
 use crate::prose::{BlockKind, Clause, Mood, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
@@ -278,7 +278,7 @@ fn judge_listed(
     }
     let (mut most, mut sum) = (None, 0_u64);
     for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
-        if !holds(&deed.tool, stem) || !words_of(&deed.tool).iter().any(|w| w.starts_with(stem)) {
+        if !holds(&deed.tool, stem) || !deed.words().iter().any(|w| w.starts_with(stem)) {
             continue;
         }
         let Some(length) = list_of(execution.text()) else { return };

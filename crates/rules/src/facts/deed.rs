@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use countersign_model::{Catalog, Family, Status};
 
@@ -11,12 +12,15 @@ use super::failure::reports_failure;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of};
 use super::record::Execution;
 use super::shell_work::ShellWork;
+use crate::prose::Lexicon;
 
 /// What one execution did.
 #[derive(Debug)]
 pub(crate) struct Deed<'t> {
     /// The name of the tool that did it: inside a meta-tool the inner one.
     pub(crate) tool: Cow<'t, str>,
+    /// What that name says.
+    named: Rc<Named>,
     /// What kind of thing it did; empty when its name says nothing.
     pub(crate) families: Families,
     /// How it ended, as far as marks and exit codes say.
@@ -44,12 +48,16 @@ pub(crate) struct Deed<'t> {
 pub(crate) struct Deeds<'t> {
     deeds: Vec<OnceCell<Deed<'t>>>,
     /// A log has many calls and few tools.
-    names: RefCell<HashMap<String, Named>>,
+    names: RefCell<HashMap<String, Rc<Named>>>,
 }
 
 /// What a tool's name says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Named {
+    /// Its words, lower case.
+    words: Vec<String>,
+    /// Whether one of them is known in English.
+    english: bool,
     families: Families,
     /// The name without the description.
     own_families: Families,
@@ -58,6 +66,7 @@ struct Named {
     continues: bool,
     note: bool,
     acts: bool,
+    edits: bool,
 }
 
 impl Named {
@@ -73,6 +82,9 @@ impl Named {
             continues: has(&["stdin", "output", "poll", "wait"]),
             note: has(&["todo", "todos", "think", "thought"]),
             acts: has(&["click", "press", "tap", "type", "keyboard", "mouse", "computer", "act"]),
+            edits: has(&["edit", "multiedit", "write", "patch", "replace", "notebook"]),
+            english: words.iter().any(|word| Lexicon::english().get(word).is_some()),
+            words,
         }
     }
 }
@@ -98,19 +110,19 @@ impl<'t> Deeds<'t> {
 }
 
 impl Deeds<'_> {
-    fn named(&self, tool: &str, catalog: &Catalog) -> Named {
+    fn named(&self, tool: &str, catalog: &Catalog) -> Rc<Named> {
         let mut names = self.names.borrow_mut();
-        if let Some(&named) = names.get(tool) {
-            return named;
+        if let Some(named) = names.get(tool) {
+            return Rc::clone(named);
         }
-        let named = Named::of(tool, catalog);
-        names.insert(tool.to_owned(), named);
+        let named = Rc::new(Named::of(tool, catalog));
+        names.insert(tool.to_owned(), Rc::clone(&named));
         named
     }
 }
 
 impl<'t> Deed<'t> {
-    fn of(execution: &Execution<'t>, named: impl FnOnce(&str) -> Named) -> Self {
+    fn of(execution: &Execution<'t>, named: impl FnOnce(&str) -> Rc<Named>) -> Self {
         let emitted = execution.tool();
         let members = execution.call.map(|c| Members::of(c.arguments.as_str())).unwrap_or_default();
         let inner = inner_tool(emitted, &members);
@@ -118,7 +130,7 @@ impl<'t> Deed<'t> {
         let named = named(&tool);
         let mut families = named.families;
         let mut written = Vec::new();
-        if let Some(path) = written_path(named, &members) {
+        if let Some(path) = written_path(&named, &members) {
             written.push(path.into_owned());
             families = families.with(Family::Update).with(Family::Create);
         }
@@ -126,9 +138,10 @@ impl<'t> Deed<'t> {
             written.push(path);
             families = families.with(Family::Update).with(Family::Create);
         }
-        let shell =
-            is_shell(named, &members).then(|| ShellWork::of(&members, execution.outcome)).flatten();
-        let delegates = is_delegation(named, &members);
+        let shell = is_shell(&named, &members)
+            .then(|| ShellWork::of(&members, execution.outcome))
+            .flatten();
+        let delegates = is_delegation(&named, &members);
         // A request to some service may do anything there.
         let asks = members.text("method").is_some_and(|method| {
             ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
@@ -170,6 +183,7 @@ impl<'t> Deed<'t> {
         let fails = OnceCell::new();
         Self {
             tool,
+            named,
             families,
             marked,
             words,
@@ -202,12 +216,19 @@ impl<'t> Deed<'t> {
         }
     }
 
+    /// The words of its tool's name, lower case.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.named.words
+    }
+
+    /// Whether its tool's name has a word that is known.
+    pub(crate) fn is_named_in_english(&self) -> bool {
+        self.named.english
+    }
+
     /// Whether its tool edits files, whatever file it was.
     pub(crate) fn edits_files(&self) -> bool {
-        let edits = ["edit", "multiedit", "write", "patch", "replace", "notebook"];
-        self.shell.is_none()
-            && self.changes()
-            && words_of(&self.tool).iter().any(|word| edits.contains(&word.as_str()))
+        self.shell.is_none() && self.changes() && self.named.edits
     }
 
     /// Whether it changed the world, as far as is known.
@@ -272,20 +293,20 @@ const SHELLS: [&str; 9] =
     ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
 
 /// Whether the tool runs a command line.
-fn is_shell(named: Named, members: &Members<'_>) -> bool {
+fn is_shell(named: &Named, members: &Members<'_>) -> bool {
     let commanded =
         ["command", "cmd", "commands", "script", "action"].iter().any(|n| members.has(n));
     commanded && named.shell
 }
 
 /// Whether the tool hands work to another agent.
-fn is_delegation(named: Named, members: &Members<'_>) -> bool {
+fn is_delegation(named: &Named, members: &Members<'_>) -> bool {
     named.delegates
         && (members.has("prompt") || members.has("subagent_type") || members.has("instructions"))
 }
 
 /// The file that a writing tool names.
-fn written_path<'t>(named: Named, members: &Members<'t>) -> Option<Cow<'t, str>> {
+fn written_path<'t>(named: &Named, members: &Members<'t>) -> Option<Cow<'t, str>> {
     let path = [
         "file_path",
         "path",

@@ -3,8 +3,8 @@ use countersign_model::{Claim, ClaimKind, Family, Span};
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::verdict::{
     builds_at, check_at, clears, describes_check, ends_before, is_all_of_all, is_generic, is_part,
-    is_passed, is_tick, is_wished, named_test, passes_everything, passing_at, reports_trouble,
-    says_which, some_fail, sum_of_run,
+    is_passed, is_tick, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
+    reports_trouble, says_which, some_fail, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
@@ -93,17 +93,19 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if is_tabular(prose, clause) || is_agenda(prose, clause) || looks_back(prose, clause) {
             continue;
         }
-        if is_order(prose, clause) {
+        let verdict = may_give_verdict(prose, clause);
+        let run = check_run(prose, clause);
+        if !verdict && run.is_none() || is_order(prose, clause) {
             continue;
         }
         let mut checks = Vec::new();
-        if clause.mood == Mood::Asserted {
+        if verdict && clause.mood == Mood::Asserted {
             checks = checks_that_pass(prose, clause);
         }
-        if checks.is_empty() {
+        if verdict && checks.is_empty() {
             checks = check_before(prose, index);
         }
-        if checks.is_empty() && clause.mood == Mood::Asserted {
+        if verdict && checks.is_empty() && clause.mood == Mood::Asserted {
             checks = check_resumed(prose, index);
         }
         if clause.mood != Mood::Asserted {
@@ -116,7 +118,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         for (family, at) in checks {
             claims.push(outcome_claim(prose, clause, family, at, answer.turn));
         }
-        if let Some(at) = everything(prose, clause).filter(|_| silent) {
+        if let Some(at) = everything(prose, clause).filter(|_| verdict && silent) {
             let claim = outcome_claim(prose, clause, Family::Test, at, answer.turn);
             let listed = checks_behind(prose, clause);
             if listed.is_empty() {
@@ -128,7 +130,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
                 claims.push(outcome_claim(prose, clause, family, at, answer.turn));
             }
         }
-        if let Some((family, at, proves)) = check_run(prose, clause) {
+        if let Some((family, at, proves)) = run {
             let claim = outcome_claim(prose, clause, family, at, answer.turn);
             claims.push(OutcomeClaim { ran: true, proves, ..claim });
         }

@@ -6,7 +6,7 @@ use super::extract::OutcomeClaim;
 use super::layer::is_of_other_layer;
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, words_of};
+use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
@@ -393,7 +393,7 @@ fn shows_file(deed: &Deed<'_>) -> bool {
         ["log", "logs", "run", "runs", "job", "jobs", "workflow", "check", "checks"];
     deed.shell.is_none()
         && deed.families.has(Family::Read)
-        && !words_of(&deed.tool).iter().any(|word| RUNS.contains(&word.as_str()))
+        && !deed.words().iter().any(|word| RUNS.contains(&word.as_str()))
 }
 
 /// Whether a text has words with which runners of this kind say that all is well.

@@ -93,6 +93,20 @@ fn free_of(prose: &Prose<'_>, token: &Token) -> Option<Family> {
     what.eq_ignore_ascii_case("lint").then_some(Family::Lint)
 }
 
+/// Whether a clause has any of the words and marks with which one says how a check came out: most
+/// have none.
+pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let told = Tags::PASSING.or(Tags::TROUBLE).or(Tags::FAILURE).or(Tags::NEGATION);
+    clause.tags.any(told)
+        || tokens.iter().enumerate().any(|(at, token)| {
+            token.kind == TokenKind::Number
+                || prose.is(token, &["pass", "passes", "passed"])
+                || builds(prose, token)
+                || passes_otherwise(prose, tokens, at)
+        })
+}
+
 /// Where the clause says that something passed, when nothing behind it turns it into something
 /// else: "tests pass", not "tests pass the value".
 pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
@@ -360,11 +374,13 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
     everything.then_some(at)
 }
 
+fn builds(prose: &Prose<'_>, token: &Token) -> bool {
+    !token.quoted && matches!(prose.word(token), "builds" | "compiles" | "typechecks")
+}
+
 /// "The project builds", "it compiles fine": a verb that is a verdict of its own.
 pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let at = tokens
-        .iter()
-        .position(|t| !t.quoted && matches!(prose.word(t), "builds" | "compiles" | "typechecks"))?;
+    let at = tokens.iter().position(|t| builds(prose, t))?;
     let closed = tokens.get(at + 1).is_none_or(|t| {
         matches!(t.kind, TokenKind::Symbol('.' | '!' | ',' | ';' | ')' | '—' | '–'))
             || is_tick(t)
@@ -511,6 +527,12 @@ pub(super) fn ends_before(prose: &Prose<'_>, at: usize) -> bool {
 /// Whether the clause says that a check went wrong.
 pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
+    let told = clause.tags.any(Tags::FAILURE)
+        || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING))
+        || tokens.iter().any(is_cross);
+    if clause.mood != Mood::Asserted || !told {
+        return false;
+    }
     // "Fixed the failing test": trouble that is over.
     let repaired = clause.predicates.iter().any(|p| {
         let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
@@ -520,12 +542,10 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
         let outside = tokens.iter().take(p.verb.saturating_sub(clause.tokens.start));
         own && repairs && !p.negated && !some && !outside.into_iter().any(|t| t.has(Tags::FAILURE))
     });
-    clause.mood == Mood::Asserted
-        && !repaired
+    !repaired
         && (tokens.iter().any(is_cross)
             || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
-            || (tokens.iter().any(|t| t.has(Tags::NEGATION))
-                && tokens.iter().any(|t| t.has(Tags::PASSING))))
+            || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING)))
         && clears(prose, tokens).is_none()
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Clause {
     pub(crate) tokens: Range<usize>,
     /// Where it stands.
     pub(crate) span: Span,
+    /// What its words can do, all together; those in quotation marks left out.
+    pub(crate) tags: Tags,
     /// Whether it is said to be so.
     pub(crate) mood: Mood,
     /// The completed verbs in it.
@@ -139,13 +141,21 @@ fn push(tokens: &[Token], sentence: usize, range: Range<usize>, out: &mut Vec<Cl
         return;
     };
     let span = Span::new(head.start as usize, last.end as usize);
+    let tags = tags_of(tokens.get(range.clone()).unwrap_or_default());
     out.push(Clause {
         sentence,
         tokens: range,
         span,
+        tags,
         mood: Mood::Asserted,
         predicates: Vec::new(),
     });
+}
+
+/// What the words can do, all together; those in quotation marks left out.
+pub(super) fn tags_of(tokens: &[Token]) -> Tags {
+    let own = tokens.iter().filter(|token| !token.quoted);
+    own.fold(Tags::default(), |all, token| all.or(token.tags))
 }
 
 /// Whether a new clause begins at the token.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use countersign_model::Span;
 
-use super::clause::{Clause, Mood};
+use super::clause::{Clause, Mood, tags_of};
 use super::forms::Forms;
 use super::grammar::is_finite;
 use super::lexicon::Tags;
@@ -42,7 +42,9 @@ pub(super) fn other_clauses(
         let asked = sentence.question && is_asked(tokens, &ranges, nth, vocabulary);
         let mood = if asked { Mood::Question } else { carried.mood(tokens, range, vocabulary) };
         let predicates = predicates(tokens, range, vocabulary, &mut carried);
-        out.push(Clause { sentence: index, tokens: range.clone(), span, mood, predicates });
+        let tags = tags_of(tokens.get(range.clone()).unwrap_or_default());
+        let tokens = range.clone();
+        out.push(Clause { sentence: index, tokens, span, tags, mood, predicates });
     }
 }
 

@@ -45,14 +45,15 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
     found
 }
 
+/// Whether a clause says that the agent did something.
 fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
-    let tokens = prose.tokens(clause.tokens.clone());
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
     clause.mood == Mood::Asserted
+        && !clause.tags.any(doubt)
+        && (clause.tags.any(Tags::AGENT.or(Tags::COORDINATE)) || own(clause).next().is_some())
         && prose.language_of(clause) == Language::English
         && block.is_none_or(|b| b.kind != BlockKind::Quote)
-        && !tokens.iter().any(|t| t.has(doubt))
         && !is_agenda(prose, clause)
 }
 
@@ -176,8 +177,8 @@ fn uncalled_route(
 fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
-    let (verb, stems) =
-        TRACES.iter().find(|(verb, _)| told_verb(prose, tokens, &[verb]).is_some())?;
+    let verb = tokens.get(told_verb(prose, tokens, &TRACES.map(|(verb, _)| verb))?)?;
+    let (verb, stems) = TRACES.iter().find(|(known, _)| prose.is(verb, &[known]))?;
     let traced = facts.deeds_before(answer.turn).any(|(_, deed)| {
         let command = deed.shell.as_ref().map_or("", |work| work.command.as_str());
         let named = |stem: &&str| deed.shell.is_none() && holds(&deed.tool, stem);

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use countersign_model::{Family, Role, Tool};
 
-use crate::facts::{Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Deed, Execution, Facts, Families};
 
 /// What the catalog says of a name.
 #[derive(Debug, Clone, Copy)]
@@ -106,11 +106,10 @@ pub(crate) fn shares_topic(facts: &Facts<'_>, topic: &[String], turn: usize) -> 
     let count = facts.record().count_before(turn);
     let tools = facts.first_uses().iter().take_while(|&&at| at < count);
     tools.filter_map(|&at| facts.deed(at)).any(|(_, deed)| {
-        let mut words = words_of(&deed.tool);
-        if let Some(tool) = catalog.get(&deed.tool) {
-            words.extend(tool.description.split_whitespace().map(str::to_ascii_lowercase));
-        }
-        words.iter().any(|word| stems.iter().any(|stem| word.starts_with(stem)))
+        let named = |word: &str| stems.iter().any(|stem| word.starts_with(stem));
+        let about = catalog.get(&deed.tool).map_or("", |tool| tool.description.as_str());
+        deed.words().iter().any(|word| named(word))
+            || about.split_whitespace().any(|word| named(&word.to_ascii_lowercase()))
     })
 }
 

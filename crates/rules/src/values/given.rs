@@ -19,7 +19,7 @@ use crate::facts::Record;
 /// looked for once, for all values together.
 const NEAR: usize = 64 * 1024;
 /// So many words, and figures, are looked for one by one; for more, all are looked for together.
-const FEW: usize = 8;
+const FEW: usize = 3;
 
 /// Everything that an agent was given in a session, in order.
 #[derive(Debug)]

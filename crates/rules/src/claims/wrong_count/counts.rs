@@ -180,7 +180,7 @@ pub(super) struct Former<'t> {
 pub(super) fn former<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Former<'p>> {
     let tokens = prose.tokens(clause.tokens.clone());
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
-    if clause.mood != Mood::Asserted || tokens.iter().any(|t| t.has(doubt)) {
+    if clause.mood != Mood::Asserted || clause.tags.any(doubt) {
         return None;
     }
     let number = |at: usize| {
