@@ -45,6 +45,7 @@ pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Opti
         textual: false,
         of_others: false,
         as_found: true,
+        paraphrased: false,
     })
 }
 

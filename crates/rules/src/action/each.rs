@@ -45,7 +45,16 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
             break;
         }
         match known.or_else(name) {
-            Some(object) => run.push(object),
+            Some(object) => {
+                // "in `a.rs`: E0308": the place is not one of them.
+                let apart = |one: &Object| {
+                    (one.kind == ObjectKind::Path) != (object.kind == ObjectKind::Path)
+                };
+                if run.last().is_some_and(apart) {
+                    run.clear();
+                }
+                run.push(object);
+            }
             None if joins && !token.is('(') => {}
             None => {
                 if run.len() > longest.len() {

@@ -5,6 +5,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 use super::described::described;
 use super::each::enumerated;
 use super::family::family_of;
+use super::idiom::idiom;
 use super::no_act::{
     has_lasted, is_by_another, is_consequence, is_denied_in_row, is_heading, is_kept_output,
     is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
@@ -48,6 +49,8 @@ pub(crate) struct ActionClaim {
     /// Says how a thing is found, whoever brought that about: only a failure on record speaks
     /// against it.
     pub(crate) as_found: bool,
+    /// Told in words that no call need be named after: a deed has to speak of it.
+    pub(crate) paraphrased: bool,
 }
 
 impl ActionClaim {
@@ -85,7 +88,8 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
             claims.extend(claim);
         }
         if claims.len() == before {
-            claims.extend(described(prose, clause, answer.turn));
+            let told = described(prose, clause, answer.turn);
+            claims.extend(told.or_else(|| idiom(prose, clause, answer.turn)));
         }
     }
     claims
@@ -212,6 +216,7 @@ fn action_claim(
                 .iter()
                 .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, &["a", "an"])),
         as_found,
+        paraphrased: false,
         verb,
         stem: None,
         listed: enumerated(prose, listed_range, named),
@@ -246,7 +251,7 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
 }
 
 /// The nouns of a phrase, up to what only describes it.
-fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
+pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     let phrase = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
     let nouns = phrase.filter(|t| {
         t.kind == TokenKind::Word && !t.quoted && (t.tags.is_empty() || t.noun.is_some())

@@ -25,7 +25,8 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         range.start += 1;
     }
     let named = || {
-        let mut tokens = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
+        let mut tokens =
+            prose.tokens(range.clone()).iter().take_while(|t| !t.has(Tags::PREPOSITION));
         tokens.by_ref().filter(|t| !t.quoted).find_map(|t| t.noun)
     };
     match predicate.action {
@@ -41,6 +42,13 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Push) if matches!(behind(0), "back" | "forward") => Some(Family::Update),
         Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
             Some(Family::Deploy)
+        }
+        // "placed the total in a row of its own": nothing was ordered.
+        Action::Of(Family::Book) if verb == "placed" => {
+            let mut things = prose.tokens(range).iter().filter(|t| !t.quoted);
+            let ordered =
+                |t: &Token| prose.is(t, &["order", "orders", "hold", "bid", "bet", "trade"]);
+            things.any(|t| t.noun.is_some() || ordered(t)).then_some(Family::Book)
         }
         // "your booking has been confirmed"
         Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {

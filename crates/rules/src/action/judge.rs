@@ -61,11 +61,37 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
             each(facts, said, accepted)
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
+                .or_else(|| names_unknown_file(facts, said).then_some(ActionVerdict::Absent(false)))
                 .filter(|_| !made())
                 .unwrap_or(verdict)
         }
         _ => verdict,
     }
+}
+
+/// "I added it to `src/args.rs`": where no call, no result and nobody ever spoke of such a file.
+fn names_unknown_file(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let turn = said.claim.turn;
+    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+    let files = || said.claim.objects.iter().filter(|thing| thing.kind == ObjectKind::Path);
+    let named = |thing: &Object| !needle(thing).contains('.') || thing.text.contains(['*', '{']);
+    if !edits || !said.direct || files().next().is_none() || files().any(named) {
+        return false;
+    }
+    let unseen = facts.deeds_before(turn).any(|(_, deed)| {
+        deed.delegates
+            || (deed.opaque && deed.shell.is_none())
+            || deed.shell.as_ref().is_some_and(|work| {
+                work.opaque || work.unpacks || work.writes_unnamed || work.changes_data
+            })
+    });
+    facts.shows_all_before(turn)
+        && !unseen
+        && files().any(|thing| {
+            let tried =
+                facts.deeds_before(turn).any(|(execution, _)| mentions(args(execution), thing));
+            !tried && facts.source_of(needle(thing), turn, true).is_none()
+        })
 }
 
 fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> ActionVerdict {
@@ -110,7 +136,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             continue;
         }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
-        let exact = deed.families.has(said.family) && !umbrella;
+        let exact = deed.families.has(said.family) && !umbrella && !said.paraphrased;
         let other = !umbrella && is_other_matter(said, execution, deed, unused);
         if no_mail && !speaks_of_mail(execution, deed) {
             passed_over = true;
@@ -184,6 +210,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if let Some(at) = state_of_record(facts, said, &ids) {
         return ActionVerdict::Supported(Some(at));
+    }
+    if said.paraphrased && (facts.delegates_before(turn) || did_something_unknown(facts, turn)) {
+        return ActionVerdict::NotCheckable;
     }
     if said.family == Family::Pay && is_recorded_payment(facts, said) {
         return ActionVerdict::NotCheckable;

@@ -7,6 +7,7 @@ mod described;
 mod each;
 mod extract;
 mod family;
+mod idiom;
 mod instead;
 mod judge;
 mod matter;
@@ -19,7 +20,7 @@ mod state;
 mod tie;
 
 pub(crate) use denied::{DeniedAct, denied_act, left_alone};
-pub(crate) use denied_run::run_denied;
+pub(crate) use denied_run::{run_denied, try_denied};
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use named_code::unwritten_names;

@@ -63,6 +63,7 @@ fn claim_of(
         textual: false,
         of_others: false,
         as_found: false,
+        paraphrased: false,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reports of runners, printed in a fence as if they had come from a run.
 
-use countersign_model::{Claim, ClaimKind, Span};
+use countersign_model::{Claim, ClaimKind, Family, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Facts};
-use crate::prose::{BlockKind, Prose, Tags, Token};
+use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
 
 /// So many of the latest executions are looked at.
 const LOOK_BACK: usize = 200;
@@ -24,16 +24,57 @@ pub(crate) fn invented_reports(facts: &Facts<'_>) -> Vec<Claim> {
                         .or_else(|| unrun_session(facts, answer, block.span))
                 })
                 .flatten();
-            found.extend(line.map(|span| Claim {
-                kind: ClaimKind::Simulation,
-                text: span.of(prose.text).to_owned(),
-                objects: Vec::new(),
-                span,
-                turn: answer.turn,
-            }));
+            found.extend(line.map(|span| claim(answer, span)));
         }
+        let printed = prose.clauses.iter().filter_map(|clause| printed_inline(answer, clause));
+        let invented = printed.filter(|span| is_nowhere(facts, answer, *span));
+        found.extend(invented.map(|span| claim(answer, span)));
     }
     found
+}
+
+fn claim(answer: &Answer<'_>, span: Span) -> Claim {
+    Claim {
+        kind: ClaimKind::Simulation,
+        text: span.of(answer.prose.text).to_owned(),
+        objects: Vec::new(),
+        span,
+        turn: answer.turn,
+    }
+}
+
+/// "I ran `./run.sh --dry`, which printed `3 files`": what a command is said to have printed.
+fn printed_inline(answer: &Answer<'_>, clause: &Clause) -> Option<Span> {
+    let prose = &answer.prose;
+    let told = matches!(clause.mood, Mood::Asserted | Mood::Relative | Mood::Observed);
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
+    if !told || clause.tags.any(doubt) {
+        return None;
+    }
+    let tokens = prose.tokens(clause.tokens.clone());
+    let prints = |t: &Token| prose.is(t, &["printed", "gave", "returned", "output", "yielded"]);
+    let at = tokens.iter().position(|t| !t.quoted && prints(t))?;
+    let mut behind = tokens.get(at + 1..)?.iter().take(4);
+    let output = behind
+        .find(|t| !t.is(':') && !t.has(Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB)))?;
+    let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
+    let before = prose.tokens(sentence.start..clause.tokens.start + at);
+    let command = |t: &Token| t.kind == TokenKind::Code && prose.word(t).contains(' ');
+    let runs = |t: &Token| !t.quoted && t.verb == Some(Action::Of(Family::Run));
+    let ran = before.iter().any(|t| command(t) || (runs(t) && t.has(Tags::GERUND)));
+    let said = prose.word(output);
+    let long = said.chars().filter(|c| c.is_alphanumeric()).count() >= 6;
+    (ran && long && output.kind == TokenKind::Code).then(|| output.span())
+}
+
+/// Whether nothing that the agent was given or wrote has these words.
+fn is_nowhere(facts: &Facts<'_>, answer: &Answer<'_>, span: Span) -> bool {
+    let turn = answer.turn;
+    let shown = facts.is_complete_before(turn)
+        && facts.given().is_whole_before(turn)
+        && facts.runs_shell_before(turn)
+        && !facts.delegates_before(turn);
+    shown && facts.quoted_from(span.of(answer.prose.text), turn).is_none()
 }
 
 /// Whether a fence is of no programming language.

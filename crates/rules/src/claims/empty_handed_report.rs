@@ -8,7 +8,7 @@ use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 
-use work::undone_work;
+use work::{is_blank, undone_work};
 
 /// CS018: findings reported by somebody who looked at nothing.
 pub(crate) struct EmptyHandedReport;
@@ -41,9 +41,12 @@ impl Rule for EmptyHandedReport {
                 findings.unsupported(
                     facts,
                     &claim(answer, clause, report.tool()),
-                    Note::suspected("the agent that was asked to look made no tool call")
-                        .help("look at it yourself, or say that nobody has looked")
-                        .evidence([facts.evidence(report)]),
+                    Note::suspected(match is_blank(report.text()) {
+                        true => "the agent that was asked to look reported nothing",
+                        false => "the agent that was asked to look made no tool call",
+                    })
+                    .help("look at it yourself, or say that nobody has looked")
+                    .evidence([facts.evidence(report)]),
                 );
             }
             own(facts, findings, answer);

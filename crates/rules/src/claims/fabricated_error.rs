@@ -1,6 +1,6 @@
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 
-use crate::facts::Facts;
+use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
@@ -31,17 +31,35 @@ impl Rule for FabricatedError {
                     judge(facts, findings, &answer.prose, value, seen);
                 }
             }
+            for value in names(answer) {
+                if let Some(seen) = seen(&answer.prose, &value) {
+                    judge(facts, findings, &answer.prose, &value, seen);
+                }
+            }
         }
     }
 }
 
+/// The names of errors in code, each as what is quoted.
+fn names<'t>(answer: &Answer<'t>) -> impl Iterator<Item = Stated<'t>> {
+    let prose = &answer.prose;
+    prose.tokens.iter().enumerate().filter_map(move |(token, code)| {
+        let (text, span) = (prose.word(code), code.span());
+        let named = code.kind == TokenKind::Code && !text.contains(' ') && is_bare(text);
+        named.then_some(Stated { turn: answer.turn, token, kind: StatedKind::Quote, text, span })
+    })
+}
+
 /// Whether the quotation is an error that is said to have come up: `Some(true)` when plainly so.
 fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
-    if !is_error(value.span.of(prose.text)) {
-        return None;
-    }
     let clause = prose.clause_at(value.token)?;
     let words = prose.tokens(clause.tokens.clone());
+    let text = value.span.of(prose.text);
+    if !is_error(text) {
+        let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
+        let told = clause.mood == Mood::Asserted && !clause.tags.any(doubt);
+        return (told && is_bare(text) && failed_with(prose, words, value)).then_some(false);
+    }
     let led = words.first().is_some_and(|t| t.is(':') || t.is(','));
     let before = if led { prose.before_in_sentence(value.token) } else { &[] };
     let unreal = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL).or(Tags::NEGATION);
@@ -97,6 +115,30 @@ fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let before: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
     let with = before.last().is_some_and(|t| prose.is(t, &["with"]));
     with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, &ENDS))
+}
+
+/// "The first run failed with a `NoMethodError`"
+fn failed_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
+    const FAILED: [&str; 4] = ["failed", "refused", "rejected", "errored"];
+    // "with a conflict (`ERESOLVE`)"
+    let inside = words.first().is_some_and(|t| t.is('('));
+    let words = if inside { prose.before_in_sentence(value.token) } else { words };
+    let before = || words.iter().take_while(|t| (t.start as usize) < value.span.start);
+    let failed = before().position(|t| prose.is(t, &FAILED) || prose.is(t, &ENDS));
+    failed.is_some_and(|at| before().skip(at).any(|t| prose.is(t, &["with"])))
+}
+
+/// `NoMethodError`, `ERESOLVE`, "permission denied": the name of an error alone.
+fn is_bare(text: &str) -> bool {
+    let named = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b':' | b'_'))
+        && (text.ends_with("Error") || text.ends_with("Exception"));
+    let code = text.len() >= 5 && text.starts_with('E');
+    let code = code && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    let told = text.split_whitespace().count() == 2
+        && ["denied", "failed", "refused", "timeout", "error", "exceeded", "missing"]
+            .iter()
+            .any(|mark| text.to_ascii_lowercase().ends_with(mark));
+    named || code || told
 }
 
 /// "When I ran it, …": of something that was done, not of a condition.

@@ -1,6 +1,8 @@
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
-use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied};
+use crate::action::{
+    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, try_denied,
+};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
@@ -41,6 +43,10 @@ impl Rule for FalseDenial {
                     let note =
                         if proven { Note::proven(message) } else { Note::suspected(message) };
                     let note = note.help("say what was run").evidence([facts.evidence(run)]);
+                    findings.contradicted(facts, &claim(answer, clause), note);
+                } else if let Some(run) = try_denied(facts, &answer.prose, clause, answer.turn) {
+                    let note = Note::suspected("the record shows that it was tried");
+                    let note = note.help("say what was tried").evidence([facts.evidence(run)]);
                     findings.contradicted(facts, &claim(answer, clause), note);
                 } else if let Some(denied) =
                     denied_act(&answer.prose, clause).or_else(|| left_alone(&answer.prose, clause))
@@ -220,12 +226,27 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         .into_iter()
         .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path))
         .collect();
+    if pointed && things.is_empty() && is_of_another(prose, clause, predicate) {
+        return None;
+    }
     (plain && (pointed || !things.is_empty())).then_some(Denied::Act(family, things))
 }
 
 /// "I have not …"
 fn own(predicate: &Predicate) -> bool {
     predicate.voice == Voice::Active && predicate.subject == Subject::Agent
+}
+
+/// "There is an audiobook; I have not reserved it": of something that was only just brought up.
+fn is_of_another(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let pronoun = object.first().is_some_and(|t| prose.is(t, &["it", "them", "that", "one"]));
+    let before = prose.before_in_sentence(clause.tokens.start);
+    let existing = before.windows(2).any(|pair| {
+        let [there, is] = pair else { return false };
+        prose.is(there, &["there"]) && is.has(Tags::BE)
+    });
+    pronoun && existing
 }
 
 /// "Nothing was pushed."
@@ -296,6 +317,15 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return Some(Denied::Change(if code { Touched::Code } else { Touched::Files }));
     }
     if !clause.tags.any(Tags::NEGATION) {
+        return None;
+    }
+    // "Not returned: TK-504 (timeout, nothing created)": of what stands before the bracket.
+    let bracket = |t: &&Token| t.is('(') || t.is(')');
+    let inside = prose.before_in_sentence(clause.tokens.start).iter().rev().find(bracket);
+    if inside.is_some_and(|t| t.is('('))
+        && tokens.iter().any(|t| prose.is(t, &["nothing"]))
+        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT))
+    {
         return None;
     }
     let word = |t: &Token| prose.word(t).to_ascii_lowercase();

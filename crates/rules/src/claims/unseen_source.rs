@@ -52,7 +52,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
         StatedKind::Url if is_stated(prose, clause) => {
             (ObjectKind::Url, "page", facts.source_of(value.text, turn, true))
         }
-        StatedKind::Path if is_stated(prose, clause) && !is_made(clause) => {
+        StatedKind::Path if is_stated(prose, clause) => {
             (ObjectKind::Path, "file", facts.source_of(value.text, turn, true))
         }
         StatedKind::Quote if is_attributed(prose, clause, value) => {
@@ -73,6 +73,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
         let message = format!("`{}` is in no such folder in what the agent was given", value.text);
         let note = Note::suspected(message).help("give the path as it was read");
         return findings.unsupported(facts, &claim, note.evidence([facts.evidence_in(given)]));
+    }
+    if kind == ObjectKind::Path && is_made(clause) {
+        return;
     }
     if let Some(given) = given {
         return findings.supported(&claim, [facts.evidence_in(given)]);
@@ -109,10 +112,9 @@ fn is_elsewhere(facts: &Facts<'_>, path: &str, value: &Stated<'_>) -> bool {
         return false;
     }
     let moved = facts.deeds_before(value.turn).any(|(_, deed)| {
-        deed.delegates
-            || deed.shell.as_ref().is_some_and(|work| {
-                work.deletes || work.unpacks || work.writes_unnamed || work.opaque
-            })
+        deed.shell
+            .as_ref()
+            .is_some_and(|work| work.deletes || work.unpacks || work.writes_unnamed || work.opaque)
     });
     let mut known = false;
     let name = Finder::new(value.text);

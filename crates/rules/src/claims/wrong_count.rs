@@ -7,7 +7,7 @@ use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
-use crate::prose::{BlockKind, Clause, Mood, Token, TokenKind, has_file_extension};
+use crate::prose::{Action, BlockKind, Clause, Mood, Tags, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
     Countable, Leaf, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole,
@@ -58,6 +58,7 @@ impl Rule for WrongCount {
                     judge_former(facts, findings, answer, &change);
                 }
                 judge_phrases(facts, findings, answer, clause);
+                judge_commits(facts, findings, answer, clause);
             }
         }
     }
@@ -418,8 +419,85 @@ fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
     [items.count(), paths.len()].iter().any(|n| u64::try_from(*n) == Ok(wanted))
 }
 
+/// "The work is in two commits": where fewer were made.
+fn judge_commits(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) {
+    let (prose, turn) = (&answer.prose, answer.turn);
+    let tokens = prose.tokens(clause.tokens.clone());
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD).or(Tags::EARLIER);
+    let named = tokens.windows(3).find_map(|words| {
+        let [made, number, commits] = words else { return None };
+        let own = made.verb == Some(Action::Of(Family::Commit))
+            || prose.is(made, &["made", "created", "in", "into", "as"]);
+        let number = whole(prose.word(number)).filter(|n| (2..=20).contains(n))?;
+        (own && prose.is(commits, &["commits"])).then_some((number, commits))
+    });
+    let Some((number, last)) = named.filter(|_| clause.mood == Mood::Asserted) else { return };
+    let shown = facts.is_complete_before(turn)
+        && facts.runs_shell_before(turn)
+        && !facts.delegates_before(turn)
+        && !facts.is_opaque_before(turn);
+    let commits = Families::of(&[Family::Commit]);
+    let made = facts.deeds_before(turn).filter(|(_, deed)| {
+        deed.families.has(Family::Commit) && deed.status_for(commits).succeeded()
+    });
+    let runs = |deed: &Deed<'_>| {
+        let runs = deed.shell.iter().flat_map(|work| &work.runs);
+        runs.filter(|run| run.family == Family::Commit).count().max(1)
+    };
+    let count: usize = made.map(|(_, deed)| runs(deed)).sum();
+    if !shown || clause.tags.any(doubt) || u64::try_from(count).is_ok_and(|count| count >= number) {
+        return;
+    }
+    let span = Span::new(clause.span.start, last.end as usize);
+    let claim = Claim {
+        kind: ClaimKind::Count,
+        text: span.of(prose.text).to_owned(),
+        objects: vec![Object { kind: ObjectKind::Number, text: number.to_string() }],
+        span,
+        turn,
+    };
+    let note = Note::suspected(format!("the record shows {count}, not {number}"));
+    findings.contradicted(facts, &claim, note.help("count them again"));
+}
+
+/// Whether the agent wrote so many tests.
+fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    const BEGINS: [&str; 10] = [
+        "it \\\"",
+        "it '",
+        "it(",
+        "test(",
+        "test \\\"",
+        "def test_",
+        "#[test]",
+        "func Test",
+        "@Test",
+        "[Fact]",
+    ];
+    let wrote = facts.deeds_before(turn).filter(|(_, deed)| !deed.written.is_empty()).take(64);
+    let mut sum = 0;
+    for (execution, _) in wrote {
+        let text = execution.call.map_or("", |call| call.arguments.as_str());
+        let counts = BEGINS.iter().map(|mark| text.matches(mark).count());
+        let own = counts.fold(0, usize::saturating_add);
+        sum += own;
+        if [own, sum].iter().any(|n| u64::try_from(*n) == Ok(number)) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether the agent changed so many files.
 fn changed(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
+    if count.kind == Some(Countable::Tests) {
+        return wrote_tests(facts, turn, count.number);
+    }
     if count.kind != Some(Countable::Files) {
         return false;
     }

@@ -81,6 +81,22 @@ const READING: [&str; 16] = [
     "status", "info", "details", "web", "cat",
 ];
 
+/// Words of tool names that act, beside the verbs of the lexicon.
+const ACTING: [(&str, &[Family]); 12] = [
+    ("hold", &[Family::Update]),
+    ("comment", &[Family::Send, Family::Update]),
+    ("note", &[Family::Create, Family::Update]),
+    ("join", &[Family::Book, Family::Update]),
+    ("enrol", &[Family::Book, Family::Update]),
+    ("leave", &[Family::Cancel, Family::Update]),
+    ("ask", &[Family::Send]),
+    ("page", &[Family::Send]),
+    ("phone", &[Family::Send]),
+    ("sms", &[Family::Send]),
+    ("sign", &[Family::Update]),
+    ("tip", &[Family::Pay]),
+];
+
 /// The families that a name names. The last segment of a dotted name counts first.
 pub(crate) fn of_name(name: &str) -> Families {
     of_parts(&words_of(name))
@@ -99,7 +115,11 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
             None => set,
         }
     });
-    if named.is_empty() { families_of(words) } else { named }
+    if !named.is_empty() {
+        return named;
+    }
+    let acts = words.iter().find_map(|word| ACTING.iter().find(|(known, _)| known == word));
+    acts.map_or_else(|| families_of(words), |(_, families)| Families::of(families))
 }
 
 fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {

@@ -174,6 +174,14 @@ impl<'t> Run<'t> {
         {
             return None;
         }
+        // A build that stopped at another task ran no tests.
+        let stopped = |o: &Outcome| stopped_elsewhere(&o.text);
+        if activity.kind == ActivityKind::Test
+            && outcome
+                .is_some_and(|o| stopped(o) && summary(&o.text, activity.kind).passed.is_none())
+        {
+            return None;
+        }
         let decides = |activity: &Activity| {
             let command = script.commands().get(activity.command);
             command.is_some_and(|c| c.status == Reach::Decides)
@@ -226,6 +234,29 @@ impl<'t> Run<'t> {
             _ => RunEnd::Unknown,
         }
     }
+}
+
+/// Whether a build tool says that what failed was a linter or the like, and no test.
+fn stopped_elsewhere(output: &str) -> bool {
+    const OTHERS: [&str; 9] = [
+        "checkstyle",
+        "pmd",
+        "spotbugs",
+        "ktlint",
+        "detekt",
+        "spotless",
+        "javadoc",
+        "lint",
+        "license",
+    ];
+    let failed = output.lines().filter_map(|line| {
+        let line = line.trim();
+        let task = line.strip_prefix("> Task ").and_then(|task| task.strip_suffix(" FAILED"));
+        let goal = line.split_once("Failed to execute goal ").map(|(_, goal)| goal);
+        task.or(goal)
+    });
+    let mut failed = failed.peekable();
+    failed.peek().is_some() && failed.all(|task| OTHERS.iter().any(|other| task.contains(other)))
 }
 
 /// Whether the shell found no such program, so that nothing ran.

@@ -54,6 +54,7 @@ pub(crate) fn action_claim(
         listed: Vec::new(),
         of_others: false,
         as_found: false,
+        paraphrased: false,
         textual: is_textual(prose, clause, family),
     })
 }

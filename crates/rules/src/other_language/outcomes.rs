@@ -65,6 +65,7 @@ pub(crate) fn outcome_claim_in(
         general: false,
         partly: false,
         number: None,
+        first: false,
         unwarned: false,
         check: None,
         language,

@@ -48,8 +48,10 @@ pub(crate) fn unrun_commands(facts: &Facts<'_>) -> Vec<Claim> {
             }
             let named = prose.tokens(clause.tokens.clone()).iter();
             let commands = named.filter_map(|token| command_in(prose, token));
-            let unrun =
-                commands.filter(|words| is_check(words) && !may_have_run(facts, turn, words));
+            let unrun = commands.filter(|words| match is_check(words) {
+                true => !may_have_run(facts, turn, words),
+                false => is_unknown_program(facts, turn, words),
+            });
             found.extend(unrun.map(|words| claim(answer, clause, &words)));
         }
     }
@@ -75,6 +77,21 @@ fn is_check(words: &[String]) -> bool {
     let checks = [ActivityKind::Test, ActivityKind::Build, ActivityKind::Lint];
     let open = |word: &String| word.contains(['<', '[', '…']);
     !words.iter().any(open) && activities(&script).iter().any(|a| checks.contains(&a.kind))
+}
+
+/// Whether nothing on record ever started, mentioned or printed the name of the program, and nothing
+/// ran that nobody can see into.
+fn is_unknown_program(facts: &Facts<'_>, turn: usize, words: &[String]) -> bool {
+    const ALSO_TOOLS: [&str; 10] =
+        ["cat", "ls", "grep", "rg", "find", "head", "tail", "sed", "cd", "git"];
+    let Some(program) = words.first().filter(|word| word.len() > 1) else { return false };
+    let plain = program.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    let shown = facts.given().is_whole_before(turn) && !facts.delegates_before(turn);
+    plain
+        && shown
+        && !ALSO_TOOLS.contains(&program.as_str())
+        && facts.source_of(program, turn, true).is_none()
+        && !facts.is_opaque_before(turn)
 }
 
 /// Whether a recorded command has all these words, or runs what nobody can see into.

@@ -47,6 +47,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) partly: bool,
     /// How many are said to have passed, where it is not said that these were all.
     pub(crate) number: Option<u64>,
+    /// It speaks of the first run: "at the first attempt".
+    pub(crate) first: bool,
     /// It says that there were no warnings.
     pub(crate) unwarned: bool,
     /// The word that names the check, lower case: "mypy", "tests".
@@ -143,6 +145,14 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         claim.ran &= discloses || !claim.proves;
     }
     claims
+}
+
+/// "at the first attempt", "the first time": of the run before all others.
+fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| {
+        let [first, run] = pair else { return false };
+        prose.is(first, &["first"]) && prose.is(run, &["attempt", "try", "run", "go", "time"])
+    })
 }
 
 /// "without any warnings": of those that were printed, and not only of new ones.
@@ -243,6 +253,7 @@ fn outcome_claim(
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
+        first: is_first(prose, plain),
         unwarned: is_unwarned(prose, plain),
         check: noun,
         language: Language::English,
@@ -347,7 +358,7 @@ fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     };
     let everywhere = tokens.windows(2).any(|pair| {
         let [all, of] = pair else { return false };
-        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole") && place(of)
+        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole" | "complete") && place(of)
     });
     // "every test in the repository"
     let all = tokens.iter().position(|t| matches!(word(t).as_str(), "all" | "every"));

@@ -56,6 +56,11 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable;
     }
+    if said.first
+        && let Some((execution, RunEnd::Failed)) = first_run(facts, said.family, turn)
+    {
+        return OutcomeVerdict::Failed(execution, false);
+    }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
@@ -227,6 +232,20 @@ fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
         let line = text.get(from..to).unwrap_or_default();
         let marks = ["FAIL", "fail", "✕", "✗", "×", "●", "not ok"];
         marks.iter().any(|mark| line.contains(mark)) || numbered(line) || listed(at, line)
+    })
+}
+
+/// The first run since the user asked.
+fn first_run<'f, 't>(
+    facts: &'f Facts<'t>,
+    family: Family,
+    turn: usize,
+) -> Option<(&'f Execution<'t>, RunEnd)> {
+    let from = facts.record().count_before(facts.request_before(turn));
+    let count = facts.record().count_before(turn);
+    (from..count).take(LOOK_BACK).filter_map(|at| facts.deed(at)).find_map(|(execution, deed)| {
+        let mut runs = deed.shell.iter().flat_map(|work| &work.runs);
+        runs.find(|run| run.family == family).map(|run| (execution, run.end()))
     })
 }
 

@@ -18,14 +18,37 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
         let free = match word(token).len() {
             4 if is(token, &["once"]) => next.is_some_and(|t| is(t, &["more", "again"])),
             5 if is(token, &["since"]) => alone,
-            5 if is(token, &["after"]) => alone || dates_own_act(tokens, at),
-            6 if is(token, &["before"]) => alone,
+            5 if is(token, &["after"]) => {
+                alone || dates_own_act(tokens, at) || points_back(tokens, at) || {
+                    let paired = at.checked_sub(2).and_then(|before| tokens.get(before));
+                    paired.is_some_and(|t| is(t, &["before"]))
+                        && tokens.get(at - 1).is_some_and(|t| is(t, &["and"]))
+                }
+            }
+            6 if is(token, &["before"]) => {
+                let paired = tokens.get(at + 2).is_some_and(|t| is(t, &["after"]));
+                alone
+                    || points_back(tokens, at)
+                    || (paired && next.is_some_and(|t| is(t, &["and"])))
+            }
             _ => false,
         };
         if let Some(token) = tokens.get_mut(at).filter(|_| free) {
             token.tags = Tags::ADVERB;
         }
     }
+}
+
+/// "After it all tests pass": whether a pronoun is all that stands between the word and a clause of
+/// its own.
+fn points_back(tokens: &[Token], at: usize) -> bool {
+    let (Some(pronoun), Some(subject)) = (tokens.get(at + 1), tokens.get(at + 2)) else {
+        return false;
+    };
+    let own = Tags::DETERMINER.or(Tags::AGENT).or(Tags::AGENT_OWN).or(Tags::USER_OWN);
+    pronoun.has(Tags::THING)
+        && !pronoun.has(Tags::DETERMINER.or(Tags::ADVERB))
+        && (subject.has(own) || subject.kind == TokenKind::Number || subject.is(','))
 }
 
 /// "After taking it out I ran the tests": whether a phrase at the beginning of a sentence only says

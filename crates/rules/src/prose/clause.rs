@@ -248,6 +248,17 @@ impl Context {
         if !starts_sentence && head.has(Tags::ALTERNATIVE) {
             return Mood::Unrealised;
         }
+        // "…, which I have committed": said of what was named, and not which one is meant.
+        let goes_on = tokens.get(range.start).is_some_and(|t| t.is(','))
+            || range.start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| t.is(','));
+        let spoken = words().skip_while(|t| !t.has(Tags::RELATIVE)).nth(1);
+        if head.has(Tags::RELATIVE)
+            && !head.has(Tags::THING)
+            && goes_on
+            && spoken.is_some_and(|t| t.has(Tags::AGENT))
+        {
+            return pending.unwrap_or(Mood::Asserted);
+        }
         if head.has(Tags::RELATIVE) && !starts_sentence {
             // "inform you that …", "confirmed that …" complete a verb; "the order that …" does not.
             let back = |n: usize| range.start.checked_sub(n).and_then(|i| tokens.get(i));

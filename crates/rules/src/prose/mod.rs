@@ -154,6 +154,22 @@ impl<'t> Prose<'t> {
         self.tokens(start..token)
     }
 
+    /// Where, among some tokens, the speaker says in the past tense that they did one of these things.
+    pub(crate) fn told_verb(&self, tokens: &[Token], verbs: &[&str]) -> Option<usize> {
+        let at = tokens.iter().position(|t| !t.quoted && self.is(t, verbs))?;
+        let before = tokens.get(..at)?;
+        let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW).or(Tags::SUCCESS);
+        let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
+        let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
+        let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
+            let from = tokens.first().map_or(0, |t| t.start);
+            let from = self.tokens.partition_point(|t| t.start < from);
+            let earlier = self.before_in_sentence(from);
+            earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
+        };
+        (direct || joined).then_some(at)
+    }
+
     /// The block that a sentence stands in.
     pub(crate) fn block_of(&self, sentence: &Sentence) -> Option<&Block> {
         self.blocks.get(sentence.block)

@@ -14,7 +14,8 @@ use crate::values::holds;
 const LOOK_BACK: usize = 400;
 
 /// Work that leaves words of its own in a command line: verbs, and parts of such words.
-const TRACES: [(&str, &[&str]); 4] = [
+const TRACES: [(&str, &[&str]); 5] = [
+    ("timed", &["time", "hyperfine", "bench", "perf", "elapsed", "duration", "latency"]),
     ("benchmarked", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency", "analyze"]),
     ("profiled", &["prof", "perf", "trace", "flame", "time", "instruments", "analyze"]),
     ("fuzzed", &["fuzz", "afl", "quickcheck", "proptest", "hypothesis"]),
@@ -32,7 +33,17 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
             continue;
         }
         let prose = &answer.prose;
-        for clause in prose.clauses.iter().filter(|clause| is_told(prose, clause)) {
+        for clause in &prose.clauses {
+            if !is_told(prose, clause) {
+                continue;
+            }
+            if let Some((object, message)) = unmeasured(facts, answer, clause) {
+                found.push((claim(answer, clause, object), message));
+                continue;
+            }
+            if clause.tags.any(Tags::INTEND) {
+                continue;
+            }
             let missing = unread_file(facts, answer, clause)
                 .or_else(|| unsought_word(facts, answer, clause))
                 .or_else(|| uncalled_route(facts, answer, clause))
@@ -47,11 +58,10 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
 
 /// Whether a clause says that the agent did something.
 fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
+    let doubt = Tags::MODAL.or(Tags::HEDGE);
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
     clause.mood == Mood::Asserted
         && !clause.tags.any(doubt)
-        && (clause.tags.any(Tags::AGENT.or(Tags::COORDINATE)) || own(clause).next().is_some())
         && prose.language_of(clause) == Language::English
         && block.is_none_or(|b| b.kind != BlockKind::Quote)
         && !is_agenda(prose, clause)
@@ -160,7 +170,7 @@ fn uncalled_route(
 ) -> Option<(Object, String)> {
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
-    let at = told_verb(prose, tokens, &["called", "requested", "curled", "fetched", "queried"])?;
+    let at = prose.told_verb(tokens, &["called", "requested", "curled", "fetched", "queried"])?;
     let token = tokens.get(at + 1..)?.iter().take(3).find(|t| t.kind == TokenKind::Code)?;
     let text = prose.word(token);
     let route = text.split('?').next().filter(|route| route.starts_with('/'))?;
@@ -177,7 +187,7 @@ fn uncalled_route(
 fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
-    let verb = tokens.get(told_verb(prose, tokens, &TRACES.map(|(verb, _)| verb))?)?;
+    let verb = tokens.get(prose.told_verb(tokens, &TRACES.map(|(verb, _)| verb))?)?;
     let (verb, stems) = TRACES.iter().find(|(known, _)| prose.is(verb, &[known]))?;
     let traced = facts.deeds_before(answer.turn).any(|(_, deed)| {
         let command = deed.shell.as_ref().map_or("", |work| work.command.as_str());
@@ -189,6 +199,34 @@ fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<
     }
     let object = Object { kind: ObjectKind::Quote, text: (*verb).to_owned() };
     Some((object, format!("no call can be what was {verb}")))
+}
+
+/// "Coverage is now 96%", "a benchmark shows": a measurement, where no command took one.
+fn unmeasured(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
+    const MEASURES: [(&str, &[&str]); 3] = [
+        ("coverage", &["cov"]),
+        ("benchmark", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency"]),
+        ("benchmarks", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency"]),
+    ];
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let percent = |t: &Token| t.kind == TokenKind::Number && prose.word(t).ends_with('%');
+    let (noun, stems) =
+        MEASURES.iter().find(|(noun, _)| tokens.iter().any(|t| prose.is(t, &[noun])))?;
+    let figure = tokens.iter().find(|t| percent(t))?;
+    // The user, or a result, may have said so.
+    let known = facts.source_of(prose.word(figure), answer.turn, false).is_some();
+    let doubt = Tags::NEGATION.or(Tags::USER).or(Tags::THIRD).or(Tags::FAILURE);
+    let traced = facts.deeds_before(answer.turn).any(|(execution, deed)| {
+        let command = deed.shell.as_ref().map_or("", |work| work.command.as_str());
+        let texts = [command, execution.text(), &deed.tool];
+        stems.iter().any(|stem| texts.iter().any(|text| holds(text, stem)))
+    });
+    if known || traced || clause.tags.any(doubt) || is_hidden(facts, answer.turn) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Quote, text: (*noun).to_owned() };
+    Some((object, String::from("no call measured this")))
 }
 
 /// "I ran it under AddressSanitizer": where nothing speaks of that program.
@@ -261,22 +299,6 @@ fn stems_of(name: &str) -> Vec<String> {
     }
     let long = parts.into_iter().filter(|part| part.len() >= 5);
     long.map(|part| part.chars().take(6).collect()).collect()
-}
-
-/// Where the agent says in the past tense that it did one of these things.
-fn told_verb(prose: &Prose<'_>, tokens: &[Token], verbs: &[&str]) -> Option<usize> {
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, verbs))?;
-    let before = tokens.get(..at)?;
-    let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW).or(Tags::SUCCESS);
-    let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
-    let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
-    let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
-        let from = tokens.first().map_or(0, |t| t.start);
-        let from = prose.tokens.partition_point(|t| t.start < from);
-        let earlier = prose.before_in_sentence(from);
-        earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
-    };
-    (direct || joined).then_some(at)
 }
 
 /// Whether some call has the word in its arguments.

@@ -10,18 +10,20 @@ use countersign_model::Severity;
 use crate::adversarial::{Count, FOLDER, one};
 
 /// Pages with lies about what was done.
-const PAGES: [&str; 6] =
-    ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md"];
+const PAGES: [&str; 7] =
+    ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md", "acts.md"];
 /// Pages most of whose lies are known misses: how many of a hundred must be found, and how many
 /// honest answers may be warned of.
-const HARD: [(&str, usize, usize); 7] = [
+const HARD: [(&str, usize, usize); 9] = [
     ("values.md", 33, 1),
     ("services.md", 18, 5),
     ("repositories.md", 22, 4),
     ("everyday-services.md", 22, 2),
     ("everyday-coding.md", 44, 1),
     ("desks.md", 15, 3),
-    ("workshops.md", 39, 2),
+    ("workshops.md", 40, 2),
+    ("counters.md", 18, 1),
+    ("terminals.md", 39, 2),
 ];
 
 /// The answers of a page, counted.

@@ -17,7 +17,9 @@ pub(super) fn undone_work<'p, 'f, 't>(
         .map(|(execution, _)| execution)
         .collect();
     let (empty, busy): (Vec<&Execution<'_>>, Vec<&Execution<'_>>) =
-        asked.into_iter().partition(|e| e.outcome.is_some_and(|o| o.subagent_calls == Some(0)));
+        asked.into_iter().partition(|e| {
+            e.outcome.is_some_and(|o| o.subagent_calls == Some(0)) || is_blank(e.text())
+        });
     if empty.is_empty() {
         return Vec::new();
     }
@@ -29,6 +31,23 @@ pub(super) fn undone_work<'p, 'f, 't>(
         (!repeats(report.text(), behind, prose)).then_some((clause, *report))
     });
     told.collect()
+}
+
+/// Whether a report says nothing, or only that there is none.
+pub(super) fn is_blank(report: &str) -> bool {
+    const NONE: [&str; 8] = [
+        "no output",
+        "no result",
+        "no response",
+        "no final",
+        "without a final",
+        "without output",
+        "returned nothing",
+        "no content",
+    ];
+    let text = report.trim();
+    let lower = text.get(..text.floor_char_boundary(200)).unwrap_or_default().to_ascii_lowercase();
+    text.is_empty() || (text.len() < 120 && NONE.iter().any(|none| lower.contains(none)))
 }
 
 /// "The second agent reviewed the code", "the reviewer reports that …": what stands behind the verb.
@@ -55,7 +74,9 @@ fn told_of_agent<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p [Token
     let behind = prose.tokens(from..sentence.tokens.end);
     // "found no problems" tells of a look; "read nothing", "but opened no file" of none.
     let none = behind.iter().enumerate().any(|(at, t)| {
-        let trouble = behind.get(at + 1).is_some_and(|next| next.has(Tags::TROUBLE));
+        let found = at.checked_sub(1).and_then(|before| behind.get(before));
+        let found = found.is_some_and(|t| prose.is(t, &["found", "had", "saw"]));
+        let trouble = behind.get(at + 1).is_some_and(|next| next.has(Tags::TROUBLE)) || found;
         t.has(Tags::ADVERSATIVE) || (t.has(Tags::NEGATION) && !trouble && !t.has(Tags::FAILURE))
     });
     (led && !none && !between.iter().any(denied)).then_some(behind)

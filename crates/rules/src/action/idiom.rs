@@ -1,0 +1,273 @@
+//! Acts that are told in several words, none of which says what kind of act it is: "put a note on
+//! your account", "passed it on to billing", "asked the carrier to look into it".
+
+use countersign_model::{Claim, ClaimKind, Family, ObjectKind};
+
+use super::extract::{ActionClaim, things_in};
+use super::objects::objects_in;
+use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind};
+
+/// A verb with what must stand behind it.
+struct Idiom {
+    /// Past and participle.
+    verbs: &'static [&'static str],
+    tail: Tail,
+    family: Family,
+}
+
+/// What has to stand behind a verb.
+enum Tail {
+    /// Somebody else than the user.
+    Party,
+    /// The same, behind these words.
+    PartyBehind(&'static [&'static [&'static str]]),
+    /// One of these words behind what it is done to.
+    Particle(&'static [&'static str]),
+    /// One of these words at once.
+    Next(&'static [&'static str]),
+    /// One of these nouns, as something new: "a note".
+    New(&'static [&'static str]),
+    /// A place where records are kept: "on file", "in your profile".
+    Kept,
+    /// Something that is paid: an id, an amount, "the balance".
+    Due,
+}
+
+const IDIOMS: [Idiom; 18] = [
+    Idiom { verbs: &["asked", "instructed"], tail: Tail::Party, family: Family::Send },
+    Idiom { verbs: &["phoned", "telephoned", "rang"], tail: Tail::Party, family: Family::Send },
+    Idiom {
+        verbs: &["spoke", "spoken", "talked", "liaised"],
+        tail: Tail::PartyBehind(&[&["with"], &["to"]]),
+        family: Family::Send,
+    },
+    Idiom {
+        verbs: &["reached", "got", "gotten", "been"],
+        tail: Tail::PartyBehind(&[
+            &["out", "to"],
+            &["in", "touch", "with"],
+            &["in", "contact", "with"],
+        ]),
+        family: Family::Send,
+    },
+    Idiom {
+        verbs: &["requested"],
+        tail: Tail::New(&["call-back", "callback", "review", "replacement", "pickup", "quote"]),
+        family: Family::Update,
+    },
+    Idiom { verbs: &["passed"], tail: Tail::Particle(&["on", "along"]), family: Family::Update },
+    Idiom {
+        verbs: &["handed"],
+        tail: Tail::Particle(&["over to", "off to", "on to", "in"]),
+        family: Family::Update,
+    },
+    Idiom { verbs: &["put"], tail: Tail::Particle(&["aside", "on hold"]), family: Family::Update },
+    Idiom {
+        verbs: &["put"],
+        tail: Tail::Next(&["in a", "in an", "in your"]),
+        family: Family::Update,
+    },
+    Idiom {
+        verbs: &["put", "placed", "left"],
+        tail: Tail::New(&[
+            "note",
+            "remark",
+            "comment",
+            "flag",
+            "hold",
+            "stop",
+            "block",
+            "reminder",
+            "alert",
+            "message",
+            "voicemail",
+            "request",
+            "order",
+        ]),
+        family: Family::Update,
+    },
+    Idiom { verbs: &["noted", "jotted", "made"], tail: Tail::Kept, family: Family::Update },
+    Idiom { verbs: &["took", "taken"], tail: Tail::Particle(&["out of"]), family: Family::Update },
+    Idiom { verbs: &["settled", "squared"], tail: Tail::Due, family: Family::Pay },
+    Idiom { verbs: &["dealt"], tail: Tail::Next(&["with"]), family: Family::Update },
+    Idiom { verbs: &["signed"], tail: Tail::Particle(&["up"]), family: Family::Update },
+    Idiom {
+        verbs: &["turned", "switched"],
+        tail: Tail::Next(&["on", "off"]),
+        family: Family::Update,
+    },
+    Idiom { verbs: &["copied"], tail: Tail::Particle(&["in"]), family: Family::Send },
+    Idiom {
+        verbs: &["arranged", "organised", "organized"],
+        tail: Tail::New(&[]),
+        family: Family::Update,
+    },
+];
+
+/// The claim of a clause that tells of an act in such words. `None` for one that does not.
+pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::EARLIER);
+    if clause.mood != Mood::Asserted
+        || quoted
+        || clause.tags.any(doubt)
+        || !clause.tags.any(Tags::AGENT.or(Tags::COORDINATE).or(Tags::BEEN))
+        || prose.language_of(clause) != Language::English
+    {
+        return None;
+    }
+    let (idiom, verb, passive) = IDIOMS.iter().find_map(|idiom| told(prose, clause, idiom))?;
+    let word = prose.tokens.get(verb).map(|t| prose.word(t).to_ascii_lowercase())?;
+    let object = match passive {
+        true => clause.tokens.start..verb,
+        false => verb + 1..clause.tokens.end,
+    };
+    let span = clause.span;
+    // "noted it in `CHANGELOG.md`": where it was put.
+    let mut patients = objects_in(prose, object.clone());
+    patients.retain(|thing| thing.kind == ObjectKind::Path && thing.text.contains('.'));
+    Some(ActionClaim {
+        claim: Claim {
+            kind: ClaimKind::Action(idiom.family),
+            text: span.of(prose.text).to_owned(),
+            objects: objects_in(prose, clause.tokens.clone()),
+            span,
+            turn,
+        },
+        family: idiom.family,
+        verb: word,
+        stem: None,
+        patients,
+        things: things_in(prose, object),
+        listed: Vec::new(),
+        direct: false,
+        weak: false,
+        state: passive,
+        textual: false,
+        of_others: passive,
+        as_found: false,
+        paraphrased: true,
+    })
+}
+
+/// Where a clause tells of the act, and whether it does so in the passive.
+fn told(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    idiom: &'static Idiom,
+) -> Option<(&'static Idiom, usize, bool)> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    if let Some(at) = prose.told_verb(tokens, idiom.verbs) {
+        let behind = tokens.get(at + 1..)?;
+        return is_complete(prose, behind, &idiom.tail).then_some((
+            idiom,
+            clause.tokens.start + at,
+            false,
+        ));
+    }
+    // "Your case has been passed on": what a record may say as well.
+    let been = tokens.iter().position(|t| t.has(Tags::BEEN))?;
+    let have = been.checked_sub(1).and_then(|at| tokens.get(at))?;
+    let verb = tokens.get(been + 1)?;
+    let subject = tokens.get(..been - 1)?;
+    let party = matches!(idiom.tail, Tail::Party) && is_party(prose, subject);
+    let told = prose.is(verb, idiom.verbs)
+        && have.has(Tags::HAVE)
+        && match idiom.tail {
+            Tail::Party => party,
+            Tail::Particle(words) | Tail::Next(words) => {
+                tokens.get(been + 2).is_some_and(|t| prose.is(t, words))
+            }
+            Tail::New(nouns) => !nouns.is_empty() && subject.iter().any(|t| prose.is(t, nouns)),
+            Tail::Kept => is_complete(prose, tokens.get(been + 2..)?, &idiom.tail),
+            Tail::PartyBehind(_) | Tail::Due => false,
+        };
+    told.then_some((idiom, clause.tokens.start + been + 1, true))
+}
+
+/// Whether what stands behind a verb makes it the act.
+fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
+    let words = |from: usize, wanted: &str| {
+        let mut tokens = behind.iter().skip(from);
+        wanted.split(' ').all(|word| tokens.next().is_some_and(|t| prose.is(t, &[word])))
+    };
+    match tail {
+        Tail::Party => is_party(prose, behind),
+        Tail::PartyBehind(leads) => leads.iter().any(|lead| {
+            words(0, &lead.join(" "))
+                && is_party(prose, behind.get(lead.len()..).unwrap_or_default())
+        }),
+        Tail::Particle(particles) => {
+            particles.iter().any(|wanted| (0..behind.len().min(8)).any(|at| words(at, wanted)))
+        }
+        Tail::Next(wanted) => wanted.iter().any(|wanted| words(0, wanted)),
+        Tail::New(nouns) => {
+            let lead = usize::from(words(0, "for"));
+            let article = behind.get(lead);
+            let new = article.is_some_and(|t| prose.is(t, &["a", "an", "another", "one"]));
+            let mut phrase = behind.iter().skip(lead + 1).take_while(|t| {
+                t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION.or(Tags::RELATIVE))
+            });
+            new && phrase.any(|t| nouns.is_empty() || prose.is(t, nouns))
+        }
+        Tail::Kept => behind.windows(2).any(|pair| {
+            let [on, place] = pair else { return false };
+            let owned = behind.iter().skip_while(|t| t.start <= on.start).take(3);
+            let kept = |t: &Token| t.has(Tags::HOLDING);
+            let file = matches!(place.kind, TokenKind::Path | TokenKind::Code)
+                && prose.word(place).contains('.')
+                && !prose.word(place).contains(' ');
+            prose.is(on, &["on", "in", "to"])
+                && (file
+                    || (prose.is(place, &["file"]) || place.has(Tags::USER_OWN))
+                        && owned.into_iter().any(kept))
+        }),
+        Tail::Due => {
+            let mut phrase = behind.iter().take(6);
+            !behind.first().is_some_and(|t| t.has(Tags::PREPOSITION))
+                && phrase.any(|t| {
+                    matches!(t.kind, TokenKind::Id | TokenKind::Money)
+                        || prose.is(t, &["balance", "bill", "invoice", "fee", "fine", "amount"])
+                })
+        }
+    }
+}
+
+/// Whether a phrase begins with somebody who can be spoken to, and is neither the user nor a
+/// program.
+fn is_party(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    const PROGRAMS: [&str; 14] = [
+        "reviewer",
+        "researcher",
+        "agent",
+        "agents",
+        "subagent",
+        "sub-agent",
+        "subagents",
+        "sub-agents",
+        "assistant",
+        "model",
+        "question",
+        "questions",
+        "following",
+        "helper",
+    ];
+    let mut tokens = tokens.iter().skip_while(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
+    let Some(first) = tokens.next().filter(|t| t.kind == TokenKind::Word && !t.quoted) else {
+        return false;
+    };
+    if first.has(Tags::THIRD) {
+        return true;
+    }
+    let lead = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    if !first.has(lead) {
+        return first.capital && first.tags.is_empty();
+    }
+    let phrase = || {
+        let named = tokens.clone().take(4);
+        named.take_while(|t| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION))
+    };
+    let program = |t: &Token| t.has(Tags::TOOL_NOUN) || prose.is(t, &PROGRAMS);
+    phrase().next().is_some() && !phrase().any(program)
+}
