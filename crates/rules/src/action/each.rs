@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use countersign_model::{Object, ObjectKind};
 
+use super::called::described;
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::{mentions, objects_in};
@@ -118,7 +119,12 @@ pub(super) fn each(
         let of: Vec<usize> = things
             .iter()
             .enumerate()
-            .filter_map(|(at, thing)| speaks_of(execution, deed, thing).then_some(at))
+            .filter_map(|(at, thing)| {
+                let named = || described(facts, execution).contains(&thing.text);
+                let spoken = speaks_of(execution, deed, thing)
+                    || (thing.kind == ObjectKind::Name && named());
+                spoken.then_some(at)
+            })
             .collect();
         let worked = deed.status_for(accepted).succeeded();
         single |= worked && of.len() == 1;

@@ -299,18 +299,21 @@ fn stands(
     // "Your address is saved": of things in code the same words say how they work.
     let own = prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
     let made = own && matches!(family, Family::Create | Family::Update | Family::Delete);
-    let acts = made || came_by_act(prose, predicate, family);
+    let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
+    // "LR-705 is approved": of one thing, of which a call may have failed.
+    let head = subject().take_while(|t| !t.has(Tags::PREPOSITION)).filter(|t| is_word(t)).last();
+    let one = head.is_some_and(|t| t.kind == TokenKind::Id || is_proper(prose, t));
+    let acts = made || one || came_by_act(prose, predicate, family);
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
         return None;
     }
-    let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
     let object = prose.tokens(predicate.object_tokens.clone());
     // "each row is committed", "the change is committed every time": what happens as a rule.
     let rule = ["each", "every", "any", "whenever", "separately", "individually", "automatically"];
     if subject().chain(object).any(|t| !t.quoted && prose.is(t, &rule)) {
         return None;
     }
-    let one = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
+    let told = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
     let numbered = |t: &Token| {
         matches!(
             t.kind,
@@ -325,11 +328,21 @@ fn stands(
     let changes = committed
         && subject().any(|t| prose.is(t, &["changes", "fixes", "updates", "edits"]))
         && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
-    let particular = changes || subject().any(|t| t.has(one) || numbered(t));
+    let particular = changes || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
     let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
     let conditional = beside.any(|c| c.mood != Mood::Asserted);
     (particular && !conditional).then_some(Told::State)
+}
+
+/// A word with a capital that nobody knows: a name.
+fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
+    token.kind == TokenKind::Word
+        && token.capital
+        && !token.quoted
+        && token.tags.is_empty()
+        && token.noun.is_none()
+        && prose.word(token).len() > 2
 }
 
 /// "The change is committed": a state that nothing but an act of this kind brings about.

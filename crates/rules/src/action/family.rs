@@ -34,6 +34,14 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
             Some(Family::Send)
         }
+        // "published on 5433": a port.
+        Action::Of(Family::Deploy)
+            if verb == "published"
+                && matches!(behind(0), "on" | "at")
+                && object.get(1).is_some_and(|t| t.kind == TokenKind::Number) =>
+        {
+            None
+        }
         // "Your old slot has been released": given back, and nothing published.
         Action::Of(Family::Deploy) if verb == "released" && !is_published(prose, predicate) => {
             Some(Family::Update)
@@ -62,6 +70,12 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Update) if verb == "merged" && merges_branch(prose, predicate) => {
             Some(Family::Commit)
         }
+        // "The push was rejected": by somebody else.
+        Action::Of(Family::Update) if verb == "rejected" && predicate.voice != Voice::Active => {
+            None
+        }
+        // "The hotel is booked out": there is no room.
+        Action::Of(Family::Book) if !active && matches!(behind(0), "out" | "up" | "solid") => None,
         Action::Of(Family::Update) if is_all_set(prose, predicate) => named(),
         // "Commit created": a commit, and no making of some other thing.
         Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
@@ -83,7 +97,7 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Generic if predicate.came_about && verb == "active" => {
             predicate.emphatic.then_some(Family::Update)
         }
-        Action::Generic => named().or(cares.then_some(Family::Update)),
+        Action::Generic => named().or((cares || verb == "approved").then_some(Family::Update)),
         Action::Any => named().or(Some(Family::Update)),
     }
 }

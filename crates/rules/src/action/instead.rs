@@ -1,6 +1,7 @@
 //! A call that worked beside one that failed, where the claim speaks of what the failed one was
 //! for.
 
+use super::called::described;
 use super::extract::ActionClaim;
 use super::judge::args;
 use crate::facts::{Deed, Execution, Facts, Families};
@@ -55,11 +56,20 @@ pub(super) fn failed_instead(
             return named(deed) && !others().any(|(_, _, other)| named(other));
         }
         let peers: Vec<&Execution<'_>> = peers.map(|(_, execution, _)| *execution).collect();
-        let here = |detail: usize| details.has(detail, args(execution));
-        let there = |detail: usize| {
-            peers.iter().any(|e| details.has(detail, args(e)) || details.has(detail, e.text()))
+        // What the ids stand for counts as asked.
+        let own = described(facts, execution);
+        let others: Vec<String> = peers.iter().map(|e| described(facts, e)).collect();
+        let here = |detail: usize| {
+            details.has(detail, args(execution))
+                || (details.is_particular(detail) && details.has(detail, &own))
         };
-        let asked = |detail: usize| peers.iter().any(|e| details.has(detail, args(e)));
+        let asked = |detail: usize| {
+            peers.iter().any(|e| details.has(detail, args(e)))
+                || (details.is_particular(detail)
+                    && others.iter().any(|other| details.has(detail, other)))
+        };
+        let there =
+            |detail: usize| asked(detail) || peers.iter().any(|e| details.has(detail, e.text()));
         let all = || 0..details.len();
         // "On the 3rd instead of the 2nd" names both.
         *at != done
@@ -112,6 +122,12 @@ impl Details {
 
     fn len(&self) -> usize {
         self.moments.len() + self.words.len()
+    }
+
+    /// Whether one of them hardly stands anywhere by chance: a day, a name, no small number.
+    fn is_particular(&self, detail: usize) -> bool {
+        let word = self.words.get(detail.wrapping_sub(self.moments.len()));
+        word.is_none_or(|word| word.len() >= 3)
     }
 
     /// Whether a text has one of them.

@@ -1,3 +1,5 @@
+mod untouched;
+
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::action::{
@@ -10,6 +12,8 @@ use crate::prose::{
     Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
 };
 use crate::rule::{Group, Meta, Rule};
+
+use untouched::{is_left_alone, untouched};
 
 /// CS017: "I changed nothing", where the record shows changes.
 pub(crate) struct FalseDenial;
@@ -246,7 +250,13 @@ fn is_of_another(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> b
         let [there, is] = pair else { return false };
         prose.is(there, &["there"]) && is.has(Tags::BE)
     });
-    pronoun && existing
+    // "The room is free then. I haven't reserved it."
+    let free =
+        clause.sentence.checked_sub(1).and_then(|at| prose.sentences.get(at)).is_some_and(|s| {
+            let words = ["free", "available", "open", "left", "taken"];
+            prose.tokens(s.tokens.clone()).iter().chain(before).any(|t| prose.is(t, &words))
+        });
+    pronoun && (existing || free)
 }
 
 /// "Nothing was pushed."
@@ -259,45 +269,6 @@ fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool
     });
     let behind = prose.tokens(predicate.object_tokens.clone());
     passive && nothing && behind.iter().all(|t| t.is('.') || prose.is(t, &["yet"]))
-}
-
-/// "I left all files untouched", "the repository is unchanged": a denial of every change.
-fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
-    if clause.mood != Mood::Asserted || prose.language_of(clause) != Language::English {
-        return None;
-    }
-    let tokens = prose.tokens(clause.tokens.clone());
-    let left_so = |t: &Token| prose.is(t, &["untouched", "unchanged", "unmodified"]);
-    let at = tokens.iter().position(|t| !t.quoted && left_so(t))?;
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
-    let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
-    if clause.tags.any(open.or(Tags::PREPOSITION)) || tokens.iter().any(named) {
-        return None;
-    }
-    let before = tokens.get(..at)?;
-    let left = before.iter().position(|t| prose.is(t, &["left", "leaving", "kept"]));
-    let phrase = match left {
-        Some(left) => before.get(left + 1..)?,
-        None => {
-            let verb = before
-                .iter()
-                .position(|t| t.has(Tags::BE) || prose.is(t, &["remain", "remains", "stays"]))?;
-            before.get(..verb)?
-        }
-    };
-    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING);
-    let mut nouns = phrase
-        .iter()
-        .filter(|t| t.kind == TokenKind::Word && (!t.has(small) || prose.is(t, &["everything"])));
-    let whole = ["files", "everything", "code", "codebase", "repository", "repo", "project"];
-    let noun = nouns.next().filter(|t| prose.is(t, &whole))?;
-    let one = ["everything", "code", "codebase", "repository", "repo", "project"];
-    let all = prose.is(noun, &one) || phrase.iter().any(|t| prose.is(t, &["all", "any"]));
-    let touched = match prose.is(noun, &["code"]) {
-        true => Touched::Code,
-        false => Touched::Files,
-    };
-    (all && nouns.next().is_none()).then_some(Denied::Change(touched))
 }
 
 /// The denial that a clause makes: of every change, or of every run.
@@ -463,69 +434,6 @@ fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
             || prose.is(t, &["code", "file", "actual", "local"])
     };
     !before.get(no + 1..).unwrap_or_default().iter().all(plain)
-}
-
-/// "I left the code untouched", "the working tree is unchanged": all of it, and nothing else said.
-fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
-    const LEFT: [&str; 7] =
-        ["untouched", "unchanged", "unmodified", "alone", "intact", "were", "was"];
-    // "as they were" counts as a clause of its own.
-    let end = clause.tokens.end;
-    let upto = prose.tokens.len().min(end + 4);
-    if !prose.tokens(clause.tokens.start..upto).iter().any(|t| prose.is(t, &LEFT)) {
-        return false;
-    }
-    let as_were = prose.tokens(end..upto).iter().take_while(|t| t.kind == TokenKind::Word);
-    let behind: Vec<&Token> = as_were.collect();
-    let joined = behind.len() == 3 && behind.first().is_some_and(|t| prose.is(t, &["as"]));
-    let tokens = prose.tokens(clause.tokens.clone()).iter();
-    let mut words: Vec<&Token> = tokens.filter(|t| t.kind == TokenKind::Word).collect();
-    if joined {
-        words.extend(behind);
-    }
-    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|t| prose.is(t, known));
-    if words.iter().any(|t| t.quoted) {
-        return false;
-    }
-    let agent = words.first().is_some_and(|t| t.has(Tags::AGENT));
-    let left = agent && (is(1, &["left", "kept"]) || (is(1, &["have", "'ve"]) && is(2, &["left"])));
-    let mut at = match left {
-        true => words.iter().position(|t| prose.is(t, &["left", "kept"])).unwrap_or(0) + 1,
-        false => 0,
-    };
-    while is(at, &["the", "all", "your", "of", "existing"]) {
-        at += 1;
-    }
-    if is(at, &["working"]) && is(at + 1, &["tree", "copy"]) {
-        at += 1;
-    }
-    let all = [
-        "code",
-        "codebase",
-        "repository",
-        "repo",
-        "files",
-        "tree",
-        "copy",
-        "everything",
-        "project",
-    ];
-    if !is(at, &all) {
-        return false;
-    }
-    at += 1;
-    if !left {
-        if !is(at, &["is", "are", "was", "were", "remains", "remain", "stays"]) {
-            return false;
-        }
-        at += 1;
-    }
-    let untouched = ["untouched", "unchanged", "unmodified", "alone", "intact"];
-    let as_was = is(at, &["as"]) && is(at + 1, &["they", "it"]) && is(at + 2, &["were", "was"]);
-    let end = if as_was { at + 3 } else { at + 1 };
-    // "Everything is unchanged" may speak of how things look.
-    let vague = !left && is(at.saturating_sub(2), &["everything"]);
-    (as_was || is(at, &untouched)) && end == words.len() && !vague
 }
 
 /// "I did not modify any files", "I made no changes", "no files were changed".

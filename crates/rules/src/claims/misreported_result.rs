@@ -5,11 +5,11 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::member::members;
-use crate::prose::{Prose, Tags, Token, TokenKind};
+use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
     Combined, Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted,
-    misquoted, sibling, stated, whole,
+    mislabelled, misquoted, sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -213,6 +213,7 @@ fn judge_amounts(
     if amounts.iter().any(|(_, figure)| !recorded(figure)) {
         known.read(facts);
     }
+    let amounts = amounts_rightly_named(facts, findings, answer, amounts);
     let is_given = |figure: &Figure| known.figures.contains(figure) || recorded(figure);
     let (given, open): (Vec<_>, Vec<_>) = amounts.iter().partition(|(_, f)| is_given(f));
     for (value, _) in &given {
@@ -282,6 +283,43 @@ fn judge_amounts(
         }
     }
     known.figures.extend(derived);
+}
+
+/// The amounts but for those that are said under the name of a member of which the results have
+/// only others: "the freeze fee is €9", with a `freeze_fee` of 7.
+fn amounts_rightly_named<'s, 't>(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    mut amounts: Vec<(&'s Stated<'t>, Figure)>,
+) -> Vec<(&'s Stated<'t>, Figure)> {
+    let prose = &answer.prose;
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER).or(Tags::USER);
+    let small = Tags::PREPOSITION.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
+    let small = small.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::USER_OWN).or(Tags::AGENT);
+    let small = small.or(Tags::THIRD_PERSON).or(Tags::COMPLETED).or(Tags::GERUND);
+    amounts.retain(|(value, figure)| {
+        let Some(clause) = prose.clause_at(value.token) else { return true };
+        let before = prose.tokens(clause.tokens.start..value.token);
+        let plain = |t: &&Token| {
+            let noun = !t.has(small) || t.noun.is_some();
+            t.kind == TokenKind::Word && noun && !t.quoted && !prose.is(t, &["up", "down"])
+        };
+        let mut words: Vec<&str> =
+            before.iter().rev().take(8).filter(plain).map(|t| prose.word(t)).collect();
+        words.reverse();
+        let told = clause.mood == Mood::Asserted && !clause.tags.any(doubt);
+        if !told || is_rough(answer, value) || asked(facts, value.turn).contains(figure) {
+            return true;
+        }
+        let held = mislabelled(facts.given(), value.turn, REACH, &words, *figure);
+        let Some((name, held)) = held else { return true };
+        let message = format!("{} is said, and the record has `{name}` {held}", value.text);
+        let note = Note::suspected(message).help("quote amounts as they stand in the result");
+        findings.contradicted(facts, &claim(value, ObjectKind::Money), note);
+        false
+    });
+    amounts
 }
 
 /// "€72–78k": the unit stands behind the second number only.

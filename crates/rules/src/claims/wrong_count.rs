@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{Action, BlockKind, Clause, Mood, Tags, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Countable, Leaf, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole,
+    Countable, Leaf, Leaves, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole,
 };
 
 use counts::{Count, Former, counts, former};
@@ -294,6 +294,10 @@ fn judge_listed(
     if is_list_of(facts, claim.turn, stem, count.number) {
         return findings.supported(claim, []);
     }
+    // A list may be cut off, and its whole length stand beside it.
+    if is_total(execution.text(), count.number) {
+        return findings.supported(claim, [evidence]);
+    }
     if count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
@@ -308,6 +312,18 @@ fn judge_listed(
             .provable_if(facts.is_complete_before(claim.turn))
             .evidence([evidence]),
     );
+}
+
+/// Whether a result has the number as how many there are in all.
+fn is_total(text: &str, number: u64) -> bool {
+    const NAMES: [&str; 5] = ["total", "count", "found", "hits", "size"];
+    let wanted = number.to_string();
+    Leaves::of(text).is_some_and(|leaves| {
+        leaves.nodes().iter().any(|node| {
+            node.leaf == Leaf::Number(&wanted)
+                && words_of(node.name).iter().any(|word| NAMES.contains(&word.as_str()))
+        })
+    })
 }
 
 /// Whether a result has a list of that name and length, whatever tool gave it.

@@ -237,7 +237,7 @@ impl<'t> Run<'t> {
 }
 
 /// Whether a build tool says that what failed was a linter or the like, and no test.
-fn stopped_elsewhere(output: &str) -> bool {
+pub(crate) fn stopped_elsewhere(output: &str) -> bool {
     const OTHERS: [&str; 9] = [
         "checkstyle",
         "pmd",

@@ -4,6 +4,7 @@ use super::near::{Cell, Member, Members, Near};
 use super::quantity::Quantity;
 use super::said::{Said, Tense, Value, days, said};
 use super::state::Stage;
+use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
@@ -30,9 +31,11 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     if facts.runs_shell_before(turn) {
         return (wrong, right);
     }
+    let states = states_of_ids(facts, answer);
     let said = said(&answer.prose);
     let near = Near::of(facts, answer);
-    let strange = strange(facts, answer, &near);
+    let mut strange = strange(facts, answer, &near);
+    strange.extend(states);
     let said: Vec<Said<'t>> =
         said.into_iter().filter(|said| is_worth_reading(&near, answer, said)).collect();
     if said.is_empty() {

@@ -6,6 +6,7 @@ mod near;
 mod quantity;
 mod said;
 mod state;
+mod state_of_id;
 mod strange;
 mod subject;
 

@@ -489,7 +489,12 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 
 /// "9 of 10", "3/5": not all of them.
 pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    tokens.windows(3).any(|w| {
+    // "Of its 5 tests 4 pass"
+    let led = tokens.iter().position(|t| prose.is(t, &["of"])).is_some_and(|of| {
+        let behind = tokens.get(of + 1..).unwrap_or_default().iter();
+        behind.filter(|t| t.kind == TokenKind::Number).count() > 1
+    });
+    led || tokens.windows(3).any(|w| {
         let [a, of, b] = w else { return false };
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
         numbers

@@ -6,7 +6,9 @@ use super::extract::OutcomeClaim;
 use super::layer::is_of_other_layer;
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
+use crate::facts::{
+    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, stopped_elsewhere,
+};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 
@@ -317,7 +319,12 @@ fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
 
 /// What an output says of a check, when it says so in a runner's own form.
 fn told(output: &str, family: Family) -> Option<RunEnd> {
-    match summary(output, kind_of(family)).verdict? {
+    let said = summary(output, kind_of(family));
+    // A build that stopped at another task ran no tests.
+    if family == Family::Test && said.passed.is_none() && stopped_elsewhere(output) {
+        return None;
+    }
+    match said.verdict? {
         OutputVerdict::Passed => Some(RunEnd::Passed),
         OutputVerdict::Failed => Some(RunEnd::Failed),
     }

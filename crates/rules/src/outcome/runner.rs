@@ -1,5 +1,7 @@
 //! "mypy is clean", beside another linter that complains: a claim that names what ran is about that.
 
+use countersign_model::{Object, ObjectKind};
+
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
 use crate::facts::{Facts, Run, RunEnd};
@@ -16,6 +18,9 @@ pub(super) fn named_run(
     said: &OutcomeClaim,
     count: usize,
 ) -> Option<(usize, RunEnd)> {
+    if let Some(found) = run_of_object(facts, said, count) {
+        return Some(found);
+    }
     let check = said.check.as_deref()?;
     let named = |run: &&Run<'_>| run.family == said.family && is_called(&run.names, check);
     (0..count).rev().take(LOOK_BACK).find_map(|at| {
@@ -23,6 +28,28 @@ pub(super) fn named_run(
         let run = deed.shell.as_ref()?.runs.iter().find(named)?;
         Some((at, run.end()))
     })
+}
+
+/// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command has
+/// those words.
+fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<(usize, RunEnd)> {
+    let tells = |thing: &&Object| match thing.kind {
+        ObjectKind::Quote => thing.text.contains(' '),
+        ObjectKind::Path => thing.text.contains('.'),
+        _ => false,
+    };
+    let mut named = said.claim.objects.iter().filter(tells);
+    let thing = named.next().filter(|_| named.next().is_none())?;
+    (0..count)
+        .rev()
+        .take(LOOK_BACK)
+        .find_map(|at| {
+            let work = facts.deed(at)?.1.shell.as_ref()?;
+            let run = work.runs.iter().find(|run| run.family == said.family)?;
+            work.command.contains(&thing.text).then(|| (at, run.end()))
+        })
+        // How one in the background ended stands elsewhere.
+        .filter(|(_, end)| matches!(end, RunEnd::Passed | RunEnd::Failed))
 }
 
 /// Whether a run goes by the name, or checks what the name says.

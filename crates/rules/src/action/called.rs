@@ -1,0 +1,58 @@
+//! What the record says of the things that a call names by their ids.
+
+use crate::facts::{Execution, Facts};
+use crate::values::{Leaf, Leaves};
+
+use super::judge::args;
+
+/// So many bytes before a call are searched for what its ids stand for.
+const REACH: usize = 32 * 1024;
+/// So many ids of one call are looked up.
+const MOST: usize = 4;
+/// Shorter words stand everywhere.
+const SHORTEST: usize = 3;
+/// A longer text is no name.
+const LONGEST: usize = 80;
+
+/// The texts and numbers that earlier results hold beside the ids in the arguments of a call, each
+/// in a line of its own: "Boxing Basics", where it cancels `B-9950`.
+pub(super) fn described(facts: &Facts<'_>, execution: &Execution<'_>) -> String {
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let ids = args(execution)
+        .split(|c: char| !part(c))
+        .filter(|word| word.len() >= SHORTEST && word.bytes().any(|b| b.is_ascii_digit()));
+    let mut found = String::new();
+    for id in ids.take(MOST) {
+        for document in facts.given().documents(id, execution.called_at, REACH) {
+            if let Some(object) = named(&document, id) {
+                add(&document, object, &mut found);
+            }
+        }
+    }
+    found
+}
+
+/// The one object of a result that has the id among its own members.
+fn named(document: &Leaves<'_>, id: &str) -> Option<usize> {
+    let is = |leaf: Leaf<'_>| match leaf {
+        Leaf::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
+        Leaf::Number(number) => number == id,
+        _ => false,
+    };
+    let mut objects = document.nodes().iter().filter(|node| is(node.leaf)).map(|node| node.parent);
+    let first = objects.next()?;
+    objects.all(|other| other == first).then_some(first)
+}
+
+/// Adds the short texts and the numbers of an object.
+fn add(document: &Leaves<'_>, object: usize, found: &mut String) {
+    let own = document.nodes().iter().filter(|node| node.parent == object);
+    for node in own {
+        if let Leaf::Text(text) | Leaf::Number(text) = node.leaf
+            && text.len() <= LONGEST
+        {
+            found.push_str(text);
+            found.push('\n');
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The state of a thing that is named by its id, held against what the latest result says of it:
+//! "`TR-2051` has been completed", where that is in transit.
+
+use countersign_model::Family;
+
+use super::judge::Wrong;
+use super::state::Stage;
+use crate::facts::{Answer, Facts, Families};
+use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::values::{Leaf, Leaves, holds};
+
+/// So many bytes of results before an answer are searched for the thing.
+const REACH: usize = 64 * 1024;
+/// So many of the latest calls are looked at.
+const LOOK_BACK: usize = 200;
+/// The members that give a state.
+const STATES: [&str; 3] = ["status", "state", "stage"];
+/// So many ids of one answer are looked up.
+const MOST: usize = 48;
+
+/// Words for a stage that say so only of a thing named by its id.
+const MORE: [(&str, Stage); 22] = [
+    ("approved", Stage::Done),
+    ("accepted", Stage::Done),
+    ("granted", Stage::Done),
+    ("closed", Stage::Done),
+    ("resolved", Stage::Done),
+    ("finished", Stage::Done),
+    ("refunded", Stage::Done),
+    ("arrived", Stage::Arrived),
+    ("refused", Stage::Failed),
+    ("denied", Stage::Failed),
+    ("under review", Stage::Waiting),
+    ("in review", Stage::Waiting),
+    ("in progress", Stage::Waiting),
+    ("open", Stage::Waiting),
+    ("submitted", Stage::Waiting),
+    ("requested", Stage::Waiting),
+    ("received", Stage::Waiting),
+    ("awaiting", Stage::Waiting),
+    ("on hold", Stage::Waiting),
+    ("draft", Stage::Waiting),
+    ("scheduled", Stage::Waiting),
+    ("processing", Stage::Waiting),
+];
+
+/// The states that an answer says of things by their ids, and that the latest results about those
+/// exclude.
+pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t>> {
+    let prose = &answer.prose;
+    let said = prose.clauses.iter().filter_map(|clause| said(prose, clause));
+    let judged = said.take(MOST).filter_map(|(id, stage, word)| {
+        let (status, held) = held(facts, answer.turn, prose.word(id).trim_start_matches('#'))?;
+        let span = word.span();
+        held.excludes(stage).then(|| Wrong {
+            text: span.of(prose.text),
+            span,
+            held: format!("`{}` {status}", prose.word(id)),
+            proven: false,
+        })
+    });
+    judged.collect()
+}
+
+/// The id, the stage, and the word for it, of a clause that says the one of the other.
+fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, &'p Token)> {
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::EARLIER);
+    let doubt = doubt.or(Tags::USER).or(Tags::THIRD).or(Tags::AGENT);
+    if clause.mood != Mood::Asserted || clause.tags.any(doubt) {
+        return None;
+    }
+    let tokens = prose.tokens(clause.tokens.clone());
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let link = Tags::BE.or(Tags::BEEN);
+    let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
+    let at = (0..tokens.len()).find(|at| {
+        let stage = tokens.get(*at).is_some_and(|t| !t.quoted && stage_at(prose, t).is_some());
+        let before = tokens.get(..*at).unwrap_or_default();
+        let mut led = before.iter().rev().skip_while(|t| t.has(small) && !t.has(link));
+        let lead = led.next();
+        let to = led.next().is_some_and(|t| prose.is(t, &["to"]));
+        let linked = lead.is_some_and(|t| t.has(link) || prose.is(t, &["has", "as"]));
+        let alone = before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)));
+        stage && !to && (linked || alone)
+    })?;
+    let word = tokens.get(at)?;
+    let stage = stage_at(prose, word)?;
+    // "was pending": and is no longer.
+    let past = tokens.iter().take(at).any(|t| t.has(Tags::PAST_BE));
+    if past && stage == Stage::Waiting {
+        return None;
+    }
+    let is_id = |t: &&Token| t.kind == TokenKind::Id && !t.quoted;
+    let before = prose.tokens(sentence.tokens.start..clause.tokens.start + at);
+    // "My check of order X is complete": of the check.
+    let of = |t: &Token| t.has(Tags::PREPOSITION.or(Tags::AGENT_OWN).or(Tags::COORDINATE));
+    let (mut ids, mut plain) = (Vec::new(), true);
+    for token in tokens.iter().take(at) {
+        plain &= !ids.is_empty() || !of(token) || token.has(Tags::THING);
+        if is_id(&token) {
+            ids.push(token);
+        }
+    }
+    if !ids.is_empty() && !plain {
+        return None;
+    }
+    if ids.is_empty() && tokens.first().is_some_and(|t| t.is(':')) {
+        ids = before.iter().filter(is_id).collect();
+    }
+    if ids.is_empty() {
+        ids = in_row(prose, clause.sentence);
+    }
+    match ids.as_slice() {
+        [id] => Some((id, stage, word)),
+        _ => None,
+    }
+}
+
+/// The ids in the first cell of the row that a sentence is a cell of.
+fn in_row<'p>(prose: &'p Prose<'_>, sentence: usize) -> Vec<&'p Token> {
+    let place = |at: usize| match prose.block_of(prose.sentences.get(at)?)?.kind {
+        BlockKind::Cell { row, column } => Some((row, column)),
+        _ => None,
+    };
+    let Some((row, _)) = place(sentence).filter(|(_, column)| *column > 0) else {
+        return Vec::new();
+    };
+    let first = (0..sentence).rev().take(8).find(|at| place(*at) == Some((row, 0)));
+    let tokens = first.and_then(|at| prose.sentences.get(at)).map(|s| s.tokens.clone());
+    let tokens = prose.tokens(tokens.unwrap_or_default());
+    tokens.iter().filter(|t| t.kind == TokenKind::Id).collect()
+}
+
+/// The stage that a word names, or the words that begin with it.
+fn stage_at(prose: &Prose<'_>, token: &Token) -> Option<Stage> {
+    if token.kind != TokenKind::Word {
+        return None;
+    }
+    stage_of(prose.text.get(token.start as usize..)?)
+}
+
+fn stage_of(text: &str) -> Option<Stage> {
+    let begins = |word: &str| {
+        let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+        head && !text.get(word.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    };
+    let more = || MORE.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage);
+    Stage::of(text).or_else(more)
+}
+
+/// The state that the latest result about an id gives, and its stage; none where something was done
+/// with it since.
+fn held(facts: &Facts<'_>, turn: usize, id: &str) -> Option<(String, Stage)> {
+    if is_stale(facts, turn, id) {
+        return None;
+    }
+    let documents = facts.given().documents(id, turn, REACH);
+    let status = documents.iter().find_map(|document| status_of(document, id))?;
+    let stage = stage_of(&status.replace(['_', '-'], " "))?;
+    Some((status.to_owned(), stage))
+}
+
+/// Whether something was done with the thing since a result last gave a state of it.
+fn is_stale(facts: &Facts<'_>, turn: usize, id: &str) -> bool {
+    for (execution, deed) in facts.deeds_before(turn).take(LOOK_BACK) {
+        let text = execution.text();
+        if holds(text, id) && STATES.iter().any(|state| text.contains(state)) {
+            return false;
+        }
+        let asked = execution.call.is_some_and(|call| holds(call.arguments.as_str(), id));
+        let reads = deed.families.meets(Families::of(&[Family::Read, Family::Search]));
+        if asked && !reads && deed.status().succeeded() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The status of the one object that has the id among its own members.
+fn status_of<'t>(document: &Leaves<'t>, id: &str) -> Option<&'t str> {
+    let nodes = document.nodes();
+    let is = |leaf: Leaf<'_>| match leaf {
+        Leaf::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
+        Leaf::Number(number) => number == id,
+        _ => false,
+    };
+    // What an object is about stands first in it; others may only refer to it.
+    let is_first = |at: usize, parent: usize| {
+        !nodes.iter().enumerate().take(at).any(|(i, node)| node.parent == parent && i != parent)
+    };
+    let mut own =
+        nodes.iter().enumerate().filter(|(at, node)| is(node.leaf) && is_first(*at, node.parent));
+    let object = own.next().map(|(_, node)| node.parent)?;
+    if own.any(|(_, node)| node.parent != object) {
+        return None;
+    }
+    let mut states =
+        nodes.iter().filter(|node| node.parent == object && STATES.contains(&node.name));
+    let status = match states.next()?.leaf {
+        Leaf::Text(text) => text,
+        _ => return None,
+    };
+    states.next().is_none().then_some(status)
+}
