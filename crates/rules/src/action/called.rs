@@ -10,7 +10,7 @@ const REACH: usize = 32 * 1024;
 /// So many ids of one call are looked up.
 const MOST: usize = 4;
 /// Shorter words stand everywhere.
-const SHORTEST: usize = 3;
+const SHORTEST: usize = 2;
 /// A longer text is no name.
 const LONGEST: usize = 80;
 
@@ -18,9 +18,12 @@ const LONGEST: usize = 80;
 /// in a line of its own: "Boxing Basics", where it cancels `B-9950`.
 pub(super) fn described(facts: &Facts<'_>, execution: &Execution<'_>) -> String {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let ids = args(execution)
-        .split(|c: char| !part(c))
-        .filter(|word| word.len() >= SHORTEST && word.bytes().any(|b| b.is_ascii_digit()));
+    let ids = args(execution).split(|c: char| !part(c)).filter(|word| {
+        let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
+        word.len() >= SHORTEST
+            && word.bytes().any(|b| b.is_ascii_digit())
+            && (letters || word.len() > SHORTEST)
+    });
     let mut found = String::new();
     for id in ids.take(MOST) {
         for document in facts.given().documents(id, execution.called_at, REACH) {

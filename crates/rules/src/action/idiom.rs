@@ -117,6 +117,12 @@ pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<A
     {
         return None;
     }
+    let tokens = prose.tokens(clause.tokens.clone());
+    let verbs = || IDIOMS.iter().flat_map(|idiom| idiom.verbs);
+    let told_of = |t: &Token| t.kind == TokenKind::Word && verbs().any(|verb| prose.is(t, &[verb]));
+    if !tokens.iter().any(told_of) {
+        return None;
+    }
     let (idiom, verb, passive) = IDIOMS.iter().find_map(|idiom| told(prose, clause, idiom))?;
     let word = prose.tokens.get(verb).map(|t| prose.word(t).to_ascii_lowercase())?;
     let object = match passive {

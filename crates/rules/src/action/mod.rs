@@ -19,6 +19,7 @@ mod otherwise;
 mod rows;
 mod state;
 mod tie;
+mod unwritten_file;
 
 pub(crate) use denied::{DeniedAct, denied_act, left_alone};
 pub(crate) use denied_run::{run_denied, try_denied};
@@ -26,3 +27,4 @@ pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
+pub(crate) use unwritten_file::unwritten_files;

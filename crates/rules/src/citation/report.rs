@@ -26,6 +26,9 @@ pub(crate) fn invented_reports(facts: &Facts<'_>) -> Vec<Claim> {
                 .flatten();
             found.extend(line.map(|span| claim(answer, span)));
         }
+        let unrun = sessions_in_code(prose.text);
+        let unrun = unrun.into_iter().filter_map(|block| unrun_session(facts, answer, block));
+        found.extend(unrun.map(|span| claim(answer, span)));
         let printed = prose.clauses.iter().filter_map(|clause| printed_inline(answer, clause));
         let invented = printed.filter(|span| is_nowhere(facts, answer, *span));
         found.extend(invented.map(|span| claim(answer, span)));
@@ -41,6 +44,29 @@ fn claim(answer: &Answer<'_>, span: Span) -> Claim {
         span,
         turn: answer.turn,
     }
+}
+
+/// Lines that are nothing but inline code, the first of them a command behind a prompt, each run of
+/// them as one block.
+fn sessions_in_code(text: &str) -> Vec<Span> {
+    let mut blocks: Vec<Span> = Vec::new();
+    let (mut at, mut open) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let code = bare.len() > 2 && bare.starts_with('`') && bare.ends_with('`');
+        let end = at + line.len();
+        match blocks.last_mut().filter(|_| open && code) {
+            Some(block) => block.end = end,
+            None => {
+                open = code && bare.starts_with("`$ ");
+                if open {
+                    blocks.push(Span::new(at, end));
+                }
+            }
+        }
+        at = end;
+    }
+    blocks
 }
 
 /// "I ran `./run.sh --dry`, which printed `3 files`": what a command is said to have printed.
@@ -133,13 +159,14 @@ fn unrun_session(facts: &Facts<'_>, answer: &Answer<'_>, block: Span) -> Option<
         && facts.given().is_whole_before(turn)
         && facts.runs_shell_before(turn)
         && !facts.delegates_before(turn);
-    let prompt = |line: &str| line.trim_start().strip_prefix("$ ").map(str::to_owned);
+    let bare = |line: &'_ str| -> String { line.trim().trim_matches('`').to_owned() };
+    let prompt = |line: &str| bare(line).strip_prefix("$ ").map(str::to_owned);
     let mut lines = text.lines().skip_while(|line| prompt(line).is_none()).peekable();
     let command = lines.next().and_then(prompt)?;
     let program = command.split_whitespace().next()?;
     let mut printed = lines
         .take_while(|line| prompt(line).is_none())
-        .map(str::trim)
+        .map(|line| line.trim().trim_matches('`'))
         .filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() >= 8)
         .peekable();
     let unknown =

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Family, Mode};
 
-use crate::action::ActionVerdict;
+use crate::action::{ActionClaim, ActionVerdict, unwritten_files};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -40,6 +40,21 @@ impl Rule for MaskedFailure {
                     .provable_if(!instead && (said.direct || said.names_file() || told))
                     .evidence(facts.evidence_at(at)),
             );
+        }
+        for (claim, at) in unwritten_files(facts) {
+            let told = |said: &ActionClaim| {
+                said.claim.turn == claim.turn
+                    && said.claim.span.start < claim.span.end
+                    && claim.span.start < said.claim.span.end
+            };
+            if facts.action_claims().iter().any(told) {
+                continue;
+            }
+            let file = claim.objects.first().map_or("", |file| file.text.as_str());
+            let note = Note::suspected(format!("every attempt to write `{file}` failed"))
+                .help("say that it is not there, or write it")
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &claim, note);
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::member::members;
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Combined, Figure, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted,
-    mislabelled, misquoted, sibling, stated, whole,
+    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted,
+    misquoted, sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -295,6 +295,7 @@ fn amounts_rightly_named<'s, 't>(
 ) -> Vec<(&'s Stated<'t>, Figure)> {
     let prose = &answer.prose;
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER).or(Tags::USER);
+    let mut labels: Option<Labels> = None;
     let small = Tags::PREPOSITION.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
     let small = small.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::USER_OWN).or(Tags::AGENT);
     let small = small.or(Tags::THIRD_PERSON).or(Tags::COMPLETED).or(Tags::GERUND);
@@ -309,11 +310,14 @@ fn amounts_rightly_named<'s, 't>(
             before.iter().rev().take(8).filter(plain).map(|t| prose.word(t)).collect();
         words.reverse();
         let told = clause.mood == Mood::Asserted && !clause.tags.any(doubt);
-        if !told || is_rough(answer, value) || asked(facts, value.turn).contains(figure) {
+        if !told || is_rough(answer, value) {
             return true;
         }
-        let held = mislabelled(facts.given(), value.turn, REACH, &words, *figure);
-        let Some((name, held)) = held else { return true };
+        let labels = labels.get_or_insert_with(|| Labels::of(facts.given(), answer.turn, REACH));
+        let Some((name, held)) = labels.otherwise(&words, *figure) else { return true };
+        if asked(facts, value.turn).contains(figure) {
+            return true;
+        }
         let message = format!("{} is said, and the record has `{name}` {held}", value.text);
         let note = Note::suspected(message).help("quote amounts as they stand in the result");
         findings.contradicted(facts, &claim(value, ObjectKind::Money), note);

@@ -8,7 +8,7 @@ use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
-use crate::prose::Prose;
+use crate::prose::{Prose, TokenKind};
 use crate::values::{Figure, Leaf, When, each_moment};
 
 /// A value that differs from what the results hold under its name.
@@ -217,6 +217,36 @@ fn agrees(value: Value<'_>, member: &Member<'_>, at: usize, leaf: Leaf<'_>) -> O
     }
 }
 
+/// Whether a number is the sum or difference of two or three that the answer says, or of two that
+/// the results hold.
+fn follows(answer: &Answer<'_>, members: &Members<'_>, wanted: f64) -> bool {
+    const MOST: usize = 24;
+    let prose = &answer.prose;
+    let spoken =
+        prose.tokens.iter().filter(|t| matches!(t.kind, TokenKind::Number | TokenKind::Money));
+    let mut said: Vec<f64> =
+        spoken.filter_map(|t| Some(Quantity::parse(prose.word(t))?.value)).take(MOST).collect();
+    said.retain(|value| (value - wanted).abs() > 0.005);
+    let numbers = members.iter().flat_map(|member| member.numbers().iter().flatten());
+    let held: Vec<f64> = numbers.map(|number| number.value).collect();
+    let is = |value: f64| (value.abs() - wanted.abs()).abs() < 0.005;
+    let pairs = |all: &[f64]| {
+        let mut places = all.iter().enumerate();
+        places.any(|(at, a)| all.iter().skip(at + 1).any(|b| is(a + b) || is(a - b)))
+    };
+    let triples = || {
+        said.iter().enumerate().any(|(at, a)| {
+            said.iter().enumerate().skip(at + 1).any(|(next, b)| {
+                let rest = said.iter().skip(next + 1);
+                [a + b, a - b]
+                    .into_iter()
+                    .any(|sum| rest.clone().any(|c| is(sum + c) || is(sum - c)))
+            })
+        })
+    };
+    pairs(&said) || triples() || (held.len() <= MOST && pairs(&held))
+}
+
 fn judge<'t>(
     facts: &Facts<'t>,
     answer: &Answer<'t>,
@@ -248,7 +278,8 @@ fn judge<'t>(
                 let one = numbers().all(|held| Some(held.value) == first.number().map(|f| f.value));
                 let unit = numbers().all(|held| held.unit.is_some() == number.unit.is_some());
                 let named = said.adjacent && is_whole_name(&first.member.words, said);
-                return (named && one && unit && !is_small(number))
+                let made_up = || follows(answer, near.members(), number.value);
+                return (named && one && unit && !is_small(number) && !made_up())
                     .then(|| Wrong { proven: false, ..first.said_wrongly(answer, said) });
             }
             true

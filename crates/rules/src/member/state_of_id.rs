@@ -12,11 +12,11 @@ use crate::values::{Leaf, Leaves, holds};
 /// So many bytes of results before an answer are searched for the thing.
 const REACH: usize = 64 * 1024;
 /// So many of the latest calls are looked at.
-const LOOK_BACK: usize = 200;
+const LOOK_BACK: usize = 64;
 /// The members that give a state.
 const STATES: [&str; 3] = ["status", "state", "stage"];
 /// So many ids of one answer are looked up.
-const MOST: usize = 48;
+const MOST: usize = 24;
 
 /// Words for a stage that say so only of a thing named by its id.
 const MORE: [(&str, Stage); 22] = [
@@ -71,6 +71,11 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     }
     let tokens = prose.tokens(clause.tokens.clone());
     let sentence = prose.sentences.get(clause.sentence)?;
+    let whole = prose.tokens(sentence.tokens.clone());
+    let cell = matches!(prose.block_of(sentence)?.kind, BlockKind::Cell { .. });
+    if !cell && !whole.iter().any(|t| t.kind == TokenKind::Id) {
+        return None;
+    }
     let link = Tags::BE.or(Tags::BEEN);
     let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
     let at = (0..tokens.len()).find(|at| {
@@ -140,7 +145,11 @@ fn stage_at(prose: &Prose<'_>, token: &Token) -> Option<Stage> {
 }
 
 fn stage_of(text: &str) -> Option<Stage> {
+    let first = text.as_bytes().first()?.to_ascii_lowercase();
     let begins = |word: &str| {
+        if word.as_bytes().first() != Some(&first) {
+            return false;
+        }
         let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
         head && !text.get(word.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
     };

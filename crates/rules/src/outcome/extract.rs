@@ -367,7 +367,13 @@ fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         matches!(word(the).as_str(), "the" | "this") && place(of)
     });
     let everywhere = everywhere || matches!((all, inside), (Some(all), Some(at)) if all < at);
-    if everywhere {
+    // "all of the project's tests"
+    let owned = all.is_some_and(|all| {
+        let behind = tokens.get(all + 1..).unwrap_or_default();
+        let owner = behind.iter().take(5).position(|t| word(t) == "'s" || word(t) == "’s");
+        owner.is_some_and(|at| behind.get(at + 1).is_some_and(suite))
+    });
+    if everywhere || owned {
         return true;
     }
     (0..tokens.len()).filter(|&at| tokens.get(at).is_some_and(whole)).any(|at| {

@@ -3,7 +3,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::command::named_command;
 use super::extract::OutcomeClaim;
-use super::layer::is_of_other_layer;
+use super::layer::{is_of_other_layer, is_of_unknown_runner};
 use super::runner::named_run;
 use super::verdict::is_test_name;
 use crate::facts::{
@@ -66,7 +66,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
-        if matches!(end, RunEnd::Passed) && is_of_other_layer(facts, said) {
+        if matches!(end, RunEnd::Passed)
+            && (is_of_other_layer(facts, said) || is_of_unknown_runner(facts, said))
+        {
             return OutcomeVerdict::Other(execution);
         }
         if said.ran {

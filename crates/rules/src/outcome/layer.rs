@@ -8,7 +8,12 @@ use crate::facts::Facts;
 use crate::prose::Lexicon;
 
 /// Words by which suites are told apart: their folders are named after them.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 17] = [
+    "mailer",
+    "view",
+    "helper",
+    "job",
+    "component",
     "unit",
     "integration",
     "e2e",
@@ -57,6 +62,27 @@ pub(super) fn is_of_other_layer(facts: &Facts<'_>, said: &OutcomeClaim) -> bool 
         others = true;
     }
     others
+}
+
+/// "The Playwright tests pass": where nothing on record speaks of that runner.
+pub(super) fn is_of_unknown_runner(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
+    const RUNNERS: [&str; 8] = [
+        "playwright",
+        "cypress",
+        "dusk",
+        "selenium",
+        "puppeteer",
+        "detox",
+        "appium",
+        "webdriverio",
+    ];
+    let words = || said.claim.text.split(|c: char| !c.is_alphanumeric());
+    let runner = RUNNERS.iter().find(|known| words().any(|word| word.eq_ignore_ascii_case(known)));
+    runner.is_some_and(|runner| {
+        !facts.is_opaque_before(said.claim.turn)
+            && !facts.delegates_before(said.claim.turn)
+            && facts.source_of(runner, said.claim.turn, true).is_none()
+    })
 }
 
 /// The layer whose tests a claim speaks of: "the request specs".

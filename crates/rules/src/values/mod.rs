@@ -25,7 +25,7 @@ pub(crate) use derived::Sources;
 pub(crate) use figure::{Figure, each_figure};
 pub(crate) use given::{Given, Source, Text};
 pub(crate) use json_string::end_of_string;
-pub(crate) use labelled::mislabelled;
+pub(crate) use labelled::Labels;
 pub(crate) use leaves::{Leaf, Leaves};
 pub(crate) use moment::{Moment, When, each_moment};
 pub(crate) use phrase::Phrase;

@@ -1,0 +1,107 @@
+//! Files that are said to be there, and that every attempt to write failed: "the test is in
+//! `tests/login_test.php`".
+
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+
+use super::judge::args;
+use super::objects::{mentions, objects_in};
+use crate::facts::{Answer, Facts};
+use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags};
+
+/// So many files of one answer are looked up.
+const MOST: usize = 32;
+
+/// The claims that name such a file, each with the call that failed.
+pub(crate) fn unwritten_files(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        let prose = &answer.prose;
+        let mut deeds = facts.deeds_before(answer.turn);
+        if !deeds.any(|(_, deed)| !deed.written.is_empty() && !deed.status().succeeded()) {
+            continue;
+        }
+        let files =
+            prose.clauses.iter().filter(|clause| is_told(prose, clause)).flat_map(|clause| {
+                let objects = objects_in(prose, clause.tokens.clone()).into_iter();
+                let files = objects.filter(|thing| {
+                    thing.kind == ObjectKind::Path
+                        && thing.text.contains('.')
+                        && !thing.text.contains('*')
+                });
+                files.map(move |file| (clause, file))
+            });
+        let failed = files.take(MOST).filter_map(|(clause, file)| {
+            let at = failed_write(facts, answer.turn, &file)?;
+            Some((claim(answer, clause, file), at))
+        });
+        found.extend(failed);
+    }
+    found
+}
+
+/// Whether a clause says that something is so, in a sentence that speaks of no trouble.
+fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
+    const OPEN: [&str; 18] = [
+        "could",
+        "tried",
+        "attempt",
+        "attempted",
+        "denied",
+        "refused",
+        "rejected",
+        "missing",
+        "open",
+        "blocked",
+        "still",
+        "remaining",
+        "pending",
+        "instead",
+        "read-only",
+        "writable",
+        "owned",
+        "permission",
+    ];
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::FAILURE);
+    let doubt = doubt.or(Tags::TROUBLE).or(Tags::INTEND).or(Tags::ADVERSATIVE);
+    let quoted = prose.block_of(sentence).is_some_and(|b| b.kind == BlockKind::Quote);
+    let tokens = prose.tokens(sentence.tokens.clone());
+    clause.mood == Mood::Asserted
+        && !quoted
+        && prose.language_of(clause) == Language::English
+        && !tokens.iter().any(|t| t.has(doubt) || prose.is(t, &OPEN))
+}
+
+/// The latest call that should have written a file, where all such failed and nothing that worked
+/// speaks of the file.
+fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object) -> Option<usize> {
+    let count = facts.record().count_before(turn);
+    let mut failed = None;
+    for at in (0..count).rev() {
+        let (execution, deed) = facts.deed(at)?;
+        let worked = deed.status().succeeded();
+        if worked && (mentions(args(execution), file) || mentions(execution.text(), file)) {
+            return None;
+        }
+        // What is edited is there.
+        let creates = deed.words().iter().any(|word| matches!(word.as_str(), "write" | "create"));
+        let wrote = creates && deed.written.iter().any(|path| mentions(path, file));
+        if !worked && wrote && execution.outcome.is_some() {
+            failed = failed.or(Some(at));
+        }
+        if deed.delegates || deed.opaque || deed.shell.as_ref().is_some_and(|w| w.writes_unnamed) {
+            return None;
+        }
+    }
+    failed
+}
+
+fn claim(answer: &Answer<'_>, clause: &Clause, file: Object) -> Claim {
+    Claim {
+        kind: ClaimKind::Action(Family::Create),
+        text: clause.span.of(answer.prose.text).trim().to_owned(),
+        objects: vec![file],
+        span: clause.span,
+        turn: answer.turn,
+    }
+}
