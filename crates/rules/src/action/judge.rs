@@ -48,6 +48,10 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     if said.verb.starts_with("buil") {
         accepted = accepted.with(Family::Build);
     }
+    // "asked them to look at it": with a task for them as well as with a message.
+    if said.paraphrased {
+        accepted = Families::changing();
+    }
     if said.verb == "merged" {
         accepted = accepted.with(Family::Update);
     }

@@ -17,11 +17,10 @@ pub(super) fn state_of_record(
     let stem = state_stem(said.family).map(Finder::new);
     let written = said.stem.as_deref().map(Finder::new);
     let shipped = (said.family == Family::Send).then(|| Finder::new("shipped"));
-    let finders = [stem, written, shipped];
+    // `"status": "shipped"`: the very word.
+    let value = format!("\"{}\"", said.verb);
+    let finders = [stem, written, shipped, Some(Finder::new(&value))];
     let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
-    if finders.iter().all(Option::is_none) {
-        return None;
-    }
     let count = facts.record().count_before(said.claim.turn);
     (0..count).rev().take(LOOK_BACK).find(|at| {
         facts.deed(*at).is_some_and(|(execution, deed)| {

@@ -5,6 +5,7 @@ use countersign_model::Family;
 
 use super::judge::Wrong;
 use super::state::Stage;
+use crate::action::{ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::values::{Leaf, Leaves, holds};
@@ -52,7 +53,12 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
     let judged = said.take(MOST).filter_map(|(id, stage, word)| {
         let (status, held) = held(facts, answer.turn, prose.word(id).trim_start_matches('#'))?;
         let span = word.span();
-        held.excludes(stage).then(|| Wrong {
+        // An act of which this is told is judged as such.
+        let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
+            let open = matches!(verdict, ActionVerdict::Supported(_) | ActionVerdict::NotCheckable);
+            said.claim.turn == answer.turn && said.claim.span.contains(span) && !open
+        };
+        (held.excludes(stage) && !facts.actions().any(judged)).then(|| Wrong {
             text: span.of(prose.text),
             span,
             held: format!("`{}` {status}", prose.word(id)),

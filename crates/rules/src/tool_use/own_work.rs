@@ -194,7 +194,8 @@ fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<
         let named = |stem: &&str| deed.shell.is_none() && holds(&deed.tool, stem);
         stems.iter().any(|stem| holds(command, stem) || named(stem))
     });
-    if traced || is_hidden(facts, answer.turn) {
+    // "I timed nothing."
+    if traced || clause.tags.any(Tags::NEGATION) || is_hidden(facts, answer.turn) {
         return None;
     }
     let object = Object { kind: ObjectKind::Quote, text: (*verb).to_owned() };
