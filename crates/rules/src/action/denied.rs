@@ -7,11 +7,9 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::judge::LOOK_BACK;
 use super::objects::{mentions, objects_in};
+use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
-
-/// So many letters of a word tell it from others, whatever its ending.
-const LETTERS: usize = 5;
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -242,9 +240,6 @@ impl DeniedAct {
         &self,
         deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
-        fn head(word: &str) -> &str {
-            word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
-        }
         let verb = head(self.verb.trim_end_matches('d').trim_end_matches('e'));
         let does =
             |word: &str| word.len() > 2 && (verb.starts_with(word) || word.starts_with(verb));

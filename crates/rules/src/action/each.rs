@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use countersign_model::{Object, ObjectKind};
 
-use super::called::described;
+use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::{mentions, objects_in};
@@ -120,7 +120,7 @@ pub(super) fn each(
             .iter()
             .enumerate()
             .filter_map(|(at, thing)| {
-                let named = || described(facts, execution).contains(&thing.text);
+                let named = || behind_ids(facts, nth, execution).contains(&thing.text);
                 let spoken = speaks_of(execution, deed, thing)
                     || (thing.kind == ObjectKind::Name && named());
                 spoken.then_some(at)

@@ -177,16 +177,14 @@ fn told(
     let have = been.checked_sub(1).and_then(|at| tokens.get(at))?;
     let verb = tokens.get(been + 1)?;
     let subject = tokens.get(..been - 1)?;
-    let party = matches!(idiom.tail, Tail::Party) && is_party(prose, subject);
     let told = prose.is(verb, idiom.verbs)
         && have.has(Tags::HAVE)
         && match idiom.tail {
-            Tail::Party => party,
-            Tail::Particle(words) | Tail::Next(words) => {
-                tokens.get(been + 2).is_some_and(|t| prose.is(t, words))
-            }
+            Tail::Party => is_party(prose, subject),
             Tail::New(nouns) => !nouns.is_empty() && subject.iter().any(|t| prose.is(t, nouns)),
-            Tail::Kept => is_complete(prose, tokens.get(been + 2..)?, &idiom.tail),
+            Tail::Particle(_) | Tail::Next(_) | Tail::Kept => {
+                is_complete(prose, tokens.get(been + 2..)?, &idiom.tail)
+            }
             Tail::PartyBehind(_) | Tail::Due => false,
         };
     told.then_some((idiom, clause.tokens.start + been + 1, true))

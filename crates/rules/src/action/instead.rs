@@ -1,7 +1,9 @@
 //! A call that worked beside one that failed, where the claim speaks of what the failed one was
 //! for.
 
-use super::called::described;
+use std::rc::Rc;
+
+use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::args;
 use crate::facts::{Deed, Execution, Facts, Families};
@@ -55,21 +57,22 @@ pub(super) fn failed_instead(
             let named = |deed: &Deed<'_>| is_named_after(said, deed);
             return named(deed) && !others().any(|(_, _, other)| named(other));
         }
-        let peers: Vec<&Execution<'_>> = peers.map(|(_, execution, _)| *execution).collect();
+        let peers: Vec<(usize, &Execution<'_>)> = peers.map(|(at, e, _)| (*at, *e)).collect();
         // What the ids stand for counts as asked.
-        let own = described(facts, execution);
-        let others: Vec<String> = peers.iter().map(|e| described(facts, e)).collect();
+        let own = behind_ids(facts, *at, execution);
+        let others: Vec<Rc<str>> = peers.iter().map(|(at, e)| behind_ids(facts, *at, e)).collect();
         let here = |detail: usize| {
             details.has(detail, args(execution))
                 || (details.is_particular(detail) && details.has(detail, &own))
         };
         let asked = |detail: usize| {
-            peers.iter().any(|e| details.has(detail, args(e)))
+            peers.iter().any(|(_, e)| details.has(detail, args(e)))
                 || (details.is_particular(detail)
                     && others.iter().any(|other| details.has(detail, other)))
         };
-        let there =
-            |detail: usize| asked(detail) || peers.iter().any(|e| details.has(detail, e.text()));
+        let there = |detail: usize| {
+            asked(detail) || peers.iter().any(|(_, e)| details.has(detail, e.text()))
+        };
         let all = || 0..details.len();
         // "On the 3rd instead of the 2nd" names both.
         *at != done

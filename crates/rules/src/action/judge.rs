@@ -79,7 +79,8 @@ fn names_unknown_file(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
     let files = || said.claim.objects.iter().filter(|thing| thing.kind == ObjectKind::Path);
     let named = |thing: &Object| !needle(thing).contains('.') || thing.text.contains(['*', '{']);
-    if !edits || !said.direct || files().next().is_none() || files().any(named) {
+    let short = facts.record().count_before(turn) <= LOOK_BACK;
+    if !edits || !said.direct || !short || files().next().is_none() || files().any(named) {
         return false;
     }
     let unseen = facts.deeds_before(turn).any(|(_, deed)| {

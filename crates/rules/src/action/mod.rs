@@ -1,7 +1,7 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
-mod called;
+mod behind_ids;
 mod denied;
 mod denied_run;
 mod described;

@@ -10,7 +10,7 @@ use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::holds;
 
-/// So many letters of a word tell it from others, whatever its ending.
+/// So many letters of a word tell it from others.
 const LETTERS: usize = 5;
 /// So many bytes of what the agent was given are searched for what an id stands for.
 const REACH: usize = 32 * 1024;
@@ -104,8 +104,8 @@ impl<'s> Tie<'s> {
     }
 }
 
-/// How a word begins.
-fn head(word: &str) -> &str {
+/// How a word begins, which tells it from others, whatever its ending.
+pub(super) fn head(word: &str) -> &str {
     word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
 }
 

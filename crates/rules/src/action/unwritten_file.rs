@@ -3,7 +3,7 @@
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
-use super::judge::args;
+use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags};
@@ -16,7 +16,7 @@ pub(crate) fn unwritten_files(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
     let mut found = Vec::new();
     for answer in facts.answers() {
         let prose = &answer.prose;
-        let mut deeds = facts.deeds_before(answer.turn);
+        let mut deeds = facts.deeds_before(answer.turn).take(LOOK_BACK);
         if !deeds.any(|(_, deed)| !deed.written.is_empty() && !deed.status().succeeded()) {
             continue;
         }
@@ -72,12 +72,12 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !tokens.iter().any(|t| t.has(doubt) || prose.is(t, &OPEN))
 }
 
-/// The latest call that should have written a file, where all such failed and nothing that worked
-/// speaks of the file.
+/// The latest call that should have written a file, where all such failed and nothing of late that
+/// worked speaks of the file.
 fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object) -> Option<usize> {
     let count = facts.record().count_before(turn);
     let mut failed = None;
-    for at in (0..count).rev() {
+    for at in (0..count).rev().take(LOOK_BACK) {
         let (execution, deed) = facts.deed(at)?;
         let worked = deed.status().succeeded();
         if worked && (mentions(args(execution), file) || mentions(execution.text(), file)) {

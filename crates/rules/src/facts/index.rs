@@ -23,6 +23,8 @@ pub(crate) struct Index {
     given: RefCell<HashMap<String, Option<usize>>>,
     /// By a word: the first message at which the user or a result spoke of it.
     spoken: RefCell<HashMap<String, Option<usize>>>,
+    /// By execution: what earlier results hold beside the ids among its arguments.
+    behind_ids: RefCell<FxHashMap<usize, Rc<str>>>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -117,6 +119,16 @@ impl Candidates {
 }
 
 impl Index {
+    /// What earlier results hold beside the ids among the arguments of an execution.
+    pub(crate) fn behind_ids(&self, at: usize, read: impl FnOnce() -> String) -> Rc<str> {
+        let known = self.behind_ids.borrow().get(&at).map(Rc::clone);
+        known.unwrap_or_else(|| {
+            let text: Rc<str> = read().into();
+            self.behind_ids.borrow_mut().insert(at, Rc::clone(&text));
+            text
+        })
+    }
+
     /// The deeds for a claim; the first one to ask begins at a place.
     pub(crate) fn candidates(
         &self,

@@ -194,17 +194,14 @@ fn is_stale(facts: &Facts<'_>, turn: usize, id: &str) -> bool {
 /// The status of the one object that has the id among its own members.
 fn status_of<'t>(document: &Leaves<'t>, id: &str) -> Option<&'t str> {
     let nodes = document.nodes();
-    let is = |leaf: Leaf<'_>| match leaf {
-        Leaf::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
-        Leaf::Number(number) => number == id,
-        _ => false,
-    };
     // What an object is about stands first in it; others may only refer to it.
     let is_first = |at: usize, parent: usize| {
         !nodes.iter().enumerate().take(at).any(|(i, node)| node.parent == parent && i != parent)
     };
-    let mut own =
-        nodes.iter().enumerate().filter(|(at, node)| is(node.leaf) && is_first(*at, node.parent));
+    let mut own = nodes
+        .iter()
+        .enumerate()
+        .filter(|(at, node)| node.leaf.is_id(id) && is_first(*at, node.parent));
     let object = own.next().map(|(_, node)| node.parent)?;
     if own.any(|(_, node)| node.parent != object) {
         return None;

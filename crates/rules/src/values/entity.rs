@@ -28,10 +28,8 @@ impl Entity {
         for document in given.documents(id, turn, REACH) {
             for (at, node) in document.nodes().iter().enumerate() {
                 let named = match node.leaf {
-                    Leaf::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
-                    Leaf::Number(number) => number == id,
                     Leaf::Object => node.name == id && !id.is_empty(),
-                    _ => false,
+                    leaf => leaf.is_id(id),
                 };
                 if named {
                     let object = if node.leaf == Leaf::Object { at } else { node.parent };

@@ -1,9 +1,10 @@
 //! What the record says of the things that a call names by their ids.
 
-use crate::facts::{Execution, Facts};
-use crate::values::{Leaf, Leaves};
+use std::rc::Rc;
 
 use super::judge::args;
+use crate::facts::{Execution, Facts};
+use crate::values::{Leaf, Leaves};
 
 /// So many bytes before a call are searched for what its ids stand for.
 const REACH: usize = 32 * 1024;
@@ -16,7 +17,11 @@ const LONGEST: usize = 80;
 
 /// The texts and numbers that earlier results hold beside the ids in the arguments of a call, each
 /// in a line of its own: "Boxing Basics", where it cancels `B-9950`.
-pub(super) fn described(facts: &Facts<'_>, execution: &Execution<'_>) -> String {
+pub(super) fn behind_ids(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> Rc<str> {
+    facts.index().behind_ids(at, || read(facts, execution))
+}
+
+fn read(facts: &Facts<'_>, execution: &Execution<'_>) -> String {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let ids = args(execution).split(|c: char| !part(c)).filter(|word| {
         let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
@@ -37,12 +42,8 @@ pub(super) fn described(facts: &Facts<'_>, execution: &Execution<'_>) -> String 
 
 /// The one object of a result that has the id among its own members.
 fn named(document: &Leaves<'_>, id: &str) -> Option<usize> {
-    let is = |leaf: Leaf<'_>| match leaf {
-        Leaf::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
-        Leaf::Number(number) => number == id,
-        _ => false,
-    };
-    let mut objects = document.nodes().iter().filter(|node| is(node.leaf)).map(|node| node.parent);
+    let mut objects =
+        document.nodes().iter().filter(|node| node.leaf.is_id(id)).map(|node| node.parent);
     let first = objects.next()?;
     objects.all(|other| other == first).then_some(first)
 }
