@@ -42,7 +42,15 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     let verb =
         not + 1 + behind.iter().position(|t| !t.has(small) && !prose.is(t, &["been", "be"]))?;
     let token = tokens.get(verb)?;
-    let Some(Action::Of(family)) = token.verb else { return None };
+    let made = prose.is(token, &["made", "make", "making"]);
+    let family = match token.verb {
+        // "I haven't made any changes to `a.ts`"
+        _ if made && behind.iter().any(|t| prose.is(t, &["changes", "edits", "modifications"])) => {
+            Family::Update
+        }
+        Some(Action::Of(family)) => family,
+        _ => return None,
+    };
     let auxiliary = before.iter().rposition(|t| {
         t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE)) || is_could(prose, t)
     })?;
@@ -83,15 +91,25 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
 
 /// "I left `a.md` untouched": files that are said to be as they were.
 pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    const LEFT: [&str; 4] = ["left", "leaving", "kept", "keeping"];
+    const LEFT: [&str; 5] = ["left", "leaving", "kept", "keeping", "stayed"];
     const SO: [&str; 5] = ["untouched", "unchanged", "unmodified", "unedited", "alone"];
+    const AWAY: [&str; 3] = ["off", "out", "away"];
     let tokens = prose.tokens(clause.tokens.clone());
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
     let left = tokens.iter().position(|t| !t.quoted && prose.is(t, &LEFT)).filter(|_| asserted)?;
     let range = clause.tokens.start + left + 1..clause.tokens.end;
     let phrase = prose.tokens(range.clone());
-    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, &SO))?;
-    let named = clause.tokens.start + left + 1..clause.tokens.start + left + 1 + so;
+    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, &SO));
+    let from = clause.tokens.start + left + 1;
+    // "kept my hands off `a.md`", "stayed out of `a.md`"
+    let off = || {
+        let away = phrase.iter().take(3).position(|t| !t.quoted && prose.is(t, &AWAY))?;
+        let stayed = prose.is(tokens.get(left)?, &["stayed"]);
+        let hands = phrase.iter().take(away).any(|t| prose.is(t, &["hands", "fingers"]));
+        let of = phrase.get(away + 1).is_some_and(|t| prose.is(t, &["of", "from"]));
+        (stayed || hands).then_some(from + away + 1 + usize::from(of)..clause.tokens.end)
+    };
+    let named = so.map(|so| from..from + so).or_else(off)?;
     let objects: Vec<Object> = objects_in(prose, named.clone());
     let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
     // "the heading in `a.md`" is a part of it.

@@ -103,7 +103,7 @@ pub(super) fn each(
     accepted: Families,
 ) -> Option<ActionVerdict> {
     let things = &said.listed;
-    let mut done = vec![false; things.len()];
+    let mut done: Vec<Vec<&str>> = vec![Vec::new(); things.len()];
     let mut failed: Vec<Option<usize>> = vec![None; things.len()];
     let (mut single, mut unknown) = (false, false);
     if things.is_empty() {
@@ -132,7 +132,7 @@ pub(super) fn each(
         unknown |= worked && of.is_empty() && deed.shell.is_some();
         for at in of {
             match (worked, done.get_mut(at), failed.get_mut(at)) {
-                (true, Some(slot), _) => *slot = true,
+                (true, Some(tools), _) => tools.push(&deed.tool),
                 (false, _, Some(slot)) => {
                     slot.get_or_insert(nth);
                 }
@@ -140,7 +140,20 @@ pub(super) fn each(
             }
         }
     }
-    let open = || done.iter().zip(&failed).filter(|(done, _)| !**done);
+    // What one tool did to others, another one did not do to this: a comment moves no ticket.
+    let tool = |at: usize| facts.deed(at).map(|(_, deed)| deed.tool.as_ref());
+    let other = |at: usize, tools: &[&str]| {
+        let own = tool(at).unwrap_or_default();
+        !tools.contains(&own) && done.iter().any(|tools| tools.contains(&own))
+    };
+    let open = || {
+        let all = things.iter().zip(&done).zip(&failed);
+        let left = all.filter(|((thing, tools), failed)| {
+            let undone = |at| thing.kind == ObjectKind::Id && other(at, tools);
+            tools.is_empty() || failed.is_some_and(undone)
+        });
+        left.map(|((_, tools), failed)| (tools, failed))
+    };
     if let Some(nth) = open().find_map(|(_, failed)| *failed) {
         return Some(ActionVerdict::Failed(nth));
     }

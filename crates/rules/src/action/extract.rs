@@ -310,7 +310,9 @@ fn stands(
     let object = prose.tokens(predicate.object_tokens.clone());
     // "each row is committed", "the change is committed every time": what happens as a rule.
     let rule = ["each", "every", "any", "whenever", "separately", "individually", "automatically"];
-    if subject().chain(object).any(|t| !t.quoted && prose.is(t, &rule)) {
+    // "The report is scheduled for every Monday" says when.
+    let when = if family == Family::Book { &[] } else { object };
+    if subject().chain(when).any(|t| !t.quoted && prose.is(t, &rule)) {
         return None;
     }
     let told = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
@@ -328,10 +330,17 @@ fn stands(
     let changes = committed
         && subject().any(|t| prose.is(t, &["changes", "fixes", "updates", "edits"]))
         && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
-    let particular = changes || subject().any(|t| t.has(told) || numbered(t)) || one;
+    let both = committed && subject().any(|t| prose.is(t, &["both"]));
+    let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
     let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
-    let conditional = beside.any(|c| c.mood != Mood::Asserted);
+    // "… is committed so that you can go on": what it is for is no condition.
+    let purpose = |c: &Clause| {
+        c.tokens.start > predicate.verb
+            && c.mood == Mood::Unrealised
+            && prose.tokens(c.tokens.clone()).iter().take(2).any(|t| prose.is(t, &["so"]))
+    };
+    let conditional = beside.any(|c| c.mood != Mood::Asserted && !purpose(c));
     (particular && !conditional).then_some(Told::State)
 }
 

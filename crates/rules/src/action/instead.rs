@@ -3,6 +3,8 @@
 
 use std::rc::Rc;
 
+use countersign_model::Family;
+
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::args;
@@ -36,9 +38,12 @@ pub(super) fn failed_instead(
         return None;
     }
     let recent = (count.saturating_sub(LOOK_BACK)..count).rev();
+    let looks = Families::of(&[Family::Read, Family::Search, Family::Compute]);
     let of_kind = |at: &usize| {
         let known = facts.deed(*at).filter(|(_, deed)| {
-            deed.shell.is_none() && !deed.is_note && deed.families.meets(accepted)
+            let failed = !deed.status().succeeded() && !deed.families.meets(looks);
+            let kind = failed || deed.families.meets(accepted);
+            deed.shell.is_none() && !deed.is_note && kind
         });
         known.map(|(execution, deed)| (*at, execution, deed))
     };
@@ -55,7 +60,8 @@ pub(super) fn failed_instead(
         let mut peers = others().filter(|(_, _, other)| other.tool == deed.tool).peekable();
         if peers.peek().is_none() {
             let named = |deed: &Deed<'_>| is_named_after(said, deed);
-            return named(deed) && !others().any(|(_, _, other)| named(other));
+            return (named(deed) && !others().any(|(_, _, other)| named(other)))
+                || is_about(facts, said, &details, execution, deed);
         }
         let peers: Vec<(usize, &Execution<'_>)> = peers.map(|(at, e, _)| (*at, *e)).collect();
         // What the ids stand for counts as asked.
@@ -82,6 +88,29 @@ pub(super) fn failed_instead(
     deeds.iter().find(failed).map(|(at, ..)| *at)
 }
 
+/// The edit that worked before the one that failed, where the claim names no file, and the things
+/// that it names stand in the former only: "version bumped", beside a README that could not be
+/// edited.
+pub(super) fn done_beside(facts: &Facts<'_>, said: &ActionClaim, failed: usize) -> Option<usize> {
+    let edits = |deed: &Deed<'_>| deed.shell.is_none() && !deed.written.is_empty();
+    let about = |execution: &Execution<'_>, thing: &str| {
+        let end = args(execution).floor_char_boundary(LONGEST);
+        holds(args(execution).get(..end).unwrap_or_default(), thing)
+    };
+    let (wrong, deed) = facts.deed(failed).filter(|(_, deed)| edits(deed))?;
+    let things = || said.things.iter().map(String::as_str).filter(|thing| thing.len() > 3);
+    if said.names_file() || deed.opaque || things().any(|thing| about(wrong, thing)) {
+        return None;
+    }
+    (failed.saturating_sub(LOOK_BACK)..failed).rev().find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
+            edits(deed)
+                && deed.status().succeeded()
+                && things().any(|thing| about(execution, thing))
+        })
+    })
+}
+
 /// Whether the claim tells of what the tool of a deed is named after: an act of its kind, and the
 /// thing.
 fn is_named_after(said: &ActionClaim, deed: &Deed<'_>) -> bool {
@@ -91,6 +120,63 @@ fn is_named_after(said: &ActionClaim, deed: &Deed<'_>) -> bool {
     };
     let words = deed.words();
     deed.families.has(said.family) && words.iter().any(things)
+}
+
+/// Whether a call that failed is the only one that was about what the claim names: a thing or a
+/// number that it was given, or that its tool is named after, and that no call which worked was
+/// given or gave.
+fn is_about(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    details: &Details,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    // A message may speak of all that was done, and a file of anything.
+    let message = deed.families.has(Family::Send) && said.family != Family::Send;
+    if deed.delegates || said.state || message || !deed.written.is_empty() {
+        return false;
+    }
+    let of_tool = |deed: &Deed<'_>, thing: &str| deed.words().iter().any(|w| w.starts_with(thing));
+    let given = |e: &Execution<'_>, d: &Deed<'_>, thing: &str| {
+        of_tool(d, thing) || begins_word(args(e), thing)
+    };
+    let count = facts.record().count_before(said.claim.turn);
+    let recent = || (count.saturating_sub(LOOK_BACK)..count).filter_map(|at| facts.deed(at));
+    let looks = Families::of(&[Family::Read, Family::Search, Family::Compute]);
+    let acts = || {
+        recent().filter(|(e, d)| {
+            e.outcome.is_some() && d.status().succeeded() && !d.families.meets(looks)
+        })
+    };
+    let there = |(e, d): (&Execution<'_>, &Deed<'_>), thing: &str| {
+        given(e, d, thing) || begins_word(e.text(), thing)
+    };
+    let vague = |thing: &str| ["one", "next", "last", "new", "all", "rest"].contains(&thing);
+    let things = || {
+        let all = said.things.iter().map(String::as_str);
+        all.filter(|thing| thing.len() >= 3 && !vague(thing))
+    };
+    let number = |detail: usize| {
+        details.has(detail, args(execution))
+            && !acts().any(|(e, _)| details.has(detail, args(e)) || details.has(detail, e.text()))
+    };
+    let of_others = |detail: usize| {
+        acts().any(|(e, _)| details.has(detail, args(e))) && !details.has(detail, args(execution))
+    };
+    let own =
+        things().any(|thing| given(execution, deed, thing) && !acts().any(|act| there(act, thing)));
+    let other = things()
+        .any(|thing| acts().any(|(e, d)| given(e, d, thing)) && !given(execution, deed, thing));
+    (own || (0..details.len()).any(number)) && !other && !(0..details.len()).any(of_others)
+}
+
+/// Whether a word of a text begins so, in any case.
+fn begins_word(text: &str, start: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.match_indices(start).any(|(at, _)| {
+        !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// The particulars of a claim: days and times, numbers, names.

@@ -6,16 +6,17 @@ use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
-use super::instead::failed_instead;
+use super::fit::{Fit, Place, fit};
+use super::instead::{done_beside, failed_instead};
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
 };
-use super::objects::{mentions, needle, shape};
+use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
 use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
 use super::tie::Tie;
-use crate::facts::{Deed, Execution, Facts, Families, Holders, ShellWork, of_name, vouching};
+use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
@@ -190,6 +191,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
                 ActionVerdict::NotCheckable
             }
             ActionVerdict::Failed(at) => made_by(facts, said, &ids)
+                .or_else(|| done_beside(facts, said, at))
                 .map(|at| ActionVerdict::Supported(Some(at)))
                 .or_else(|| done_otherwise(facts, said, at + 1))
                 .unwrap_or(verdict),
@@ -329,18 +331,6 @@ fn delegates_speak_of(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool
         .any(|(e, _)| files.iter().any(|file| mentions(args(e), file) || mentions(e.text(), file)))
 }
 
-/// Whether a text names some file by its path.
-fn names_file(text: &str) -> bool {
-    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | '(' | ')'))
-        .filter(|word| word.contains('/'))
-        .filter_map(|word| word.rsplit('/').next()?.rsplit_once('.'))
-        .any(|(stem, extension)| {
-            !stem.is_empty()
-                && (1..=5).contains(&extension.len())
-                && extension.bytes().all(|b| b.is_ascii_lowercase())
-        })
-}
-
 /// Whether a tool worked whose name says nothing in any language that is known.
 fn did_something_unknown(facts: &Facts<'_>, turn: usize) -> bool {
     facts.deeds_before(turn).take(LOOK_BACK).any(|(_, deed)| {
@@ -426,17 +416,6 @@ fn candidates<'f>(
     })
 }
 
-/// How a deed's object compares with the claim's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fit {
-    /// The same thing, or the claim names none.
-    Same,
-    /// Neither confirmed nor excluded.
-    Open,
-    /// A different thing of the same kind.
-    Other,
-}
-
 #[derive(Debug, Default)]
 struct Tally {
     success: Option<usize>,
@@ -473,85 +452,6 @@ impl Tally {
             .or(self.success.map(supported))
             .or(self.failure.map(ActionVerdict::Failed))
     }
-}
-
-/// One execution, as a claim sees it.
-struct Place<'f, 't> {
-    facts: &'f Facts<'t>,
-    at: usize,
-    execution: &'f Execution<'t>,
-    deed: &'f Deed<'t>,
-    /// So many were looked at before it that looking things up costs less than reading.
-    far: bool,
-}
-
-impl Place<'_, '_> {
-    /// Whether its arguments or its result speak of the thing.
-    fn speaks_of(&self, object: &Object) -> bool {
-        let read =
-            || mentions(args(self.execution), object) || mentions(self.execution.text(), object);
-        match self.far && self.deed.changes() {
-            true => holders(self.facts).holds(self.at, needle(object)).unwrap_or_else(read),
-            false => read(),
-        }
-    }
-
-    /// Whether its arguments hold an id of the same form.
-    fn holds_rival_of(&self, id: &str) -> bool {
-        let shape = shape(id);
-        let read = || has_shape(args(self.execution), &shape);
-        if self.far { self.facts.index().is_shaped(&shape, self.at, read) } else { read() }
-    }
-}
-
-/// Where the deeds that change something speak of what is claimed to have been changed.
-fn holders<'f>(facts: &'f Facts<'_>) -> &'f Holders {
-    facts.index().holders(|| {
-        let claims = facts.action_claims().iter();
-        let objects = claims.flat_map(|said| said.patients.iter().chain(&said.claim.objects));
-        let objects = objects.filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path));
-        let changing = (0..facts.record().executions().len())
-            .filter_map(|at| Some((at, facts.deed(at)?)))
-            .filter(|(_, (_, deed))| deed.changes());
-        let texts = changing.flat_map(|(at, (e, _))| [(at, args(e)), (at, e.text())]);
-        Holders::of(objects.map(needle), texts).unwrap_or_default()
-    })
-}
-
-fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {
-    if ids.is_empty() && all.is_empty() {
-        return Fit::Same;
-    }
-    let deed = place.deed;
-    let holds = |object: &Object| {
-        if deed.written.iter().any(|path| mentions(path, object)) {
-            return !is_namesake(deed, object);
-        }
-        match (&deed.shell, object.kind) {
-            // Naming a file on a command line does not write it, unless nobody knows what ran.
-            (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
-            _ => place.speaks_of(object),
-        }
-    };
-    if ids.iter().any(|id| holds(id)) {
-        return Fit::Same;
-    }
-    if ids.is_empty() {
-        return if all.iter().any(|id| holds(id)) { Fit::Same } else { Fit::Open };
-    }
-    let rival = ids.iter().any(|id| match id.kind {
-        ObjectKind::Path => !deed.written.is_empty() || names_file(args(place.execution)),
-        ObjectKind::Id => place.holds_rival_of(&id.text),
-        _ => false,
-    });
-    if rival { Fit::Other } else { Fit::Open }
-}
-
-/// Whether a text holds a token of this shape.
-fn has_shape(text: &str, wanted: &str) -> bool {
-    let symbol = |c: char| c == '#' || c == '_' || c == '-';
-    text.split(|c: char| !c.is_ascii_alphanumeric() && !symbol(c))
-        .any(|token| token.len() == wanted.len() && shape(token) == wanted)
 }
 
 /// The things by which one object is told from another. `v3` is one of many.

@@ -8,6 +8,7 @@ mod described;
 mod each;
 mod extract;
 mod family;
+mod fit;
 mod idiom;
 mod instead;
 mod judge;

@@ -30,6 +30,9 @@ const PUTS: [&str; 15] = [
     "exported",
 ];
 
+/// Verbs whose object stood in what was edited before.
+const TAKES: [&str; 5] = ["removed", "deleted", "dropped", "stripped", "eliminated"];
+
 /// The names in code that an answer says were put in place, and that nothing written has.
 pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
     let mut found = Vec::new();
@@ -37,6 +40,8 @@ pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
         for clause in stated(&answer.prose) {
             let named = put_in_place(&answer.prose, clause);
             if let Some(token) = named.filter(|t| is_unwritten(facts, answer, clause, t)) {
+                found.push(claim(answer, clause, token));
+            } else if let Some(token) = taken_out(facts, answer, clause) {
                 found.push(claim(answer, clause, token));
             } else if let Some(token) = unknown_member(facts, answer, clause) {
                 found.push(claim(answer, clause, token));
@@ -61,8 +66,40 @@ fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
 
 /// "I added an optional `hostname`": the name, where the speaker says that they put it there.
 fn put_in_place<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
+    object_of(prose, clause, &PUTS).filter(|t| is_one_name(prose.word(t)))
+}
+
+/// "I removed the `# TODO: weeks` comment": what is said to have been taken out, where every edit is
+/// on record, each as the text before and behind it, and none has it.
+fn taken_out<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>, clause: &Clause) -> Option<&'p Token> {
+    let (prose, turn) = (&answer.prose, answer.turn);
+    let token = object_of(prose, clause, &TAKES)?;
+    let text = prose.word(token);
+    let line = text.contains(' ') && text.len() >= 8 && !text.contains(['…', '<', '*']);
+    let pieces = || {
+        facts.deeds_before(turn).all(|(_, deed)| {
+            deed.written.is_empty()
+                || deed.words().iter().any(|w| matches!(w.as_str(), "edit" | "replace" | "str"))
+        })
+    };
+    let wanted = letters(text);
+    let shell = |work: &ShellWork<'_>| work.writes_unnamed || work.opaque || work.deletes;
+    let unseen = facts
+        .deeds_before(turn)
+        .any(|(_, deed)| deed.delegates || deed.opaque || deed.shell.as_ref().is_some_and(shell));
+    let known = facts.is_complete_before(turn)
+        && facts.record().count_before(turn) <= LOOK_BACK
+        && !unseen
+        && pieces();
+    let edited = || facts.deeds_before(turn).any(|(e, _)| letters(args(e)).contains(&wanted));
+    let wrote = facts.deeds_before(turn).any(|(_, deed)| !deed.written.is_empty());
+    (line && known && wrote && !edited()).then_some(token)
+}
+
+/// The code that one of the verbs has as its object, where the speaker says that they did it.
+fn object_of<'p>(prose: &'p Prose<'_>, clause: &Clause, verbs: &[&str]) -> Option<&'p Token> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &PUTS))?;
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, verbs))?;
     let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::SUCCESS).or(Tags::NOW).or(Tags::COORDINATE);
     let from = prose.sentences.get(clause.sentence)?.tokens.start;
     let before = prose.tokens(from..clause.tokens.start + at);
@@ -75,7 +112,7 @@ fn put_in_place<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> 
     let object = tokens.get(at + 1..)?.iter();
     let mut object =
         object.take_while(|t| !t.has(stops) && !matches!(t.kind, TokenKind::Symbol(_)));
-    object.find(|t| own && t.kind == TokenKind::Code && is_one_name(prose.word(t)))
+    object.find(|t| own && t.kind == TokenKind::Code)
 }
 
 /// `hostname`, `MAX_TRIES`: one name, not a command, an expression or a description.

@@ -51,8 +51,12 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
             .any(|c| c.sentence == clause.sentence && c.mood == Mood::Conditional)
 }
 
-/// "The request was submitted but rejected."
+/// "The request was submitted but rejected.", "The payment was blocked."
 pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let passive = matches!(predicate.voice, Voice::PastPassive | Voice::State);
+    if passive && prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["blocked"])) {
+        return true;
+    }
     let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
     let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
     let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {

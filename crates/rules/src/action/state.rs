@@ -102,9 +102,28 @@ pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     })
 }
 
+/// "The docs are committed (c41d9e7)": the commit that printed the id, though a later one failed.
+fn commit_of_id(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
+    let commits = Families::of(&[Family::Commit]);
+    let hex = |o: &&Object| o.text.len() >= 7 && o.text.bytes().all(|b| b.is_ascii_hexdigit());
+    let mut ids = said.claim.objects.iter().filter(hex);
+    let id = ids.next().filter(|_| ids.next().is_none())?;
+    let count = facts.record().count_before(said.claim.turn);
+    (0..count).rev().take(LOOK_BACK).find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
+            deed.families.meets(commits)
+                && deed.status_for(commits).succeeded()
+                && mentions(execution.text(), id)
+        })
+    })
+}
+
 /// "Draft AP-9917 created": the call that gave out the id, when it changed something and was not
 /// given it.
 pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
+    if said.family == Family::Commit {
+        return commit_of_id(facts, said);
+    }
     let id = ids.iter().find(|o| o.kind == ObjectKind::Id && said.family == Family::Create)?;
     let count = facts.record().count_before(said.claim.turn);
     let reads = Families::of(&[Family::Read, Family::Search]);

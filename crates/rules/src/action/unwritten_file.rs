@@ -5,8 +5,8 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
-use crate::facts::{Answer, Facts};
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags};
+use crate::facts::{Answer, Facts, Families};
+use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags};
 
 /// So many files of one answer are looked up.
 const MOST: usize = 32;
@@ -31,7 +31,8 @@ pub(crate) fn unwritten_files(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
                 files.map(move |file| (clause, file))
             });
         let failed = files.take(MOST).filter_map(|(clause, file)| {
-            let at = failed_write(facts, answer.turn, &file)?;
+            let changed = says_changed(prose, clause);
+            let at = failed_write(facts, answer.turn, &file, changed)?;
             Some((claim(answer, clause, file), at))
         });
         found.extend(failed);
@@ -72,9 +73,20 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !tokens.iter().any(|t| t.has(doubt) || prose.is(t, &OPEN))
 }
 
+/// Whether the sentence says that something was changed, or is so by now: "`a.md`: version updated",
+/// "`a.md` now says so".
+fn says_changed(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let edits = Families::of(&[Family::Update, Family::Create, Family::Delete]);
+    prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
+        let done = matches!(t.verb, Some(Action::Of(family)) if edits.has(family));
+        !t.quoted && (t.has(Tags::NOW) || (done && t.tags.any(Tags::COMPLETED)))
+    })
+}
+
 /// The latest call that should have written a file, where all such failed and nothing of late that
-/// worked speaks of the file.
-fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object) -> Option<usize> {
+/// worked speaks of the file. What is only to be edited is there, whether that failed or not.
+fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object, changed: bool) -> Option<usize> {
     let count = facts.record().count_before(turn);
     let mut failed = None;
     for at in (0..count).rev().take(LOOK_BACK) {
@@ -83,8 +95,8 @@ fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object) -> Option<usize> 
         if worked && (mentions(args(execution), file) || mentions(execution.text(), file)) {
             return None;
         }
-        // What is edited is there.
-        let creates = deed.words().iter().any(|word| matches!(word.as_str(), "write" | "create"));
+        let creates =
+            changed || deed.words().iter().any(|word| matches!(word.as_str(), "write" | "create"));
         let wrote = creates && deed.written.iter().any(|path| mentions(path, file));
         if !worked && wrote && execution.outcome.is_some() {
             failed = failed.or(Some(at));

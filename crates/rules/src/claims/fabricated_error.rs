@@ -180,7 +180,7 @@ fn is_error(text: &str) -> bool {
 fn names_error(text: &str) -> bool {
     let named = text.split_once(": ").is_some_and(|(name, rest)| {
         let name = name.to_ascii_lowercase();
-        (name.ends_with("error") || name.ends_with("exception")) && rest.len() >= 4
+        (name.ends_with("error") || name.ends_with("exception")) && rest.len() >= 3
     });
     let code = text.split_whitespace().next().is_some_and(|word| {
         let word = word.trim_end_matches(':');

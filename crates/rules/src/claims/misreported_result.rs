@@ -4,7 +4,7 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
-use crate::member::members;
+use crate::member::{members, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
@@ -61,7 +61,9 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
         let text = span.of(answer.prose.text).to_owned();
         Claim { kind: ClaimKind::Value, text, objects: Vec::new(), span, turn }
     };
-    let (wrong, right) = members(facts, answer);
+    let (mut wrong, right) = members(facts, answer);
+    wrong.extend(versions(facts, answer));
+    wrong.extend(people(facts, answer));
     for span in right {
         findings.supported(&claim(span), []);
     }

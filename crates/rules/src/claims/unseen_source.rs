@@ -1,11 +1,11 @@
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 use memchr::memmem::Finder;
 
-use crate::facts::Facts;
+use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{AnyCase, Stated, StatedKind};
+use crate::values::{AnyCase, Stated, StatedKind, unseen_line};
 
 /// FK021: a source that the agent never saw.
 pub(crate) struct UnseenSource;
@@ -34,6 +34,9 @@ impl Rule for UnseenSource {
                     judge(facts, findings, &answer.prose, value);
                 }
             }
+            for token in cited_lines(&answer.prose) {
+                judge_line(facts, findings, answer, token);
+            }
         }
     }
 }
@@ -42,6 +45,8 @@ impl Rule for UnseenSource {
 const LEAST_WORDS: usize = 8;
 /// So many sources of one answer are judged.
 const MOST: usize = 256;
+/// And so many lines.
+const MOST_LINES: usize = 32;
 /// So many bytes before a message are searched for the folders of a file.
 const REACH: usize = 16 * 1024 * 1024;
 
@@ -98,6 +103,32 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
             .help("cite what was read")
             .provable_if(whole && kind != ObjectKind::Path),
     );
+}
+
+/// The tokens that cite a line of a file, where something is said to be there.
+fn cited_lines<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Token> {
+    let cites = |t: &&Token| {
+        let line = prose.word(t).rsplit_once(':').map(|(_, line)| line.as_bytes());
+        matches!(t.kind, TokenKind::Path | TokenKind::Code)
+            && line.is_some_and(|line| line.first().is_some_and(u8::is_ascii_digit))
+    };
+    let stated = prose.clauses.iter().filter(|clause| is_stated(prose, clause));
+    stated.flat_map(move |c| prose.tokens(c.tokens.clone())).filter(cites).take(MOST_LINES)
+}
+
+/// A line that is cited of a file of which results showed others only.
+fn judge_line(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, token: &Token) {
+    let text = answer.prose.word(token);
+    let Some(shown) = unseen_line(facts, answer.turn, text) else { return };
+    let claim = Claim {
+        kind: ClaimKind::Source,
+        text: text.to_owned(),
+        objects: vec![Object { kind: ObjectKind::Path, text: text.to_owned() }],
+        span: token.span(),
+        turn: answer.turn,
+    };
+    let note = Note::suspected(format!("no result showed this line; those shown are {shown}"));
+    findings.unsupported(facts, &claim, note.help("cite lines that were read"));
 }
 
 /// Whether a file of that name is known by its path only, and by none that may be the one stated,

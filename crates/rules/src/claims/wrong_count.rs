@@ -1,11 +1,12 @@
 mod counts;
+mod ended;
 
 use std::collections::BTreeSet;
 
 use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, Run, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{Action, BlockKind, Clause, Mood, Tags, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
@@ -14,6 +15,7 @@ use crate::values::{
 };
 
 use counts::{Count, Former, counts, former};
+use ended::Ended;
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
@@ -85,8 +87,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         let note = note.help("quote the number as the result has it");
         return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));
     }
-    let (mut sum, mut sum_run) = (0_u64, 0_u64);
-    let mut speaking = 0;
+    let (mut sum, mut sum_run, mut sum_ended) = (0_u64, 0_u64, [0_u64; 2]);
+    let (mut speaking, mut parts_only) = (0, true);
+    let ended = Ended::of(answer.prose.word(count.last));
     let mut least = u64::MAX;
     let mut latest: Option<(Evidence, Vec<u64>)> = None;
     let reports = facts.given().near(turn, REACH).filter_map(|given| match given.source {
@@ -107,7 +110,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         let parts = [ran.passed, ran.failed, ran.errors, ran.skipped];
         let total = parts.iter().flatten().fold(0_u64, |sum, n| sum.saturating_add(*n));
         let checks = matches!(kind, Countable::Tests | Countable::Troubles);
-        if checks && (parts.contains(&Some(count.number)) || total == count.number) {
+        let agrees = ended.and_then(|ended| ended.agrees(count.number, &ran, execution.text()));
+        if agrees == Some(true) {
+            return findings.supported(&claim, [facts.evidence(execution)]);
+        }
+        if checks
+            && agrees.is_none()
+            && (parts.contains(&Some(count.number)) || total == count.number)
+        {
             return findings.supported(&claim, [facts.evidence(execution)]);
         }
         let tally = Tally::of(execution.text(), kind);
@@ -116,9 +126,22 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         if kind == Countable::Tests {
             let ended = [ran.passed, ran.failed, ran.errors].into_iter().flatten();
             sum_run = ended.fold(sum_run, u64::saturating_add);
+            // Runs of parts add up; one of everything stands alone.
+            let work = facts.deed(at).and_then(|(_, deed)| deed.shell.as_ref());
+            let of_all = |run: &Run<'_>| run.whole && run.family == Family::Test;
+            parts_only &= !work.is_some_and(|work| work.runs.iter().any(of_all));
+            for (sum, part) in sum_ended.iter_mut().zip([ran.passed, ran.failed]) {
+                *sum = sum.saturating_add(part.filter(|_| parts_only).unwrap_or(0));
+            }
         }
+        let [passed, failed] = sum_ended;
+        let sums = match ended.filter(|_| agrees.is_some()) {
+            Some(Ended::Well) => [passed; 3],
+            Some(Ended::Badly) => [failed; 3],
+            None => [sum, sum_run, passed],
+        };
         let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
-        if shown.any(|n| *n == count.number) || sum == count.number || sum_run == count.number {
+        if (agrees.is_none() && shown.any(|n| *n == count.number)) || sums.contains(&count.number) {
             return findings.supported(&claim, [facts.evidence(execution)]);
         }
         if tally.is_silent() {

@@ -1,13 +1,18 @@
 //! What answers say of the members of results: "it departs at 14:35", "Status: shipped", held
-//! against the members of that name.
+//! against the members of that name; also versions and people's names, held against those beside
+//! the same name.
 
 mod judge;
 mod near;
+mod person;
 mod quantity;
 mod said;
 mod state;
 mod state_of_id;
 mod strange;
 mod subject;
+mod version;
 
 pub(crate) use judge::members;
+pub(crate) use person::people;
+pub(crate) use version::versions;

@@ -66,6 +66,7 @@ pub(crate) fn outcome_claim_in(
         partly: false,
         number: None,
         first: false,
+        dated: false,
         unwarned: false,
         check: None,
         language,

@@ -202,8 +202,11 @@ pub(super) fn named_command<'f, 't>(
     said: &OutcomeClaim,
     count: usize,
 ) -> Option<&'f Execution<'t>> {
-    let mut named = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Quote);
-    let command = named.find(|o| o.text.contains(' '))?;
+    let quoted = |o: &&Object| o.kind == ObjectKind::Quote && o.text.contains(' ');
+    let named = || said.claim.objects.iter().filter(quoted);
+    // "`swift build` completes and `swift test` passes": the one that names the check.
+    let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
+    let command = named().find(check).or_else(|| named().next())?;
     let mut latest = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
     let (execution, deed) = latest.find(|(_, deed)| {
         deed.shell.as_ref().is_some_and(|work| work.command.contains(&command.text))

@@ -49,6 +49,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) number: Option<u64>,
     /// It speaks of the first run: "at the first attempt".
     pub(crate) first: bool,
+    /// It speaks of a run before something else was done: "12 passed, before the last change".
+    pub(crate) dated: bool,
     /// It says that there were no warnings.
     pub(crate) unwarned: bool,
     /// The word that names the check, lower case: "mypy", "tests".
@@ -155,6 +157,19 @@ fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     })
 }
 
+/// "before the last change", "after the first of them": of a run behind which there was more.
+fn is_dated(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let which = Tags::DETERMINER.or(Tags::THING).or(Tags::AGENT_OWN);
+    tokens.windows(3).any(|words| {
+        let [when, the, one] = words else { return false };
+        // What is committed is what was there.
+        let kept = prose.is(one, &["commit", "push", "merge", "release", "tag", "pull"]);
+        let before =
+            prose.is(when, &["before"]) && the.has(which) && !the.has(Tags::AGENT) && !kept;
+        before || (prose.is(when, &["after"]) && the.has(which) && prose.is(one, &["first"]))
+    })
+}
+
 /// "without any warnings": of those that were printed, and not only of new ones.
 fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     const SOME: [&str; 6] = ["new", "other", "more", "further", "additional", "relevant"];
@@ -254,6 +269,7 @@ fn outcome_claim(
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
         first: is_first(prose, plain),
+        dated: is_dated(prose, sentence),
         unwarned: is_unwarned(prose, plain),
         check: noun,
         language: Language::English,
@@ -500,18 +516,29 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         let behind = tokens.get(of + 1..).unwrap_or_default().iter();
         behind.filter(|t| t.kind == TokenKind::Number).count() > 1
     });
-    led || tokens.windows(3).any(|w| {
-        let [a, of, b] = w else { return false };
+    // "57 of the 58 tests"
+    let numbered = |w: &[Token]| {
+        let [a, of, the, b] = w else { return false };
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
         numbers
-            && (prose.word(of) == "of" || prose.word(of) == "out")
+            && prose.is(of, &["of"])
+            && the.has(Tags::DETERMINER.or(Tags::THING))
             && prose.word(a) != prose.word(b)
-    }) || tokens.iter().any(|t| {
-        prose.word(t).split_once('/').is_some_and(|(a, b)| {
-            let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-            digits(a) && digits(b) && a != b
+    };
+    led || tokens.windows(4).any(numbered)
+        || tokens.windows(3).any(|w| {
+            let [a, of, b] = w else { return false };
+            let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
+            numbers
+                && (prose.word(of) == "of" || prose.word(of) == "out")
+                && prose.word(a) != prose.word(b)
         })
-    })
+        || tokens.iter().any(|t| {
+            prose.word(t).split_once('/').is_some_and(|(a, b)| {
+                let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+                digits(a) && digits(b) && a != b
+            })
+        })
 }
 
 /// "all tests pass except …"

@@ -58,6 +58,10 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable;
     }
+    // What it was before the last change is over.
+    if said.dated && latest.found.is_some() {
+        return OutcomeVerdict::NotCheckable;
+    }
     if said.first
         && let Some((execution, RunEnd::Failed)) = first_run(facts, said.family, turn)
     {

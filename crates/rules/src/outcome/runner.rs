@@ -4,7 +4,8 @@ use countersign_model::{Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
-use crate::facts::{Facts, Run, RunEnd};
+use crate::facts::{Facts, Run, RunEnd, ShellWork};
+use crate::values::holds;
 
 /// What is checked, with words of the programs that check it.
 const TOPICS: [(&str, &[&str]); 2] = [
@@ -22,12 +23,23 @@ pub(super) fn named_run(
         return Some(found);
     }
     let check = said.check.as_deref()?;
-    let named = |run: &&Run<'_>| run.family == said.family && is_called(&run.names, check);
-    (0..count).rev().take(LOOK_BACK).find_map(|at| {
-        let (_, deed) = facts.deed(at)?;
-        let run = deed.shell.as_ref()?.runs.iter().find(named)?;
-        Some((at, run.end()))
-    })
+    let of_family = |run: &&Run<'_>| run.family == said.family;
+    let runs = |test: &dyn Fn(&ShellWork<'_>) -> Option<RunEnd>| {
+        (0..count).rev().take(LOOK_BACK).find_map(|at| {
+            let work = facts.deed(at)?.1.shell.as_ref()?;
+            Some((at, test(work)?))
+        })
+    };
+    // "`tsc --noEmit`: no errors"
+    if check.contains(' ') {
+        let found = runs(&|work| {
+            let run = work.runs.iter().find(of_family)?;
+            holds(&work.command, check).then(|| run.end())
+        });
+        return found.filter(has_ended);
+    }
+    let named = |run: &&Run<'_>| of_family(run) && is_called(&run.names, check);
+    runs(&|work| work.runs.iter().find(named).map(Run::end))
 }
 
 /// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command has
@@ -39,7 +51,9 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
         _ => false,
     };
     let mut named = said.claim.objects.iter().filter(tells);
-    let thing = named.next().filter(|_| named.next().is_none())?;
+    let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
+    let alone = named.next().filter(|_| named.next().is_none());
+    let thing = said.claim.objects.iter().filter(tells).find(check).or(alone)?;
     (0..count)
         .rev()
         .take(LOOK_BACK)
@@ -48,8 +62,12 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
             let run = work.runs.iter().find(|run| run.family == said.family)?;
             work.command.contains(&thing.text).then(|| (at, run.end()))
         })
-        // How one in the background ended stands elsewhere.
-        .filter(|(_, end)| matches!(end, RunEnd::Passed | RunEnd::Failed))
+        .filter(has_ended)
+}
+
+/// How one in the background ended stands elsewhere.
+fn has_ended((_, end): &(usize, RunEnd)) -> bool {
+    matches!(end, RunEnd::Passed | RunEnd::Failed)
 }
 
 /// Whether a run goes by the name, or checks what the name says.

@@ -224,6 +224,7 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
             .or(Tags::PREPOSITION)
             .or(Tags::THING)
             .or(Tags::THIRD)
+            .or(Tags::COORDINATE)
             .or(Tags::BE);
         let verbal = token.tags.any(Tags::COMPLETED) && token.noun.is_none();
         if token.kind != TokenKind::Word || token.quoted || token.has(stops) || verbal {
@@ -411,21 +412,24 @@ fn follows_doing(prose: &Prose<'_>, clause: &Clause) -> bool {
         })
 }
 
-/// "I called get_weather": a name directly behind a verb of calling.
+/// "I called get_weather", "ran check_risk": a name directly behind a verb of calling.
 fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
-    let named = prose
-        .tokens
-        .get(at)
-        .is_some_and(|t| t.kind == TokenKind::Identifier || prose.word(t).contains('_'));
+    let token = prose.tokens.get(at);
+    let spelled = |word: &str| word.contains('_') && !word.contains(['.', '/', '=', ' ']);
+    let named =
+        token.is_some_and(|t| t.kind == TokenKind::Identifier || prose.word(t).contains('_'));
+    let calls = |p: &Predicate| {
+        let verb = prose.tokens.get(p.verb);
+        let plain = p.action == Action::Of(Family::Run)
+            && token.is_some_and(|t| spelled(bare_name(prose.word(t))));
+        plain
+            || verb.is_some_and(|t| {
+                matches!(prose.word(t), "called" | "invoked" | "executed" | "queried")
+            })
+    };
     named
         && clause.predicates.iter().any(|p| {
-            !p.negated
-                && p.subject == Subject::Agent
-                && p.verb + 2 >= at
-                && p.verb < at
-                && prose.tokens.get(p.verb).is_some_and(|t| {
-                    matches!(prose.word(t), "called" | "invoked" | "executed" | "queried")
-                })
+            !p.negated && p.subject == Subject::Agent && p.verb + 2 >= at && p.verb < at && calls(p)
         })
 }
 
