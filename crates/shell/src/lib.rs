@@ -11,7 +11,8 @@ mod script;
 
 pub use activity::{Activity, ActivityKind, Git, Scope, activities};
 pub use output::{
-    OutputVerdict, RunSummary, commit_of, exit_code_in_text, shows_run, strip_ansi, summary,
+    OutputVerdict, RunSummary, commit_of, exit_code_in_text, shows_run, stopped_elsewhere,
+    strip_ansi, summary,
 };
 pub use script::{
     Assignment, Command, Destination, Direction, Effect, Function, Masking, NotAnalysable,

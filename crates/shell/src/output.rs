@@ -12,6 +12,7 @@ mod tally;
 mod tests_compiled;
 mod tests_script;
 
+pub use build::stopped_elsewhere;
 pub use git::commit_of;
 pub use line::strip_ansi;
 pub use status_text::exit_code_in_text;

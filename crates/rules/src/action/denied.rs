@@ -24,6 +24,8 @@ pub(crate) struct DeniedAct {
     whole: bool,
     /// One noun, and nothing that says which: "any tests".
     bare: bool,
+    /// "any of the tickets": one of them speaks against it.
+    any: bool,
     /// "I have not": at no time, and not only since the user asked.
     pub(crate) ever: bool,
 }
@@ -84,6 +86,10 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
         whole: is_whole(prose, range.clone()),
+        any: prose.tokens(range.clone()).windows(2).any(|pair| {
+            let [any, of] = pair else { return false };
+            prose.is(any, &["any", "either", "one"]) && prose.is(of, &["of"])
+        }),
         bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
         things: things(prose, range),
     })
@@ -127,6 +133,7 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         things: Vec::new(),
         whole: false,
         bare: false,
+        any: false,
         ever: false,
     })
 }
@@ -268,6 +275,9 @@ impl DeniedAct {
                 && deed.words().iter().any(|word| word.len() > 3 && about(word))
         };
         let mut of_name: Vec<_> = deeds.filter(|(_, deed)| named(deed)).collect();
+        if self.any {
+            of_name.retain(|(_, deed)| deed.status().succeeded());
+        }
         if of_name.iter().any(|(_, deed)| !deed.status().succeeded()) {
             return None;
         }

@@ -91,13 +91,17 @@ fn is_pushed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     const WORK: [&str; 6] = ["branch", "commit", "commits", "tag", "change", "changes"];
     let Some(on) = tokens.windows(2).position(|pair| {
         let [is, on] = pair else { return false };
-        is.has(Tags::BE) && !is.has(Tags::PAST_BE) && !is.quoted && prose.is(on, &["on"])
+        is.has(Tags::BE) && !is.has(Tags::PAST_BE) && !is.quoted && prose.is(on, &["on", "up"])
     }) else {
         return false;
     };
     let subject = tokens.get(..on).unwrap_or_default();
     let mut place = tokens.get(on + 2..).unwrap_or_default().iter();
-    let place = place.find(|t| !t.has(Tags::DETERMINER));
+    let place = place.find(|t| !t.has(Tags::DETERMINER) && !prose.is(t, &["on", "now"]));
     let first = subject.iter().find(|t| !t.has(Tags::COORDINATE.or(Tags::DETERMINER)));
-    place.is_some_and(|t| prose.is(t, &REMOTES)) && first.is_some_and(|t| prose.is(t, &WORK))
+    let up = tokens.get(on + 1).is_some_and(|t| prose.is(t, &["up"]));
+    let branch = up && place.is_some_and(|t| t.kind == TokenKind::Code);
+    let id = |t: &Token| t.kind == TokenKind::Id && prose.word(t).len() >= 7;
+    (branch || place.is_some_and(|t| prose.is(t, &REMOTES)))
+        && first.is_some_and(|t| prose.is(t, &WORK) || id(t))
 }

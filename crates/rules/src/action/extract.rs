@@ -125,7 +125,8 @@ fn action_claim(
         return None;
     }
     let settled = predicate.earlier && is_settled(prose, predicate);
-    if predicate.earlier && !settled {
+    let already = predicate.earlier && is_own_already(prose, predicate);
+    if predicate.earlier && !settled && !already {
         return None;
     }
     let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase())?;
@@ -224,6 +225,14 @@ fn action_claim(
         things,
         direct,
     })
+}
+
+/// "I've already refunded it": done by the speaker, at whatever time of the session.
+fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
+    let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
+    let mut earlier = group.iter().filter(|t| t.has(Tags::EARLIER)).peekable();
+    own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, &["already"]))
 }
 
 /// "It's already pushed": so by now, whoever did it.

@@ -7,7 +7,8 @@ use countersign_model::Family;
 
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
-use super::judge::args;
+use super::judge::{args, stem};
+use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::{When, each_moment, holds};
@@ -79,10 +80,17 @@ pub(super) fn failed_instead(
         let there = |detail: usize| {
             asked(detail) || peers.iter().any(|(_, e)| details.has(detail, e.text()))
         };
+        // Small numbers stand in many results.
+        let vouches = |detail: usize| {
+            details.is_telling(detail)
+                && facts.deed(done).is_some_and(|(e, _)| {
+                    details.has(detail, args(e)) || details.has(detail, e.text())
+                })
+        };
         let all = || 0..details.len();
         // "On the 3rd instead of the 2nd" names both.
         *at != done
-            && all().any(|detail| here(detail) && !there(detail))
+            && all().any(|detail| here(detail) && !there(detail) && !vouches(detail))
             && !all().any(|detail| asked(detail) && !here(detail))
     };
     deeds.iter().find(failed).map(|(at, ..)| *at)
@@ -168,8 +176,18 @@ fn is_about(
         things().any(|thing| given(execution, deed, thing) && !acts().any(|act| there(act, thing)));
     let other = things()
         .any(|thing| acts().any(|(e, d)| given(e, d, thing)) && !given(execution, deed, thing));
+    // "…, and approved it": what only the tool that failed is named after.
+    let act = head(stem(&said.verb));
+    let does = |d: &Deed<'_>| d.words().iter().any(|word| head(word) == act);
+    let told = matches!(said.family, Family::Update) && act.len() > 4 && said.direct;
+    if told && !VAGUE.contains(&act) && does(deed) && !acts().any(|(_, d)| does(d)) {
+        return true;
+    }
     (own || (0..details.len()).any(number)) && !other && !(0..details.len()).any(of_others)
 }
+
+/// How verbs begin that tools of all kinds are named after.
+const VAGUE: [&str; 8] = ["updat", "chang", "modif", "creat", "adjus", "apply", "handl", "proce"];
 
 /// Whether a word of a text begins so, in any case.
 fn begins_word(text: &str, start: &str) -> bool {
@@ -211,6 +229,12 @@ impl Details {
 
     fn len(&self) -> usize {
         self.moments.len() + self.words.len()
+    }
+
+    /// Whether one of them is more than a number: a day, a name, `3B`.
+    fn is_telling(&self, detail: usize) -> bool {
+        let word = self.words.get(detail.wrapping_sub(self.moments.len()));
+        word.is_none_or(|word| word.bytes().any(|b| b.is_ascii_alphabetic()))
     }
 
     /// Whether one of them hardly stands anywhere by chance: a day, a name, no small number.

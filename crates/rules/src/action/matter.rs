@@ -174,11 +174,17 @@ pub(super) fn was_asked_for(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     };
     let sentences = |text| str::split_inclusive(text, ['.', '!', '?', '\n']).filter(about);
     let words = |text| str::split(text, |c: char| !c.is_alphanumeric() && c != '-');
+    // "cancel order W1": behind a verb it is a noun.
+    let leads = Tags::BASE.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let entry = |word: &str| Lexicon::english().get(word);
     let names = |text, noun: bool| {
-        sentences(text).flat_map(words).any(|word| {
-            Lexicon::english().get(word).is_some_and(|entry| {
-                (entry.tags.any(Tags::BASE) && entry.verb == Some(Action::Of(said.family)))
-                    || (noun && entry.noun == Some(said.family))
+        let mut before = "";
+        sentences(text).flat_map(words).filter(|word| !word.is_empty()).any(|word| {
+            let led =
+                entry(std::mem::replace(&mut before, word)).is_some_and(|e| e.tags.any(leads));
+            entry(word).is_some_and(|entry| {
+                let verb = entry.verb == Some(Action::Of(said.family)) && !led;
+                (entry.tags.any(Tags::BASE) && verb) || (noun && entry.noun == Some(said.family))
             })
         })
     };

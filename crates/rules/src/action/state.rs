@@ -102,6 +102,10 @@ pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     })
 }
 
+/// Verbs by which what has an id of its own comes about.
+const MAKES: [&str; 8] =
+    ["raised", "opened", "placed", "issued", "filed", "logged", "registered", "submitted"];
+
 /// "The docs are committed (c41d9e7)": the commit that printed the id, though a later one failed.
 fn commit_of_id(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
     let commits = Families::of(&[Family::Commit]);
@@ -124,7 +128,10 @@ pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) ->
     if said.family == Family::Commit {
         return commit_of_id(facts, said);
     }
-    let id = ids.iter().find(|o| o.kind == ObjectKind::Id && said.family == Family::Create)?;
+    // "I raised PO-20417", "opened", "placed": also words for making it.
+    let makes =
+        matches!(said.family, Family::Create | Family::Book) || MAKES.contains(&said.verb.as_str());
+    let id = ids.iter().find(|o| o.kind == ObjectKind::Id && makes)?;
     let count = facts.record().count_before(said.claim.turn);
     let reads = Families::of(&[Family::Read, Family::Search]);
     // Newest first: the last one found is the first to speak of it.

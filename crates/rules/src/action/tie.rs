@@ -8,7 +8,7 @@ use super::judge::{args, stem};
 use super::state::state_stem;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
-use crate::values::holds;
+use crate::values::{AnyCase, holds};
 
 /// So many letters of a word tell it from others.
 const LETTERS: usize = 5;
@@ -28,7 +28,7 @@ pub(super) struct Tie<'s> {
     /// How the things, the verb, and all words of the claim begin.
     things: Vec<&'s str>,
     verb: &'s str,
-    words: Vec<&'s str>,
+    words: Vec<AnyCase<'s>>,
 }
 
 impl<'s> Tie<'s> {
@@ -38,11 +38,14 @@ impl<'s> Tie<'s> {
         // Members of every service's answers are called so.
         let common =
             |word: &str| ["message", "status", "detail", "result", "error"].contains(&word);
-        let all = said.things.iter().map(String::as_str).chain([stem(&said.verb)]);
+        // "reassigned" with an `assignee`
+        let again = stem(&said.verb).strip_prefix("re").filter(|rest| rest.len() >= LETTERS);
+        let all = said.things.iter().map(String::as_str).chain([stem(&said.verb)]).chain(again);
         let mut words: Vec<&str> =
             all.chain(content(&said.claim.text)).filter(|word| !common(word)).map(head).collect();
         words.sort_unstable();
         words.dedup();
+        let words = words.into_iter().map(AnyCase::new).collect();
         Self { said, additional: is_additional(&said.claim.text), things, verb, words }
     }
 
@@ -89,7 +92,7 @@ impl<'s> Tie<'s> {
             let text = text.trim_start_matches(['#', '$', '€', '£']);
             text.len() > 1 && texts.iter().any(|known| holds(known, text))
         };
-        self.words.iter().any(|word| texts.iter().any(|text| holds(text, word)))
+        self.words.iter().any(|word| texts.iter().any(|text| word.stands_in(text)))
             || said.claim.objects.iter().any(|known| object(&known.text))
             || stands_for(facts, execution, &self.things)
     }

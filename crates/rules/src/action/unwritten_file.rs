@@ -92,7 +92,11 @@ fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object, changed: bool) ->
     for at in (0..count).rev().take(LOOK_BACK) {
         let (execution, deed) = facts.deed(at)?;
         let worked = deed.status().succeeded();
-        if worked && (mentions(args(execution), file) || mentions(execution.text(), file)) {
+        let speaks = || mentions(args(execution), file) || mentions(execution.text(), file);
+        let writes =
+            || deed.shell.is_some() || deed.written.iter().any(|path| mentions(path, file));
+        // Who has read a file has not changed it.
+        if worked && speaks() && (!changed || writes()) {
             return None;
         }
         let creates =

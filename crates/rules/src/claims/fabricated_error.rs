@@ -63,6 +63,9 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let led = words.first().is_some_and(|t| t.is(':') || t.is(','));
     let before = if led { prose.before_in_sentence(value.token) } else { &[] };
     let unreal = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL).or(Tags::NEGATION);
+    // "It didn't work: Alembic stopped with …": what did not work led to the error.
+    let failed = led && before.iter().any(|t| t.has(Tags::NEGATION) && !t.has(Tags::FAILURE));
+    let leads = |t: &Token| failed && before.iter().any(|b| b.start == t.start);
     let plain = |t: &&Token| t.kind == TokenKind::Word && !t.quoted;
     let dated = tells_when(prose, words);
     if !(matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || dated) {
@@ -78,7 +81,8 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let around: Vec<&Token> =
         before.iter().chain(words.iter().skip(skipped)).filter(plain).collect();
     let ends = |t: &Token| ended && prose.is(t, &ENDS);
-    if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE) && !ends(t)) {
+    let works = |t: &Token| leads(t) && !t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL));
+    if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE) && !ends(t) && !works(t)) {
         return None;
     }
     let is =
@@ -98,7 +102,8 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
         let [verb, into] = pair else { return false };
         prose.is(verb, &["ran", "runs", "running"]) && prose.is(into, &["into"])
     });
-    let raised = is_any(&raises) || met;
+    let broke = failed && before.iter().any(|t| prose.is(t, &WORKS));
+    let raised = is_any(&raises) || met || broke;
     if ended && !(names || raised) {
         return Some(false);
     }
@@ -106,8 +111,22 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
 }
 
 /// Verbs by which something comes to its end before it is done.
-const ENDS: [&str; 8] =
-    ["died", "stopped", "aborted", "exited", "ended", "broke", "crashed", "bailed"];
+const ENDS: [&str; 10] = [
+    "died",
+    "stopped",
+    "aborted",
+    "exited",
+    "ended",
+    "broke",
+    "crashed",
+    "bailed",
+    "complained",
+    "complains",
+];
+
+/// What did not happen, where an error follows.
+const WORKS: [&str; 9] =
+    ["work", "build", "compile", "run", "start", "link", "pass", "load", "resolve"];
 
 /// "It stopped with `Error acquiring the lock`"
 fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
@@ -150,7 +169,9 @@ fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.
 fn is_error(text: &str) -> bool {
-    const MARKS: [&str; 18] = [
+    const MARKS: [&str; 20] = [
+        "overflow",
+        "out of memory",
         "cannot ",
         "can't ",
         "could not ",

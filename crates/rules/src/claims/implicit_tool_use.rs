@@ -57,6 +57,11 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         return findings.not_checkable(claim);
     }
     let source = format!("{} {}", mention.topic.join(" "), mention.noun);
+    // "the visits from search engines": what the data are about.
+    let named = !mention.topic.is_empty() && !mention.noun.is_empty();
+    if named && facts.source_of(source.trim(), claim.turn, true).is_some() {
+        return findings.not_checkable(claim);
+    }
     findings.unsupported(
         facts,
         claim,

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
@@ -16,8 +17,6 @@ use crate::values::{
 const MISQUOTED: usize = 2;
 /// So many bytes of what the user asked are looked at.
 const LONGEST_REQUEST: usize = 4_000;
-/// So many bytes of results before a message may give what an amount follows from.
-const REACH: usize = 32 * 1024;
 /// An amount may follow from so many amounts before it and behind it.
 const AROUND: usize = 24;
 
@@ -264,7 +263,7 @@ fn judge_amounts(
     }
     let mut combined = Combined::default();
     if !left.is_empty() {
-        combined = Combined::of(facts.given(), turn, REACH, &numbers_of(answer));
+        combined = Combined::of(facts.given(), turn, &numbers_of(answer));
         left.retain(|(value, figure)| {
             // A recorded amount with two digits swapped hardly follows from others by chance.
             let misread = combined.misread(*figure).is_some();
@@ -297,7 +296,7 @@ fn amounts_rightly_named<'s, 't>(
 ) -> Vec<(&'s Stated<'t>, Figure)> {
     let prose = &answer.prose;
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER).or(Tags::USER);
-    let mut labels: Option<Labels> = None;
+    let mut labels: Option<Rc<Labels>> = None;
     let small = Tags::PREPOSITION.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
     let small = small.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::USER_OWN).or(Tags::AGENT);
     let small = small.or(Tags::THIRD_PERSON).or(Tags::COMPLETED).or(Tags::GERUND);
@@ -315,7 +314,7 @@ fn amounts_rightly_named<'s, 't>(
         if !told || is_rough(answer, value) {
             return true;
         }
-        let labels = labels.get_or_insert_with(|| Labels::of(facts.given(), answer.turn, REACH));
+        let labels = labels.get_or_insert_with(|| facts.given().labels(answer.turn));
         let Some((name, held)) = labels.otherwise(&words, *figure) else { return true };
         if asked(facts, value.turn).contains(figure) {
             return true;

@@ -10,8 +10,10 @@ use super::deed::Deeds;
 use super::families::ToolName;
 use super::record::Record;
 use crate::check::{Report, judge};
+use crate::member::Sheaf;
 use crate::settings::Settings;
-use crate::values::Given;
+use crate::tool_use::Names;
+use crate::values::{Given, Latest};
 
 /// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
 /// once: under other settings, or from another message on.
@@ -29,6 +31,10 @@ pub(super) struct Known<'t> {
     pub(super) deeds: Deeds<'t>,
     pub(super) given: OnceCell<Given<'t>>,
     pub(super) tool_names: OnceCell<Vec<ToolName<'t>>>,
+    /// The names of the tools that the agent had.
+    pub(super) names: OnceCell<Names>,
+    /// The results near a message, taken apart.
+    pub(super) sheaf: Latest<Sheaf<'t>>,
 }
 
 impl<'t> Indexed<'t> {
@@ -37,8 +43,15 @@ impl<'t> Indexed<'t> {
     pub fn of(transcript: &'t Transcript) -> Self {
         let record = Record::of(transcript);
         let deeds = Deeds::new(record.executions().len());
-        let (given, tool_names) = (OnceCell::new(), OnceCell::new());
-        Self(Rc::new(Known { transcript, record, deeds, given, tool_names }))
+        Self(Rc::new(Known {
+            transcript,
+            record,
+            deeds,
+            given: OnceCell::new(),
+            tool_names: OnceCell::new(),
+            names: OnceCell::new(),
+            sheaf: Latest::default(),
+        }))
     }
 
     /// Judges the messages from position `first` on, as [`crate::check_from`] does.

@@ -20,10 +20,11 @@ use countersign_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Tr
 use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
+use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
-use crate::values::{Given, Source, Stated, Text, stated};
+use crate::values::{Given, Latest, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::{Deed, is_documentation};
@@ -33,7 +34,7 @@ pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;
 pub use record::{Execution, Record};
-pub(crate) use shell_work::{Run, RunEnd, ShellWork, stopped_elsewhere};
+pub(crate) use shell_work::{Run, RunEnd, ShellWork};
 
 /// Everything a rule may look at.
 #[derive(Debug)]
@@ -130,7 +131,9 @@ impl<'t> Facts<'t> {
     /// Every tool or source that is said to have been used.
     pub(crate) fn mentions(&self) -> &[Mention] {
         self.mentions.get_or_init(|| {
-            let names = Names::of(self.transcript().catalog.iter().map(|tool| tool.name.as_str()));
+            let tools = self.transcript().catalog.iter();
+            let read = || Names::of(tools.map(|tool| tool.name.as_str()));
+            let names = self.known.names.get_or_init(read);
             let catalogued = |name: &str| names.has(name);
             self.answers().iter().flat_map(|answer| mentions(answer, &catalogued)).collect()
         })
@@ -249,6 +252,11 @@ impl<'t> Facts<'t> {
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
         self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
+    }
+
+    /// The results near a message, taken apart.
+    pub(crate) fn sheaf(&self) -> &Latest<Sheaf<'t>> {
+        &self.known.sheaf
     }
 
     /// The values that the agent states.

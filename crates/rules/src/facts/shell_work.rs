@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
     Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
-    Word, WordKind, activities, exit_code_in_text, shows_run, summary,
+    Word, WordKind, activities, exit_code_in_text, shows_run, stopped_elsewhere, summary,
 };
 
 use super::arguments::Members;
@@ -234,29 +234,6 @@ impl<'t> Run<'t> {
             _ => RunEnd::Unknown,
         }
     }
-}
-
-/// Whether a build tool says that what failed was a linter or the like, and no test.
-pub(crate) fn stopped_elsewhere(output: &str) -> bool {
-    const OTHERS: [&str; 9] = [
-        "checkstyle",
-        "pmd",
-        "spotbugs",
-        "ktlint",
-        "detekt",
-        "spotless",
-        "javadoc",
-        "lint",
-        "license",
-    ];
-    let failed = output.lines().filter_map(|line| {
-        let line = line.trim();
-        let task = line.strip_prefix("> Task ").and_then(|task| task.strip_suffix(" FAILED"));
-        let goal = line.split_once("Failed to execute goal ").map(|(_, goal)| goal);
-        task.or(goal)
-    });
-    let mut failed = failed.peekable();
-    failed.peek().is_some() && failed.all(|task| OTHERS.iter().any(|other| task.contains(other)))
 }
 
 /// Whether the shell found no such program, so that nothing ran.

@@ -244,7 +244,11 @@ fn follows(answer: &Answer<'_>, members: &Members<'_>, wanted: f64) -> bool {
             })
         })
     };
-    pairs(&said) || triples() || (held.len() <= MOST && pairs(&held))
+    let product = |a: &f64, b: &f64| (a * b - wanted.abs()).abs() < 0.005;
+    let few = held.len() <= MOST;
+    let known = || said.iter().chain(held.iter().filter(|_| few));
+    let multiplied = || known().take(2 * MOST).any(|a| known().any(|b| product(a, b)));
+    pairs(&said) || triples() || (few && pairs(&held)) || multiplied()
 }
 
 fn judge<'t>(

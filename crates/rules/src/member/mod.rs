@@ -14,5 +14,6 @@ mod subject;
 mod version;
 
 pub(crate) use judge::members;
+pub(crate) use near::Sheaf;
 pub(crate) use person::people;
 pub(crate) use version::versions;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use countersign_model::Role;
 
@@ -21,6 +22,12 @@ const LONGEST_MOMENT: usize = 40;
 pub(super) struct Near<'f, 't> {
     facts: &'f Facts<'t>,
     turn: usize,
+    read: Rc<Sheaf<'t>>,
+}
+
+/// The results near a message, as far as anybody asked.
+#[derive(Debug)]
+pub(crate) struct Sheaf<'t> {
     /// Behind each other, to be searched in one sweep.
     text: String,
     results: usize,
@@ -28,9 +35,8 @@ pub(super) struct Near<'f, 't> {
     members: OnceCell<Members<'t>>,
 }
 
-impl<'f, 't> Near<'f, 't> {
-    pub(super) fn of(facts: &'f Facts<'t>, answer: &Answer<'t>) -> Self {
-        let turn = answer.turn;
+impl Sheaf<'_> {
+    fn of(facts: &Facts<'_>, turn: usize) -> Self {
         let near = facts.given().near(turn, REACH);
         let (mut text, mut results) = (String::new(), 0);
         for result in near.filter(|text| matches!(text.source, Source::Result(_))) {
@@ -39,23 +45,29 @@ impl<'f, 't> Near<'f, 't> {
             // No word goes over the end of a result.
             text.push('\0');
         }
-        let (moments, members) = (OnceCell::new(), OnceCell::new());
-        Self { facts, turn, text, results, moments, members }
+        Self { text, results, moments: OnceCell::new(), members: OnceCell::new() }
+    }
+}
+
+impl<'f, 't> Near<'f, 't> {
+    pub(super) fn of(facts: &'f Facts<'t>, answer: &Answer<'t>) -> Self {
+        let turn = answer.turn;
+        Self { facts, turn, read: facts.sheaf().get(turn, || Sheaf::of(facts, turn)) }
     }
 
     /// Whether a result holds a text.
     pub(super) fn holds(&self, text: &str) -> bool {
-        memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
+        memchr::memmem::find(self.read.text.as_bytes(), text.as_bytes()).is_some()
     }
 
     /// Whether all results are JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.members().results == self.results
+        self.members().results == self.read.results
     }
 
     /// Their members.
     pub(super) fn members(&self) -> &Members<'t> {
-        self.members.get_or_init(|| Members::of(self.facts, self.turn))
+        self.read.members.get_or_init(|| Members::of(self.facts, self.turn))
     }
 
     /// Whether anything that the agent was given has the day or time.
@@ -82,7 +94,7 @@ impl<'f, 't> Near<'f, 't> {
 
     /// The days and times in it, each once.
     pub(super) fn moments(&self) -> &[When] {
-        self.moments.get_or_init(|| {
+        self.read.moments.get_or_init(|| {
             let mut moments = Vec::new();
             for given in self.given() {
                 each_moment(given, |moment| {

@@ -62,6 +62,9 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// "v2.13.5": three numbers.
 fn version_in(word: &str) -> Option<&str> {
     let bare = word.strip_prefix(['v', 'V']).unwrap_or(word);
+    if !bare.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let number =
         |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     (bare.split('.').count() == 3 && bare.split('.').all(number)).then_some(bare)

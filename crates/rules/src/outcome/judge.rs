@@ -1,14 +1,12 @@
 use countersign_model::{Family, Role};
-use countersign_shell::{ActivityKind, OutputVerdict, summary};
+use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
 use super::command::named_command;
 use super::extract::OutcomeClaim;
 use super::layer::{is_of_other_layer, is_of_unknown_runner};
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{
-    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, stopped_elsewhere,
-};
+use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 

@@ -46,7 +46,8 @@ pub(super) fn named_run(
 /// those words.
 fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<(usize, RunEnd)> {
     let tells = |thing: &&Object| match thing.kind {
-        ObjectKind::Quote => thing.text.contains(' '),
+        // "The three `BillingTest` tests": after which a command was narrowed down.
+        ObjectKind::Quote => thing.text.contains(' ') || names_tests(&thing.text),
         ObjectKind::Path => thing.text.contains('.'),
         _ => false,
     };
@@ -63,6 +64,12 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
             work.command.contains(&thing.text).then(|| (at, run.end()))
         })
         .filter(has_ended)
+}
+
+/// `BillingTest`, `CartSpec`: a class of tests.
+fn names_tests(text: &str) -> bool {
+    let ends = ["Test", "Tests", "Spec", "IT"].iter().any(|end| text.ends_with(end));
+    ends && text.len() > 6 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 /// How one in the background ended stands elsewhere.

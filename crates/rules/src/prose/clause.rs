@@ -158,6 +158,36 @@ pub(super) fn tags_of(tokens: &[Token]) -> Tags {
     own.fold(Tags::default(), |all, token| all.or(token.tags))
 }
 
+/// "Next, I updated it": whether behind a comma the speaker tells what they did.
+fn reports(tokens: &[Token], at: usize) -> bool {
+    let comma = tokens.get(at).is_some_and(|t| t.is(','));
+    let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
+    let mut behind = tokens.get(at + 2..).unwrap_or_default().iter();
+    let verb = behind.find(|t| !t.tags.any(Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW)));
+    comma && agent && verb.is_some_and(|t| t.tags.any(Tags::COMPLETED) && !t.has(Tags::MODAL))
+}
+
+/// Whether a word that may begin a clause stands within one here: "I then cancelled it", "I have
+/// since cancelled it", "After that I cancelled it".
+fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> bool {
+    let Some(before) = at
+        .checked_sub(1)
+        .filter(|before| *before >= sentence.tokens.start)
+        .and_then(|before| tokens.get(before))
+    else {
+        return false;
+    };
+    let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::HAVE);
+    let adverb = token.has(Tags::COORDINATE) && token.has(Tags::ADVERB);
+    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED));
+    let first = at == sentence.tokens.start + 1;
+    let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
+    let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
+    (adverb && before.has(subject))
+        || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
+        || (token.has(Tags::RELATIVE) && dated)
+}
+
 /// Whether a new clause begins at the token.
 fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
@@ -169,6 +199,9 @@ fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
             mark,
             ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
         );
+    }
+    if goes_on(tokens, sentence, at, token) {
+        return false;
     }
     if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
         return true;
@@ -325,7 +358,7 @@ impl Context {
         let mut until_verb = words.iter().take_while(|t| !t.has(Tags::HAVE.or(Tags::BE)));
         let as_is = |t: &Token| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION);
         if !words.iter().any(as_is) && until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
-            self.pending = Some(Mood::Unrealised);
+            self.pending = (!reports(tokens, range.end)).then_some(Mood::Unrealised);
             return;
         }
         let subject = |tag: Tags| words.iter().any(|t| t.has(tag));

@@ -300,6 +300,8 @@ pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Grou
             group.add(token);
         } else if token.tags.any(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION)) {
             group.adverb(token);
+        } else if token.has(Tags::SUBORDINATE) && at > start + 1 && has_have(tokens, at - 2) {
+            // "have since cancelled"
         } else if group.any && token.end - token.start == 2 && token.tags.any(Tags::PREPOSITION) {
             // "to be cancelled", "to have been cancelled"
             group.infinitive = true;
@@ -314,6 +316,10 @@ pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Grou
         at -= 1;
     }
     (group, at)
+}
+
+fn has_have(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|t| t.has(Tags::HAVE))
 }
 
 /// The subject: a pronoun only when nothing but adverbs stands between it and the verb.

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
+use super::listed::{labels, listed_tools};
 use super::own_search::own_search;
 use crate::facts::Answer;
 use crate::other_language::tool_uses;
@@ -28,6 +29,7 @@ pub(crate) struct Mention {
 pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -> Vec<Mention> {
     let prose = &answer.prose;
     let mut found = Vec::new();
+    let labels = labels(prose, catalogued);
     for (index, clause) in prose.clauses.iter().enumerate() {
         if prose.language_of(clause) != Language::English {
             found.extend(tool_uses(prose, clause, answer.turn, catalogued));
@@ -43,7 +45,11 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
             Some((thing, called))
         });
         let own = own_search(prose, clause).map(|thing| (thing, false));
-        for (thing, called) in used.chain(own) {
+        let used: Vec<(Thing, bool)> = used.chain(own).collect();
+        let known = |name: &str| used.iter().any(|(thing, _)| thing.name.as_deref() == Some(name));
+        let mut beside = listed_tools(prose, clause, &labels, catalogued);
+        beside.retain(|thing| !thing.name.as_deref().is_some_and(known));
+        for (thing, called) in used.into_iter().chain(beside.into_iter().map(|t| (t, true))) {
             let span = clause.span;
             let kind = if thing.name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance };
             let objects = thing
@@ -428,9 +434,10 @@ fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
             })
     };
     named
-        && clause.predicates.iter().any(|p| {
-            !p.negated && p.subject == Subject::Agent && p.verb + 2 >= at && p.verb < at && calls(p)
-        })
+        && clause
+            .predicates
+            .iter()
+            .any(|p| !p.negated && is_own(p) && p.verb + 2 >= at && p.verb < at && calls(p))
 }
 
 /// "with FactChecker", "using get_weather": a name in code's spelling as the means.
@@ -447,7 +454,7 @@ fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
 }
 
 /// A name without call brackets and quotes.
-fn bare_name(word: &str) -> &str {
+pub(super) fn bare_name(word: &str) -> &str {
     word.split('(').next().unwrap_or(word).trim_matches(['"', '\'', '`'])
 }
 

@@ -37,7 +37,7 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
             && (reads_records(object) || finds_sources(prose, object));
         (searched || ran || looked) && agent && !p.negated && !object.is_empty()
     });
-    if let Some(thing) = examined(prose, clause) {
+    if let Some(thing) = examined(prose, clause).or_else(|| place(prose, clause)) {
         return Some(thing);
     }
     let noun = || {
@@ -135,6 +135,70 @@ fn examined(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         let noun = if ran { "check" } else { "record" }.to_owned();
         (!topic.is_empty()).then(|| Thing { name: None, topic, noun, tokens: p.verb..p.verb + 1 })
     })
+}
+
+/// "I looked at the duty roster", "compared it with the company's holiday planner": a place where
+/// things are written down, and which one.
+fn place(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
+    const LOOKED: [&str; 12] = [
+        "went",
+        "looked",
+        "look",
+        "compared",
+        "checked",
+        "consulted",
+        "reviewed",
+        "cross-checked",
+        "searched",
+        "examined",
+        "inspected",
+        "glanced",
+    ];
+    const KEPT: [&str; 11] = [
+        "planner", "roster", "register", "registry", "handbook", "manual", "reports", "archive",
+        "forum", "bulletin", "waitlist",
+    ];
+    const VAGUE: [&str; 14] = [
+        "own",
+        "internal",
+        "current",
+        "latest",
+        "existing",
+        "recent",
+        "available",
+        "relevant",
+        "whole",
+        "entire",
+        "full",
+        "user",
+        "test",
+        "error",
+    ];
+    let tokens = prose.tokens(clause.tokens.clone());
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::USER_OWN);
+    if clause.tags.any(doubt) || !clause.tags.any(Tags::AGENT) {
+        return None;
+    }
+    let looked = tokens.iter().position(|t| !t.quoted && prose.is(t, &LOOKED))?;
+    let word = |at: usize, known: &[&str]| tokens.get(at).is_some_and(|t| prose.is(t, known));
+    let kept = |at: usize| {
+        word(at, &KEPT) || (word(at, &["list"]) && word(at - 1, &["waiting", "watch", "wait"]))
+    };
+    let at = (looked + 2..tokens.len()).find(|&at| kept(at))?;
+    let which = tokens.get(at - 1).filter(|t| {
+        t.kind == TokenKind::Word
+            && !t.quoted
+            && !t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::PREPOSITION))
+            && !prose.is(t, &VAGUE)
+    })?;
+    let mut before = tokens.get(looked + 1..at)?.iter().rev().take(4);
+    let definite = before.any(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)));
+    let mut topic = vec![prose.word(which).to_ascii_lowercase()];
+    let noun = tokens.get(at).map(|t| prose.word(t).to_ascii_lowercase())?;
+    topic.extend((noun != "list" && noun != "reports").then_some(noun));
+    let place = clause.tokens.start + at;
+    let noun = "record".to_owned();
+    definite.then(|| Thing { name: None, topic, noun, tokens: place..place + 1 })
 }
 
 /// Whether what was read is kept somewhere that only a call reaches: "your account", "the database".

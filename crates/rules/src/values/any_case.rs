@@ -1,25 +1,53 @@
-use memchr::memmem::{self, Finder};
+use memchr::memmem::Finder;
+
+/// The letters from the rarest to the most frequent, as they stand in texts and names.
+const RARE: &[u8; 26] = b"zqjxkvbwygpfmuhlcdrsnaoite";
 
 /// A word that is looked for in many texts, whatever the case of its ASCII letters.
 #[derive(Debug)]
 pub(crate) struct AnyCase<'w> {
     word: &'w [u8],
-    /// The longest part that has no case, and where in the word it begins.
-    anchor: Option<(usize, Finder<'w>)>,
+    anchor: Anchor<'w>,
+}
+
+/// What of a word is looked for first, and where in the word it begins.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "made on the stack for one search, as a rule")]
+enum Anchor<'w> {
+    /// The longest part that has no case.
+    Part(usize, Finder<'w>),
+    /// The rarest letter, in both cases.
+    Letter(usize, u8, u8),
 }
 
 impl<'w> AnyCase<'w> {
     pub(crate) fn new(word: &'w str) -> Self {
         let word = word.as_bytes();
         let (mut from, mut len, mut run) = (0, 0, 0);
+        let mut rarest: Option<(usize, usize)> = None;
         for (at, byte) in word.iter().enumerate() {
-            run = if byte.is_ascii_alphabetic() { 0 } else { run + 1 };
+            let rank = RARE.iter().position(|letter| *letter == byte | 0x20);
+            let letter = rank.filter(|_| byte.is_ascii_alphabetic());
+            run = if letter.is_some() { 0 } else { run + 1 };
             if run > len {
                 (from, len) = (at + 1 - run, run);
             }
+            if let Some(rank) = letter
+                && rarest.is_none_or(|(known, _)| rank < known)
+            {
+                rarest = Some((rank, at));
+            }
         }
-        let part = word.get(from..from + len).filter(|part| !part.is_empty());
-        Self { word, anchor: part.map(|part| (from, Finder::new(part))) }
+        // A lone mark stands everywhere in names.
+        let part = word.get(from..from + len).filter(|_| len > 1 || rarest.is_none());
+        let letter = rarest.and_then(|(_, at)| Some((at, *word.get(at)?)));
+        let anchor = match (part, letter) {
+            (None, Some((at, letter))) => {
+                Anchor::Letter(at, letter.to_ascii_lowercase(), letter.to_ascii_uppercase())
+            }
+            (part, _) => Anchor::Part(from, Finder::new(part.unwrap_or_default())),
+        };
+        Self { word, anchor }
     }
 
     /// Whether a text holds the word.
@@ -30,20 +58,17 @@ impl<'w> AnyCase<'w> {
     /// Where the word first stands in a text, from a place on.
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         let text = text.as_bytes();
-        let Some(first) = self.word.first() else { return Some(from) };
         let matches = |start: &usize| {
             let found = text.get(*start..*start + self.word.len());
             found.is_some_and(|found| found.eq_ignore_ascii_case(self.word))
         };
+        let behind = |offset: &usize| text.get(from + offset..);
         match &self.anchor {
-            Some((offset, anchor)) => {
-                let behind = from + offset;
-                let hits = anchor.find_iter(text.get(behind..)?);
-                hits.map(|at| from + at).find(matches)
+            Anchor::Part(offset, part) => {
+                part.find_iter(behind(offset)?).map(|at| from + at).find(matches)
             }
-            None => {
-                let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-                let hits = memchr::memchr2_iter(lower, upper, text.get(from..)?);
+            Anchor::Letter(offset, lower, upper) => {
+                let hits = memchr::memchr2_iter(*lower, *upper, behind(offset)?);
                 hits.map(|at| from + at).find(matches)
             }
         }
@@ -52,7 +77,7 @@ impl<'w> AnyCase<'w> {
 
 /// Whether a text holds a word, in any case of its ASCII letters.
 pub(crate) fn holds(text: &str, word: &str) -> bool {
-    memmem::find(text.as_bytes(), word.as_bytes()).is_some() || AnyCase::new(word).stands_in(text)
+    text.len() >= word.len() && AnyCase::new(word).stands_in(text)
 }
 
 #[cfg(test)]
@@ -71,6 +96,10 @@ mod tests {
             ("x", "", true),
             ("aXb", "axB", true),
             ("W124", "w123", false),
+            ("get_Order_by", "order_b", true),
+            ("a-b", "-", true),
+            ("zebra", "Z", true),
+            ("é_Zoé", "_zoé", true),
         ] {
             assert_eq!(holds(text, word), expected, "{text} {word}");
         }

@@ -1,11 +1,14 @@
 //! What may be worked out from a few numbers of the record, whatever they belong to.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::figure::{Figure, each_figure};
 use super::given::{Given, Source};
 use super::leaves::Leaf;
 
+/// So many bytes of results before a message may give what an amount follows from.
+const REACH: usize = 32 * 1024;
 /// Where the record has more numbers, almost everything would follow from them.
 const MOST: usize = 12;
 /// Whole numbers from here on, in hundredths, may be cents.
@@ -22,18 +25,27 @@ const ROUNDING: i64 = 2;
 pub(crate) struct Combined {
     /// In hundredths, ascending, each once.
     amounts: Vec<i64>,
-    /// The same of the results alone, however many.
-    held: BTreeSet<i64>,
     /// Numbers of pieces, and shares in per cent, in hundredths.
+    factors: Vec<i64>,
+    recorded: Rc<Recorded>,
+}
+
+/// What the results near a message give, whatever an answer says.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// The amounts in hundredths, ascending, each once, however many.
+    held: BTreeSet<i64>,
+    /// Numbers of pieces, and shares in per cent, in hundredths; of many so many that they are too
+    /// many.
     factors: Vec<i64>,
     /// Sums of numbers that stand behind each other in a list or a text.
     sums: BTreeSet<i64>,
 }
 
-impl Combined {
-    /// Of the results as far as so many bytes reach back. Of none, where there are many amounts.
-    pub(crate) fn of(given: &Given<'_>, turn: usize, bytes: usize, said: &[Figure]) -> Self {
-        let sheets = given.sheets(turn, bytes);
+impl Recorded {
+    /// Of the results as far as [`REACH`] goes back.
+    pub(super) fn of(given: &Given<'_>, turn: usize) -> Self {
+        let sheets = given.sheets(turn, REACH);
         let (mut amounts, mut factors) = (BTreeSet::new(), BTreeSet::new());
         let mut sums = BTreeSet::new();
         for column in sheets.iter().flat_map(|sheet| sheet.columns()) {
@@ -55,7 +67,7 @@ impl Combined {
             // Some services count cents.
             add_sums(&cents, &mut sums);
         }
-        let texts = given.near(turn, bytes).filter(|given| {
+        let texts = given.near(turn, REACH).filter(|given| {
             matches!(given.source, Source::Result(_))
                 && !given.text.trim_start().starts_with(['{', '['])
         });
@@ -72,25 +84,35 @@ impl Combined {
             row.retain(|figure| figure % 100 != 0);
             add_sums(&row, &mut sums);
         }
-        let held = amounts.clone();
-        if amounts.len() > MOST {
-            amounts.clear();
-        }
+        let factors = factors.into_iter().filter(|factor| *factor <= MOST_PIECES);
+        Self { held: amounts, factors: factors.take(MOST + 1).collect(), sums }
+    }
+}
+
+impl Combined {
+    /// Of the results near a message and what an answer says. Of none of them, where there are many
+    /// amounts.
+    pub(crate) fn of(given: &Given<'_>, turn: usize, said: &[Figure]) -> Self {
+        let recorded = given.recorded(turn);
+        let few = recorded.held.len() <= MOST;
+        let mut amounts = if few { recorded.held.clone() } else { BTreeSet::new() };
+        let mut factors: BTreeSet<i64> = recorded.factors.iter().copied().collect();
         for Figure(figure) in said {
-            factors.insert(figure.abs());
+            if figure.abs() <= MOST_PIECES {
+                factors.insert(figure.abs());
+            }
             if amounts.len() < MOST && figure % 100 != 0 {
                 amounts.insert(figure.abs());
             }
         }
-        factors.retain(|factor| *factor <= MOST_PIECES);
         let factors = if factors.len() > MOST { Vec::new() } else { factors.into_iter().collect() };
-        Self { amounts: amounts.into_iter().collect(), held, factors, sums }
+        Self { amounts: amounts.into_iter().collect(), factors, recorded }
     }
 
     /// The amount of the results of which two digits side by side changed places in this one.
     pub(crate) fn misread(&self, figure: Figure) -> Option<Figure> {
         let swapped = |held: &&i64| has_swapped(figure.0.unsigned_abs(), held.unsigned_abs());
-        self.held.iter().find(swapped).map(|held| Figure(*held))
+        self.recorded.held.iter().find(swapped).map(|held| Figure(*held))
     }
 
     /// Whether the figure is a sum of up to three of them, a difference, so many times one of them,
@@ -107,7 +129,7 @@ impl Combined {
             let share = i64::try_from(part).is_ok_and(|part| near(part) || near(a - part));
             share || (whole && a.checked_mul(factor / 100) == Some(wanted))
         };
-        if self.sums.contains(&wanted) {
+        if self.recorded.sums.contains(&wanted) {
             return true;
         }
         self.amounts.iter().enumerate().filter(|(_, a)| other(a)).any(|(at, a)| {
@@ -165,7 +187,8 @@ mod tests {
     #[test]
     fn digits_that_changed_places() {
         let held = BTreeSet::from([8_999, 15_420, 12_345]);
-        let record = Combined { held, ..Combined::default() };
+        let recorded = Rc::new(Recorded { held, ..Recorded::default() });
+        let record = Combined { recorded, ..Combined::default() };
         for (said, expected) in [
             (9_899, Some(8_999)),
             (14_520, Some(15_420)),

@@ -23,7 +23,7 @@ pub(crate) struct Entity {
 
 impl Entity {
     /// What the results before a message say of the thing with this id.
-    pub(crate) fn of(given: &Given<'_>, id: &str, turn: usize) -> Self {
+    pub(super) fn of(given: &Given<'_>, id: &str, turn: usize) -> Self {
         let mut entity = Self::default();
         for document in given.documents(id, turn, REACH) {
             for (at, node) in document.nodes().iter().enumerate() {

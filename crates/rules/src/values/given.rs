@@ -8,7 +8,11 @@ use countersign_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
 use super::any_case::AnyCase;
+use super::combined::Recorded;
+use super::entity::Entity;
 use super::figure::{Figure, FigureSearch, each_figure};
+use super::labelled::Labels;
+use super::latest::Latest;
 use super::leaves::Leaves;
 use super::sheet::Sheet;
 use super::stretch::Stretch;
@@ -29,8 +33,13 @@ pub(crate) struct Given<'t> {
     offsets: Vec<usize>,
     /// The first message that carries a shortened result.
     cut: Option<usize>,
-    /// The texts near a message, for the latest one that anybody asked for.
-    stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
+    /// The texts near a message.
+    stretch: Latest<Stretch>,
+    /// The amounts near a message by the names of their members, and what follows from them.
+    labels: Latest<Labels>,
+    recorded: Latest<Recorded>,
+    /// By id: what the results near a message say of the thing.
+    entities: Latest<RefCell<FxHashMap<String, Rc<Entity>>>>,
     far: OnceCell<HashMap<String, Firsts>>,
     /// The same for the first few words that anybody asked for.
     far_few: RefCell<Vec<(String, Firsts)>>,
@@ -113,7 +122,10 @@ impl<'t> Given<'t> {
             texts,
             offsets,
             cut,
-            stretch: RefCell::default(),
+            stretch: Latest::default(),
+            labels: Latest::default(),
+            recorded: Latest::default(),
+            entities: Latest::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
             figures: OnceCell::new(),
@@ -206,15 +218,28 @@ impl<'t> Given<'t> {
 
     /// The texts near the message, newest first.
     fn stretch(&self, turn: usize) -> Rc<Stretch> {
-        let mut known = self.stretch.borrow_mut();
-        match &*known {
-            Some((at, stretch)) if *at == turn => Rc::clone(stretch),
-            _ => {
-                let near = self.near(turn, NEAR).map(|text| text.text);
-                let (_, stretch) = known.insert((turn, Rc::new(Stretch::of(near))));
-                Rc::clone(stretch)
-            }
-        }
+        self.stretch.get(turn, || Stretch::of(self.near(turn, NEAR).map(|text| text.text)))
+    }
+
+    /// The amounts of the results near the message by the names of their members.
+    pub(crate) fn labels(&self, turn: usize) -> Rc<Labels> {
+        self.labels.get(turn, || Labels::of(self, turn))
+    }
+
+    /// What amounts of the results near the message give.
+    pub(super) fn recorded(&self, turn: usize) -> Rc<Recorded> {
+        self.recorded.get(turn, || Recorded::of(self, turn))
+    }
+
+    /// What the results near the message say of the thing with this id.
+    pub(super) fn entity(&self, id: &str, turn: usize) -> Rc<Entity> {
+        let entities = self.entities.get(turn, RefCell::default);
+        let known = entities.borrow().get(id).map(Rc::clone);
+        known.unwrap_or_else(|| {
+            let entity = Rc::new(Entity::of(self, id, turn));
+            entities.borrow_mut().insert(id.to_owned(), Rc::clone(&entity));
+            entity
+        })
     }
 
     /// A text before the message that has the letters and digits of the words in their order,

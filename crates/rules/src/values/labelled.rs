@@ -6,6 +6,8 @@ use super::figure::Figure;
 use super::given::Given;
 use super::leaves::Leaf;
 
+/// So many bytes of results before a message are read.
+const REACH: usize = 32 * 1024;
 /// So many times one amount may be another.
 const TIMES: std::ops::RangeInclusive<i64> = 2..=12;
 /// Where results hold more amounts, almost everything would follow from them.
@@ -31,9 +33,9 @@ struct Name {
 }
 
 impl Labels {
-    pub(crate) fn of(given: &Given<'_>, turn: usize, bytes: usize) -> Self {
+    pub(super) fn of(given: &Given<'_>, turn: usize) -> Self {
         let mut all = Self::default();
-        for column in given.sheets(turn, bytes).iter().flat_map(|sheet| sheet.columns()) {
+        for column in given.sheets(turn, REACH).iter().flat_map(|sheet| sheet.columns()) {
             let number = |leaf: &Leaf<'_>| match leaf {
                 Leaf::Number(text) => Figure::parse(text),
                 Leaf::Text(text) if text.len() <= 16 => Figure::parse(text),

@@ -2,6 +2,7 @@
 //! the things that are named beside it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::derived::Sources;
 use super::entity::Entity;
@@ -18,7 +19,7 @@ const THINGS: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Named {
     /// By token, in order of mention.
-    things: Vec<(usize, Entity)>,
+    things: Vec<(usize, Rc<Entity>)>,
 }
 
 impl Named {
@@ -29,7 +30,7 @@ impl Named {
         for id in ids {
             if seen.len() < THINGS && !seen.contains(&id.text) {
                 seen.push(id.text);
-                things.push((id.token, Entity::of(given, id.text, id.turn)));
+                things.push((id.token, given.entity(id.text, id.turn)));
             }
         }
         Self { things }
@@ -38,7 +39,7 @@ impl Named {
     /// The thing named last before a token, else the first one.
     pub(crate) fn before(&self, token: usize) -> Option<&Entity> {
         let at = self.things.partition_point(|(at, _)| *at < token);
-        self.things.get(at.saturating_sub(1)).map(|(_, entity)| entity)
+        self.things.get(at.saturating_sub(1)).map(|(_, entity)| &**entity)
     }
 
     /// Every number of the things.

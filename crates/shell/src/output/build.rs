@@ -232,3 +232,27 @@ pub(super) fn transfer(line: &str, tally: &mut Tally) -> bool {
     }
     false
 }
+
+/// Whether a build tool says that what failed was a linter or the like, and no test.
+#[must_use]
+pub fn stopped_elsewhere(output: &str) -> bool {
+    const OTHERS: [&str; 9] = [
+        "checkstyle",
+        "pmd",
+        "spotbugs",
+        "ktlint",
+        "detekt",
+        "spotless",
+        "javadoc",
+        "lint",
+        "license",
+    ];
+    let failed = output.lines().filter_map(|line| {
+        let line = line.trim();
+        let task = line.strip_prefix("> Task ").and_then(|task| task.strip_suffix(" FAILED"));
+        let goal = line.split_once("Failed to execute goal ").map(|(_, goal)| goal);
+        task.or(goal)
+    });
+    let mut failed = failed.peekable();
+    failed.peek().is_some() && failed.all(|task| OTHERS.iter().any(|other| task.contains(other)))
+}

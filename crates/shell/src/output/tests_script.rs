@@ -1,4 +1,4 @@
-//! Result lines of test runners: Python, JavaScript, Ruby, PHP, Elixir, TAP.
+//! Result lines of test runners: Python, JavaScript, Ruby, PHP, Elixir, Dart, TAP.
 
 use super::counts::{Counts, first_number, leading_number};
 use super::tally::{After, Tally};
@@ -9,7 +9,35 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
         || javascript(line, tally)
         || ruby(line, tally)
         || php(line, tally)
+        || dart(line, tally)
         || sentence(line, tally)
+}
+
+/// `00:09 +11 ~1 -2: Some tests failed.`: the last of the lines that count on.
+fn dart(line: &str, tally: &mut Tally) -> bool {
+    let Some((head, said)) = line.split_once(": ") else { return false };
+    let mut words = head.split(' ');
+    let clock = words.next().and_then(|time| time.split_once(':'));
+    let timed = clock.is_some_and(|(minutes, seconds)| {
+        [minutes, seconds].iter().all(|part| part.len() == 2 && part.parse::<u8>().is_ok())
+    });
+    let mut counts = Counts::default();
+    for word in words {
+        let number = word.get(1..).and_then(|number| number.parse().ok());
+        match word.as_bytes().first() {
+            Some(b'+') if number.is_some() => counts.passed = number,
+            Some(b'-') if number.is_some() => counts.failed = number,
+            Some(b'~') if number.is_some() => counts.skipped = number,
+            _ => return false,
+        }
+    }
+    if !timed || counts.passed.is_none() {
+        return false;
+    }
+    match said {
+        "All tests passed!" | "Some tests failed." => tally.counted(&counts),
+        _ => said.ends_with(" [E]") && tally.failed(),
+    }
 }
 
 fn python(line: &str, tally: &mut Tally) -> bool {

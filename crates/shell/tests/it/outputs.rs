@@ -210,6 +210,13 @@ fn test_runners() {
             "[INFO] BUILD SUCCESS",
         ),
         (
+            "00:02 +5: a\n00:09 +11 ~1 -2: /app/test/card_test.dart: small [E]\n  Pixel test failed\n00:09 +11 ~1 -2: Some tests failed.",
+            f,
+            "11 2 - 1 -",
+            "00:09 +11 ~1 -2: Some tests failed.",
+        ),
+        ("00:03 +6: All tests passed!", p, "6 - - - -", "00:03 +6: All tests passed!"),
+        (
             "Failed!  - Failed:     1, Passed:     5, Skipped:     0, Total:     6, Duration: 9 ms",
             f,
             "5 1 - 0 -",

@@ -1,0 +1,68 @@
+//! Names in code's spelling among the names of tools: "search_trains, book_train, fare_compare".
+
+use super::mention::{Thing, bare_name};
+use crate::prose::{BlockKind, Clause, Prose, Tags, Token, TokenKind};
+
+/// So many names of tools make a list of them.
+const FEW: usize = 2;
+
+/// The names of an enumeration or of labels of a list that stand among those of tools, and are no
+/// tool's. `labels` are those of the whole answer.
+pub(super) fn listed_tools(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    labels: &[usize],
+    catalogued: &dyn Fn(&str) -> bool,
+) -> Vec<Thing> {
+    let unknown = |at: &usize| {
+        let token = prose.tokens.get(*at).filter(|t| is_spelled(prose, t));
+        token.is_some_and(|t| !catalogued(bare_name(prose.word(t))))
+    };
+    let unknown: Vec<usize> = clause.tokens.clone().filter(unknown).collect();
+    let Some(sentence) = prose.sentences.get(clause.sentence).filter(|_| !unknown.is_empty())
+    else {
+        return Vec::new();
+    };
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
+    let beside = prose.tokens(sentence.tokens.clone()).iter();
+    let tools = beside.filter(|t| is_spelled(prose, t) && catalogued(bare_name(prose.word(t))));
+    let few = !clause.tags.any(doubt) && tools.take(FEW).count() == FEW;
+    let joined = |at: usize| {
+        at.checked_sub(1).and_then(|i| prose.tokens.get(i)).is_some_and(|t| {
+            t.is(',') || t.is(':') || t.has(Tags::COORDINATE) || prose.is(t, &["then"])
+        })
+    };
+    let listed =
+        unknown.into_iter().filter(|at| labels.binary_search(at).is_ok() || (few && joined(*at)));
+    let thing = |at: usize| Thing {
+        name: prose.tokens.get(at).map(|t| bare_name(prose.word(t)).to_owned()),
+        topic: Vec::new(),
+        noun: String::new(),
+        tokens: at..at + 1,
+    };
+    listed.map(thing).collect()
+}
+
+/// The tokens that head the items of a list, ascending, where some of them are tools: "1. search:".
+pub(super) fn labels(prose: &Prose<'_>, catalogued: &dyn Fn(&str) -> bool) -> Vec<usize> {
+    let heads = prose.sentences.iter().filter_map(|sentence| {
+        let at = sentence.tokens.start;
+        let token = prose.tokens.get(at).filter(|t| is_spelled(prose, t))?;
+        let block = prose.block_of(sentence)?;
+        let item = matches!(block.kind, BlockKind::Item { .. });
+        (item && prose.tokens.get(at + 1).is_some_and(|t| t.is(':'))).then_some((at, token))
+    });
+    let heads: Vec<(usize, &Token)> = heads.collect();
+    let tools = heads.iter().filter(|(_, t)| catalogued(bare_name(prose.word(t)))).count();
+    if tools < FEW { Vec::new() } else { heads.into_iter().map(|(at, _)| at).collect() }
+}
+
+/// `get_weather`: a name of several words as code joins them.
+fn is_spelled(prose: &Prose<'_>, token: &Token) -> bool {
+    let word = prose.word(token);
+    matches!(token.kind, TokenKind::Identifier | TokenKind::Code)
+        && !token.quoted
+        && word.contains('_')
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+}
