@@ -7,8 +7,8 @@ use super::each::enumerated;
 use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
-    has_lasted, is_by_another, is_consequence, is_denied_in_row, is_heading, is_kept_output,
-    is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
+    has_lasted, is_by_another, is_consequence, is_denied_in_row, is_excepted, is_heading,
+    is_kept_output, is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
 };
 use super::objects::objects_in;
 use super::rows::claim_in_row;
@@ -137,6 +137,9 @@ fn action_claim(
     let told = is_own(predicate, opens_with_done(prose))
         .or_else(|| stands(prose, clause, predicate, family))?;
     let as_found = settled || (told == Told::State && !came_by_act(prose, predicate, family));
+    if is_excepted(prose, predicate) {
+        return None;
+    }
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }

@@ -70,6 +70,14 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     next.next().is_some_and(|t| words.contains(&prose.word(t)))
 }
 
+/// "Everything except the refund and the email is done": among what is left out.
+pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let words = ["except", "besides", "excluding", "excepting"];
+    let before = prose.before_in_sentence(predicate.verb);
+    let phrase = before.iter().rev().take_while(|t| !t.is(',') && !t.is(';') && !t.is(':'));
+    phrase.take(10).any(|t| !t.quoted && prose.is(t, &words)) && predicate.voice != Voice::Active
+}
+
 /// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
 pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
     let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));

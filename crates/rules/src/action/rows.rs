@@ -92,6 +92,14 @@ fn place(prose: &Prose<'_>, sentence: usize) -> Option<(usize, usize)> {
 
 /// "Create ticket", "Assign to Lena": the family of an instruction that changes something.
 fn task(label: &[Token]) -> Option<Family> {
+    use Family as F;
+    let act =
+        |family: &F| matches!(family, F::Refund | F::Cancel | F::Commit | F::Push | F::Deploy);
+    if let [one] = label
+        && let Some(family) = one.noun.filter(act)
+    {
+        return Some(family);
+    }
     let head = label.first().filter(|t| !t.quoted && t.has(Tags::BASE) && label.len() > 1)?;
     match head.verb? {
         Action::Of(family) => family.changes_state().then_some(family),

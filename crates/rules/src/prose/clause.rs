@@ -75,6 +75,7 @@ pub(crate) fn clauses(
         let Some(clause) = out.get(i) else { break };
         let range = clause.tokens.clone();
         let last = i + 1 == count;
+        let outer = context.mood;
         let mood = context.mood(tokens, sentence, &range, last);
         let end = sentence.tokens.end;
         let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
@@ -87,12 +88,21 @@ pub(crate) fn clauses(
             context.reach = range.end;
         }
         // A relative clause stands between a subject and its verb: "tasks that were open have …".
-        let finite = tokens.get(range.end).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
+        let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
+        let finite = tokens.get(range.end + comma).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
         resumes = mood == Mood::Relative && !last && finite;
         if resumes {
             context.reach = before;
         }
-        context.after(tokens, &range, mood);
+        if i == first && is_interjection(tokens, &range) {
+            context.reach = range.end;
+            context.mood = Some(Mood::Asserted);
+        } else {
+            context.after(tokens, &range, mood);
+        }
+        if resumes {
+            context.mood = outer;
+        }
         if let Some(clause) = out.get_mut(i) {
             clause.mood = mood;
             clause.predicates = predicates;
@@ -158,6 +168,53 @@ pub(super) fn tags_of(tokens: &[Token]) -> Tags {
     own.fold(Tags::default(), |all, token| all.or(token.tags))
 }
 
+/// "Sure, I cancelled it", "No problem, the order has been cancelled": a word or two before a
+/// sentence that stands for itself.
+fn is_interjection(tokens: &[Token], range: &Range<usize>) -> bool {
+    let words = tokens.get(range.clone()).unwrap_or_default();
+    let open = Tags::CONDITIONAL.or(Tags::SUBORDINATE).or(Tags::MODAL).or(Tags::HEDGE);
+    let open = open.or(Tags::AGENDA).or(Tags::QUESTION).or(Tags::COMPLETED).or(Tags::AGENT);
+    let plain = words.iter().all(|t| t.kind == TokenKind::Word && !t.quoted && !t.has(open));
+    let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
+    let subject = Tags::AGENT.or(Tags::DETERMINER).or(Tags::USER_OWN);
+    let next = tokens.get(range.end + 1).is_some_and(|t| t.has(subject));
+    (1..=2).contains(&words.len()) && plain && comma && next
+}
+
+/// "I was told that …": by somebody else.
+fn is_heard(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
+    let led = tokens.get(start..range.start).unwrap_or_default();
+    let [.., who, be, verb] = led else { return false };
+    who.has(Tags::AGENT)
+        && be.tags.any(Tags::BE.or(Tags::PAST_BE))
+        && verb.tags.any(Tags::REPORT.or(Tags::ASSURE).or(Tags::ANNOUNCE))
+        && verb.tags.any(Tags::COMPLETED.or(Tags::ASSURE))
+}
+
+/// "I wanted to let you know that …", "Please be aware that …": what stands behind it is said in
+/// the speaker's own name.
+fn is_assured(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
+    let led = tokens.get(start..range.start).unwrap_or_default();
+    let open = Tags::NEGATION.or(Tags::THIRD).or(Tags::CONDITIONAL);
+    let lead = Tags::AGENT.or(Tags::REQUEST).or(Tags::BASE).or(Tags::INTEND).or(Tags::THING);
+    let told = led.first().is_some_and(|t| t.has(Tags::USER));
+    // "let me tell you that"
+    let to_user = led.last().is_some_and(|t| t.has(Tags::USER));
+    let at = led.len().checked_sub(1 + usize::from(to_user));
+    let before = at.and_then(|at| led.get(at.checked_sub(1)?));
+    // "I would like to know that", "I was told that": the speaker is the one who hears it.
+    let assures = |t: &Token| {
+        t.has(Tags::ASSURE)
+            && (!t.has(Tags::REPORT) || to_user)
+            && (!t.has(Tags::PERCEIVE) || before.is_some_and(|b| b.has(Tags::USER)))
+    };
+    at.and_then(|at| led.get(at)).is_some_and(assures)
+        && led.len() <= 9
+        && !told
+        && !led.iter().any(|t| t.has(open))
+        && (led.len() <= 2 || led.iter().any(|t| t.has(lead)))
+}
+
 /// "Next, I updated it": whether behind a comma the speaker tells what they did.
 fn reports(tokens: &[Token], at: usize) -> bool {
     let comma = tokens.get(at).is_some_and(|t| t.is(','));
@@ -179,7 +236,7 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
     };
     let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::HAVE);
     let adverb = token.has(Tags::COORDINATE) && token.has(Tags::ADVERB);
-    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED));
+    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
     let first = at == sentence.tokens.start + 1;
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
     let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
@@ -267,6 +324,14 @@ impl Context {
         }
         let Some(head) = head else { return self.mood.unwrap_or(Mood::Asserted) };
         let pending = self.pending.take();
+        if head.has(Tags::RELATIVE) && head.has(Tags::THING) {
+            if is_heard(tokens, self.start, range) {
+                return Mood::Attributed;
+            }
+            if is_assured(tokens, self.start, range) {
+                return Mood::Asserted;
+            }
+        }
         if self.question {
             let asks = starts_sentence && head.has(Tags::QUESTION);
             let declares = !last && !asks && words().any(|t| t.has(Tags::AGENT));

@@ -79,6 +79,8 @@ tags! {
     PASSING = 44, "passing";
     TROUBLE = 45, "trouble";
     AGENDA = 46, "agenda";
+    /// What leads a statement that the speaker vouches for: "let you know that".
+    ASSURE = 47, "assure";
     /// "been": makes any group of auxiliaries a perfect.
     BEEN = 54, "been";
     /// What was tried and came out well: "managed to", "succeeded in", "took the liberty of".
