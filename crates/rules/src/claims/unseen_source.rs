@@ -107,13 +107,16 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
 
 /// The tokens that cite a line of a file, where something is said to be there.
 fn cited_lines<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Token> {
-    let cites = |t: &&Token| {
-        let line = prose.word(t).rsplit_once(':').map(|(_, line)| line.as_bytes());
+    let cites = |t: &Token| {
         matches!(t.kind, TokenKind::Path | TokenKind::Code)
-            && line.is_some_and(|line| line.first().is_some_and(u8::is_ascii_digit))
+            && prose
+                .word(t)
+                .rsplit_once(':')
+                .is_some_and(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()))
     };
-    let stated = prose.clauses.iter().filter(|clause| is_stated(prose, clause));
-    stated.flat_map(move |c| prose.tokens(c.tokens.clone())).filter(cites).take(MOST_LINES)
+    let cited = prose.tokens.iter().enumerate().filter(move |(_, token)| cites(token));
+    let stated = |at: usize| prose.clause_at(at).is_some_and(|clause| is_stated(prose, clause));
+    cited.filter(move |(at, _)| stated(*at)).map(|(_, token)| token).take(MOST_LINES)
 }
 
 /// A line that is cited of a file of which results showed others only.

@@ -176,7 +176,8 @@ fn place(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     ];
     let tokens = prose.tokens(clause.tokens.clone());
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::USER_OWN);
-    if clause.tags.any(doubt) || !clause.tags.any(Tags::AGENT) {
+    let definite = Tags::DETERMINER.or(Tags::AGENT_OWN);
+    if clause.tags.any(doubt) || !clause.tags.any(Tags::AGENT) || !clause.tags.any(definite) {
         return None;
     }
     let looked = tokens.iter().position(|t| !t.quoted && prose.is(t, &LOOKED))?;
