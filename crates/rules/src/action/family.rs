@@ -51,6 +51,9 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
             Some(Family::Deploy)
         }
+        Action::Of(Family::Update) if verb == "amended" && named() == Some(Family::Commit) => {
+            Some(Family::Commit)
+        }
         // "placed the total in a row of its own": nothing was ordered.
         Action::Of(Family::Book) if verb == "placed" => {
             let mut things = prose.tokens(range).iter().filter(|t| !t.quoted);

@@ -66,7 +66,16 @@ fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
 
 /// "I added an optional `hostname`": the name, where the speaker says that they put it there.
 fn put_in_place<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
-    object_of(prose, clause, &PUTS).filter(|t| is_one_name(prose.word(t)))
+    let object = object_of(prose, clause, &PUTS).or_else(|| renamed_to(prose, clause));
+    object.filter(|t| is_one_name(prose.word(t)))
+}
+
+/// "I renamed `parse` to `parse_text`": the new name.
+fn renamed_to<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = prose.told_verb(tokens, &["renamed"])?;
+    let to = tokens.iter().skip(at).position(|t| !t.quoted && prose.is(t, &["to"]))?;
+    tokens.get(at + to + 1).filter(|t| t.kind == TokenKind::Code)
 }
 
 /// "I removed the `# TODO: weeks` comment": what is said to have been taken out, where every edit is
