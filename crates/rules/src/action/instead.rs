@@ -11,7 +11,7 @@ use super::judge::{args, stem};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
-use crate::values::{When, each_moment, holds};
+use crate::values::{AnyCase, When, each_moment, holds};
 
 /// So many of the latest executions are looked at.
 const LOOK_BACK: usize = 64;
@@ -191,10 +191,16 @@ const VAGUE: [&str; 8] = ["updat", "chang", "modif", "creat", "adjus", "apply", 
 
 /// Whether a word of a text begins so, in any case.
 fn begins_word(text: &str, start: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.match_indices(start).any(|(at, _)| {
-        !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphabetic())
-    })
+    let search = AnyCase::new(start);
+    let mut from = 0;
+    while let Some(at) = search.find(text, from) {
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        if !before.is_some_and(u8::is_ascii_alphabetic) {
+            return true;
+        }
+        from = at + 1;
+    }
+    false
 }
 
 /// The particulars of a claim: days and times, numbers, names.

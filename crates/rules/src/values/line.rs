@@ -27,7 +27,7 @@ pub(crate) fn unseen_line(facts: &Facts<'_>, turn: usize, cited: &str) -> Option
     }
     let search = AnyCase::new(name);
     let mut seen: Vec<(u64, u64)> = Vec::new();
-    let mut added = 0;
+    let mut added = 0_u64;
     for given in facts.given().near(turn, REACH) {
         let said = lines_behind(given.text, name, &search);
         let (at, argued) = match given.source {
@@ -44,8 +44,8 @@ pub(crate) fn unseen_line(facts: &Facts<'_>, turn: usize, cited: &str) -> Option
         if argued {
             // What was put in moved the lines behind it.
             if deed.written.iter().any(|path| path.contains(name)) {
-                added +=
-                    2 + u64::try_from(arguments.matches("\\n").count()).unwrap_or(u64::MAX / 2);
+                let lines = u64::try_from(arguments.matches("\\n").count()).unwrap_or(u64::MAX);
+                added = added.saturating_add(lines).saturating_add(2);
                 if is_written_whole(deed) {
                     return None;
                 }
@@ -61,7 +61,8 @@ pub(crate) fn unseen_line(facts: &Facts<'_>, turn: usize, cited: &str) -> Option
         seen.extend(said);
     }
     let shown = |(from, to): &(u64, u64)| {
-        (from.saturating_sub(ENCLOSING)..=to + ENCLOSING + added).contains(&line)
+        let last = to.saturating_add(ENCLOSING).saturating_add(added);
+        (from.saturating_sub(ENCLOSING)..=last).contains(&line)
     };
     if seen.is_empty() || seen.iter().any(shown) {
         return None;
@@ -106,6 +107,11 @@ fn lines_behind(text: &str, name: &str, search: &AnyCase<'_>) -> Vec<(u64, u64)>
     let mut from = 0;
     while let Some(at) = search.find(text, from) {
         from = at + name.len();
+        // `retry.py` is no `test_retry.py`.
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        if before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')) {
+            continue;
+        }
         let rest = text.get(from..).unwrap_or_default();
         let marks = ["\", line ", "', line ", ", line ", " line ", ":L", "#L", ":", "(", "-"];
         let Some(rest) = marks.iter().find_map(|mark| rest.strip_prefix(mark)) else { continue };
@@ -134,4 +140,32 @@ fn gutter(line: &str) -> Option<u64> {
     let behind = line.get(digits..)?;
     let marked = behind.starts_with(['→', '\t', ':', '|', '-']) || behind.starts_with(" |");
     line.get(..digits).filter(|_| marked)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings() {
+        for (text, expected) in [
+            ("  9→a\n 10→b\n 11→c", Some((9, 11))),
+            ("14:def parse\n61:    parse", Some((14, 61))),
+            ("def parse\nparse", None),
+            ("3→a\n2→b\n1→c", None),
+            ("", None),
+        ] {
+            assert_eq!(listing(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_behind_a_name() {
+        let text = "x/a.py:61: hit; File \"a.py\", line 7; a.py(12); ba.py:9";
+        let found = lines_behind(text, "a.py", &AnyCase::new("a.py"));
+        let lines: Vec<u64> = found.into_iter().map(|(line, _)| line).collect();
+        assert_eq!(lines, [61, 7, 12]);
+        let most = format!("a.py:{}", u64::MAX);
+        assert_eq!(lines_behind(&most, "a.py", &AnyCase::new("a.py")), [(u64::MAX, u64::MAX)]);
+    }
 }
