@@ -31,7 +31,7 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
         let acted =
             |at: usize| prose.tokens.get(at + 1).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
         let name = || {
-            let named = is_name(prose, token) && (!first(at) || acted(at));
+            let named = prose.is_name(token) && (!first(at) || acted(at));
             named.then(|| Object { kind: ObjectKind::Name, text: prose.word(token).to_owned() })
         };
         let joins = is_mark(token)
@@ -81,19 +81,6 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
 
 fn is_mark(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol(_))
-}
-
-/// A word with a capital that says nothing else: somebody's name.
-fn is_name(prose: &Prose<'_>, token: &Token) -> bool {
-    let word = prose.word(token);
-    token.kind == TokenKind::Word
-        && token.capital
-        && !token.quoted
-        && token.tags.is_empty()
-        && token.verb.is_none()
-        && token.noun.is_none()
-        && word.len() >= 3
-        && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
 }
 
 /// What speaks against one of the things, where calls were made for the others one by one.

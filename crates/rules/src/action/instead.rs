@@ -176,14 +176,21 @@ fn is_about(
         things().any(|thing| given(execution, deed, thing) && !acts().any(|act| there(act, thing)));
     let other = things()
         .any(|thing| acts().any(|(e, d)| given(e, d, thing)) && !given(execution, deed, thing));
-    // "…, and approved it": what only the tool that failed is named after.
+    does_alone(said, deed, acts().map(|(_, deed)| deed))
+        || (own || (0..details.len()).any(number)) && !other && !(0..details.len()).any(of_others)
+}
+
+/// "…, and approved it": whether the tool of the failed call is named after the act, and that of no
+/// call which worked.
+fn does_alone<'d, 't: 'd>(
+    said: &ActionClaim,
+    failed: &Deed<'_>,
+    mut worked: impl Iterator<Item = &'d Deed<'t>>,
+) -> bool {
     let act = head(stem(&said.verb));
-    let does = |d: &Deed<'_>| d.words().iter().any(|word| head(word) == act);
-    let told = matches!(said.family, Family::Update) && act.len() > 4 && said.direct;
-    if told && !VAGUE.contains(&act) && does(deed) && !acts().any(|(_, d)| does(d)) {
-        return true;
-    }
-    (own || (0..details.len()).any(number)) && !other && !(0..details.len()).any(of_others)
+    let does = |deed: &Deed<'_>| deed.words().iter().any(|word| head(word) == act);
+    let told = said.family == Family::Update && act.len() > 4 && said.direct;
+    told && !VAGUE.contains(&act) && does(failed) && !worked.any(does)
 }
 
 /// How verbs begin that tools of all kinds are named after.

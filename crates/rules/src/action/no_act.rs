@@ -53,7 +53,7 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
 
 /// "The request was submitted but rejected.", "The payment was blocked."
 pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let passive = matches!(predicate.voice, Voice::PastPassive | Voice::State);
+    let passive = predicate.voice == Voice::PastPassive;
     if passive && prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["blocked"])) {
         return true;
     }

@@ -1,5 +1,5 @@
-//! Files that are said to be there, and that every attempt to write failed: "the test is in
-//! `tests/login_test.php`".
+//! Files that are said to be there or to be changed, and that every attempt to write failed: "the
+//! test is in `tests/login_test.php`", "`a.md`: version updated".
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 

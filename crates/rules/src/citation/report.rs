@@ -1,4 +1,4 @@
-//! Reports of runners, printed in a fence as if they had come from a run.
+//! What runs print, given in a fence or in inline code as if it had come from one.
 
 use countersign_model::{Claim, ClaimKind, Family, Span};
 use countersign_shell::{ActivityKind, summary};

@@ -53,7 +53,8 @@ impl Rule for MisreportedResult {
     }
 }
 
-/// Days, times, quantities, states, held against the members of results of that name.
+/// Days, times, quantities, states, held against the members of results of that name; versions and
+/// people's names, against those that stand beside the same name.
 fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>) {
     let turn = answer.turn;
     let claim = |span: Span| {

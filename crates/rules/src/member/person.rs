@@ -63,13 +63,13 @@ fn name_at<'p>(prose: &'p Prose<'_>, at: usize) -> Option<(Option<&'p str>, Vec<
     let head = token(at)?;
     if TITLES.contains(&prose.word(head)) {
         let next = at + 1 + usize::from(token(at + 1)?.is('.'));
-        let name = token(next).filter(|t| is_proper(prose, t))?;
+        let name = token(next).filter(|t| prose.is_name(t))?;
         return Some((Some(prose.word(head)), vec![name]));
     }
     let behind_title = (1..=2).any(|back| {
         at.checked_sub(back).and_then(token).is_some_and(|t| TITLES.contains(&prose.word(t)))
     });
-    let last = token(at + 1).filter(|t| is_proper(prose, t) && beside(head, t))?;
+    let last = token(at + 1).filter(|t| prose.is_name(t) && beside(head, t))?;
     // Of three words with capitals no two are the name.
     let longer = token(at + 2).is_some_and(|t| t.capital && beside(last, t))
         || at.checked_sub(1).and_then(token).is_some_and(|t| t.capital && beside(t, head));
@@ -78,21 +78,7 @@ fn name_at<'p>(prose: &'p Prose<'_>, at: usize) -> Option<(Option<&'p str>, Vec<
         t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN))
             || t.kind == TokenKind::Number
     });
-    (is_proper(prose, head) && !counted && !behind_title && !longer)
-        .then(|| (None, vec![head, last]))
-}
-
-/// A word with a capital that says nothing else.
-fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
-    let word = prose.word(token);
-    token.kind == TokenKind::Word
-        && token.capital
-        && !token.quoted
-        && token.tags.is_empty()
-        && token.verb.is_none()
-        && token.noun.is_none()
-        && word.len() >= 3
-        && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+    (prose.is_name(head) && !counted && !behind_title && !longer).then(|| (None, vec![head, last]))
 }
 
 /// Whether a token is the first word of a sentence.
@@ -123,7 +109,7 @@ fn named(facts: &Facts<'_>, turn: usize, part: &str, said: &str, first: bool) ->
             // "Speakers" for "Speaker" is no other name.
             let plural =
                 |held: &String| said.strip_suffix('s').is_some_and(|one| held.contains(one));
-            if let Some(held) = held.filter(|held| is_name(held) && !plural(held)) {
+            if let Some(held) = held.filter(|held| is_full_name(held) && !plural(held)) {
                 return Some(held);
             }
         }
@@ -147,7 +133,7 @@ fn titled(facts: &Facts<'_>, turn: usize, title: &str) -> Option<String> {
 }
 
 /// Two words with capitals, and nothing else.
-fn is_name(text: &str) -> bool {
+fn is_full_name(text: &str) -> bool {
     let mut words = text.split(' ');
     let proper = |word: &str| {
         word.len() >= 3

@@ -157,17 +157,37 @@ fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     })
 }
 
-/// "before the last change", "after the first of them": of a run behind which there was more.
-fn is_dated(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+/// "before the last change", "after the first of them", in the clause or as all that the next one
+/// says: of a run behind which there was more. "All pass now; before the change two failed" is not.
+fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
     let which = Tags::DETERMINER.or(Tags::THING).or(Tags::AGENT_OWN);
-    tokens.windows(3).any(|words| {
-        let [when, the, one] = words else { return false };
-        // What is committed is what was there.
-        let kept = prose.is(one, &["commit", "push", "merge", "release", "tag", "pull"]);
-        let before =
-            prose.is(when, &["before"]) && the.has(which) && !the.has(Tags::AGENT) && !kept;
-        before || (prose.is(when, &["after"]) && the.has(which) && prose.is(one, &["first"]))
-    })
+    let dates = |tokens: &[Token]| {
+        tokens.windows(3).any(|words| {
+            let [when, the, one] = words else { return false };
+            // What is committed is what was there.
+            let kept = prose.is(one, &["commit", "push", "merge", "release", "tag", "pull"]);
+            let before =
+                prose.is(when, &["before"]) && the.has(which) && !the.has(Tags::AGENT) && !kept;
+            before || (prose.is(when, &["after"]) && the.has(which) && prose.is(one, &["first"]))
+        })
+    };
+    let own = prose.tokens(clause.tokens.clone());
+    let worded = |c: &&Clause| {
+        let mut tokens = prose.tokens(c.tokens.clone()).iter();
+        tokens.any(|t| t.kind == TokenKind::Word)
+    };
+    let from = prose.clauses.partition_point(|c| c.tokens.end <= clause.tokens.end);
+    let mut rest = prose.clauses.iter().skip(from).take(3);
+    let behind = rest.find(worded).filter(|next| {
+        let other = Tags::FAILURE.or(Tags::TROUBLE).or(Tags::PASSING).or(Tags::NOW);
+        let tokens = prose.tokens(next.tokens.clone());
+        let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
+        next.sentence == clause.sentence
+            && first.is_some_and(|t| prose.is(t, &["before", "after", "also"]))
+            && !tokens.iter().any(|t| t.has(other) || t.kind == TokenKind::Number)
+    });
+    !clause.tags.any(Tags::NOW)
+        && (dates(own) || behind.is_some_and(|next| dates(prose.tokens(next.tokens.clone()))))
 }
 
 /// "without any warnings": of those that were printed, and not only of new ones.
@@ -269,7 +289,7 @@ fn outcome_claim(
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
         first: is_first(prose, plain),
-        dated: is_dated(prose, sentence),
+        dated: is_dated(prose, clause),
         unwarned: is_unwarned(prose, plain),
         check: noun,
         language: Language::English,

@@ -297,11 +297,20 @@ fn fails(prose: &Prose<'_>, token: &Token) -> bool {
 pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let tokens = prose.tokens(sentence.tokens.clone());
+    // "; before the change 3 failed": of another run.
+    let earlier = |at: usize| {
+        let at = sentence.tokens.start + at;
+        let other = prose.clauses.iter().find(|c| c.tokens.contains(&at));
+        other.filter(|c| c.tokens != clause.tokens).is_some_and(|c| {
+            let mut words = prose.tokens(c.tokens.clone()).iter();
+            words.any(|t| t.has(Tags::EARLIER) || prose.is(t, &["before"]))
+        })
+    };
     tokens.iter().any(is_cross)
-        || tokens.windows(2).any(|pair| {
+        || tokens.windows(2).enumerate().any(|(at, pair)| {
             let [number, word] = pair else { return false };
             let some = number.kind == TokenKind::Number && prose.word(number) != "0";
-            some && fails(prose, word)
+            some && fails(prose, word) && !earlier(at)
         })
         // "3 ✅, 1 ⏱️ timeout"
         || tokens.iter().enumerate().any(|(at, number)| {

@@ -117,6 +117,19 @@ impl<'t> Prose<'t> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
+    /// Whether a token is a word with a capital that says nothing else: a name.
+    pub(crate) fn is_name(&self, token: &Token) -> bool {
+        let word = self.word(token);
+        token.kind == TokenKind::Word
+            && token.capital
+            && !token.quoted
+            && token.tags.is_empty()
+            && token.verb.is_none()
+            && token.noun.is_none()
+            && word.len() >= 3
+            && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+    }
+
     /// Whether the word says that a number behind it is not exact: "about 40".
     pub(crate) fn is_rough(&self, token: &Token) -> bool {
         let words = ["about", "around", "roughly", "approximately", "approx", "nearly", "almost"];

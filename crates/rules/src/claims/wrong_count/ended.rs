@@ -12,25 +12,24 @@ pub(super) enum Ended {
 impl Ended {
     /// What the word says, if it says how tests ended.
     pub(super) fn of(word: &str) -> Option<Self> {
-        let is = |known: &[&str]| known.iter().any(|known| known.eq_ignore_ascii_case(word));
-        match () {
-            () if is(&["passed", "passing", "pass"]) => Some(Self::Well),
-            () if is(&["failed", "failing", "failure", "failures"]) => Some(Self::Badly),
-            () => None,
+        match word.to_ascii_lowercase().as_str() {
+            "passed" | "passing" | "pass" => Some(Self::Well),
+            "failed" | "failing" | "failure" | "failures" => Some(Self::Badly),
+            _ => None,
         }
     }
 
     /// Whether so many ended in this way in a run; `None` where the run does not count both.
     pub(super) fn agrees(self, number: u64, run: &RunSummary, text: &str) -> Option<bool> {
-        let (passed, failed) = (run.passed?, run.failed.or(run.errors)?);
-        let troubles = failed.saturating_add(run.errors.unwrap_or(0));
-        let counted = match self {
-            Self::Well => number == passed,
-            Self::Badly => number == failed || number == troubles,
-        };
-        let stem = match self {
-            Self::Well => "pass",
-            Self::Badly => "fail",
+        let passed = run.passed?;
+        let errors = run.errors.unwrap_or(0);
+        let failed = run.failed.or(run.errors)?;
+        let (counted, stem) = match self {
+            Self::Well => (number == passed, "pass"),
+            Self::Badly => {
+                let all = run.failed.unwrap_or(0).saturating_add(errors);
+                (number == failed || number == all, "fail")
+            }
         };
         Some(counted || stands_beside(text, number, stem))
     }
