@@ -49,7 +49,7 @@ impl Place<'_, '_> {
 
 /// Where the deeds that change something speak of what is claimed to have been changed.
 fn holders<'f>(facts: &'f Facts<'_>) -> &'f Holders {
-    facts.index().holders(|| {
+    facts.holders(|| {
         let claims = facts.action_claims().iter();
         let objects = claims.flat_map(|said| said.patients.iter().chain(&said.claim.objects));
         let objects = objects.filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path));

@@ -76,9 +76,9 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
 }
 
 /// Words of tool names that read, beside the verbs of the lexicon.
-const READING: [&str; 16] = [
+const READING: [&str; 18] = [
     "get", "list", "show", "describe", "lookup", "glob", "grep", "ls", "load", "count", "peek",
-    "status", "info", "details", "web", "cat",
+    "status", "info", "details", "web", "cat", "balance", "history",
 ];
 
 /// Words of tool names that act, beside the verbs of the lexicon.

@@ -31,8 +31,6 @@ pub(crate) struct Index {
     checks: RefCell<HashMap<Family, LatestRun>>,
     /// By the kind of a check, and by execution: what its result says of such checks.
     reported: RefCell<FxHashMap<(Family, usize), Reported>>,
-    /// What the deeds that change something speak of.
-    holders: OnceCell<Holders>,
     /// Ran a command line.
     pub(crate) shell: FirstDeed,
     /// May have done more than its words tell.
@@ -212,11 +210,6 @@ impl Index {
     /// The messages with requests of the user's, ascending; `find` looks the first time.
     pub(crate) fn requests(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
         self.requests.get_or_init(find)
-    }
-
-    /// What the deeds that change something speak of; `find` looks the first time.
-    pub(crate) fn holders(&self, find: impl FnOnce() -> Holders) -> &Holders {
-        self.holders.get_or_init(find)
     }
 }
 

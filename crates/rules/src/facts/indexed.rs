@@ -8,6 +8,7 @@ use countersign_model::Transcript;
 use super::Facts;
 use super::deed::Deeds;
 use super::families::ToolName;
+use super::index::Index;
 use super::record::Record;
 use crate::check::{Report, judge};
 use crate::member::Sheaf;
@@ -35,6 +36,7 @@ pub(super) struct Known<'t> {
     pub(super) names: OnceCell<Names>,
     /// The results near a message, taken apart.
     pub(super) sheaf: Latest<Sheaf<'t>>,
+    pub(super) index: Index,
 }
 
 impl<'t> Indexed<'t> {
@@ -51,6 +53,7 @@ impl<'t> Indexed<'t> {
             tool_names: OnceCell::new(),
             names: OnceCell::new(),
             sheaf: Latest::default(),
+            index: Index::default(),
         }))
     }
 

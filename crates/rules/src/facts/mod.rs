@@ -52,7 +52,7 @@ pub struct Facts<'t> {
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
     stated: OnceCell<Vec<Stated<'t>>>,
-    index: Index,
+    holders: OnceCell<Holders>,
 }
 
 impl<'t> Facts<'t> {
@@ -71,7 +71,7 @@ impl<'t> Facts<'t> {
             admissions: OnceCell::new(),
             citations: OnceCell::new(),
             stated: OnceCell::new(),
-            index: Index::default(),
+            holders: OnceCell::new(),
         }
     }
 
@@ -156,15 +156,21 @@ impl<'t> Facts<'t> {
         Some((execution, self.known.deeds.get(index, execution, &self.known.transcript.catalog)?))
     }
 
+    /// What the deeds that change something hold of what the agent speaks of; `find` looks the
+    /// first time.
+    pub(crate) fn holders(&self, find: impl FnOnce() -> Holders) -> &Holders {
+        self.holders.get_or_init(find)
+    }
+
     /// What was worked out about the whole record.
     pub(crate) fn index(&self) -> &Index {
-        &self.index
+        &self.known.index
     }
 
     /// The message with the user's latest request before message `turn`; the first message where
     /// there is none.
     pub(crate) fn request_before(&self, turn: usize) -> usize {
-        let requests = self.index.requests(|| {
+        let requests = self.index().requests(|| {
             let asks = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
             let messages = self.transcript().messages.iter().enumerate();
             messages.filter(|(_, message)| asks(message)).map(|(at, _)| at).collect()
@@ -175,7 +181,7 @@ impl<'t> Facts<'t> {
 
     /// The executions that used a tool that none before them used, ascending.
     pub(crate) fn first_uses(&self) -> &[usize] {
-        self.index.tools(|| {
+        self.index().tools(|| {
             let mut tools: HashSet<&str> = HashSet::new();
             let count = self.record().executions().len();
             (0..count)
@@ -206,19 +212,19 @@ impl<'t> Facts<'t> {
     /// Whether a command line was run before message `turn`.
     pub(crate) fn runs_shell_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.shell.is_some());
-        self.index.shell.is_before(self.record().count_before(turn), did)
+        self.index().shell.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether something was done before message `turn` of which the record tells only a part.
     pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
-        self.index.opaque.is_before(self.record().count_before(turn), did)
+        self.index().opaque.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether work was handed to another agent before message `turn`.
     pub(crate) fn delegates_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
-        self.index.delegates.is_before(self.record().count_before(turn), did)
+        self.index().delegates.is_before(self.record().count_before(turn), did)
     }
 
     /// Whether every call that the agent could have made before message `turn` is recorded.
