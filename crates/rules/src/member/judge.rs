@@ -1,5 +1,6 @@
 use countersign_model::Span;
 
+use super::flag::wrong_flags;
 use super::near::{Cell, Member, Members, Near};
 use super::quantity::Quantity;
 use super::said::{Said, Tense, Value, days, said};
@@ -36,6 +37,7 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     let near = Near::of(facts, answer);
     let mut strange = strange(facts, answer, &near);
     strange.extend(states);
+    strange.extend(wrong_flags(&near, &answer.prose));
     let said: Vec<Said<'t>> =
         said.into_iter().filter(|said| is_worth_reading(&near, answer, said)).collect();
     if said.is_empty() {

@@ -2,6 +2,7 @@
 //! against the members of that name; also versions and people's names, held against those beside
 //! the same name.
 
+mod flag;
 mod judge;
 mod near;
 mod person;

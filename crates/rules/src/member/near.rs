@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use countersign_model::Role;
 
+use super::flag::{Flag, flags_of};
 use super::quantity::{Quantity, Unit};
 use crate::facts::{Answer, Facts, words_of};
 use crate::values::{Leaf, Source, When, each_moment};
@@ -33,6 +34,7 @@ pub(crate) struct Sheaf<'t> {
     results: usize,
     moments: OnceCell<Vec<When>>,
     members: OnceCell<Members<'t>>,
+    flags: OnceCell<Vec<Flag<'t>>>,
 }
 
 impl Sheaf<'_> {
@@ -45,7 +47,13 @@ impl Sheaf<'_> {
             // No word goes over the end of a result.
             text.push('\0');
         }
-        Self { text, results, moments: OnceCell::new(), members: OnceCell::new() }
+        Self {
+            text,
+            results,
+            moments: OnceCell::new(),
+            members: OnceCell::new(),
+            flags: OnceCell::new(),
+        }
     }
 }
 
@@ -58,6 +66,11 @@ impl<'f, 't> Near<'f, 't> {
     /// Whether a result holds a text.
     pub(super) fn holds(&self, text: &str) -> bool {
         memchr::memmem::find(self.read.text.as_bytes(), text.as_bytes()).is_some()
+    }
+
+    /// Their members that are `true` or `false`.
+    pub(super) fn flags(&self) -> &[Flag<'t>] {
+        self.read.flags.get_or_init(|| flags_of(self.facts, self.turn, REACH))
     }
 
     /// Whether all results are JSON.

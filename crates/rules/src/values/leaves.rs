@@ -24,8 +24,10 @@ pub(crate) enum Leaf<'t> {
     Text(&'t str),
     /// A number, as written.
     Number(&'t str),
-    /// `true`, `false` or `null`.
-    Word,
+    /// `true` or `false`.
+    Flag(bool),
+    /// `null`, or no number.
+    Void,
     /// Members with names.
     Object,
     /// A list of so many.
@@ -158,7 +160,8 @@ impl<'t> Scanner<'t> {
                 let word = rest.get(..len).filter(|word| !word.is_empty())?;
                 self.at += len;
                 match word {
-                    "true" | "false" | "null" | "NaN" => Leaf::Word,
+                    "true" | "false" => Leaf::Flag(word == "true"),
+                    "null" | "NaN" => Leaf::Void,
                     _ if byte == b'-' || byte.is_ascii_digit() => Leaf::Number(word),
                     _ => return None,
                 }
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn values_in_order() {
-        let text = r#" {"a": [1, {"b": "x\"y"}, []], "c": null} "#;
+        let text = r#" {"a": [1, {"b": "x\"y"}, []], "c": null, "d": false} "#;
         let leaves = Leaves::of(text).unwrap();
         let node = |name, leaf, parent| Node { name, leaf, parent };
         let expected = [
@@ -185,7 +188,8 @@ mod tests {
             node("", Leaf::Object, 1),
             node("b", Leaf::Text(r#"x\"y"#), 3),
             node("", Leaf::List(0), 1),
-            node("c", Leaf::Word, 0),
+            node("c", Leaf::Void, 0),
+            node("d", Leaf::Flag(false), 0),
         ];
         assert_eq!(leaves.nodes(), expected);
         assert_eq!(leaves.within(1).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4, 5]);
