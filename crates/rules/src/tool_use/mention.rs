@@ -101,9 +101,12 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
         if distinct
             && (catalogued(word) || is_called(prose, clause, at) || is_means(prose, clause, at))
         {
-            let noun_next = prose.tokens.get(at + 1).is_some_and(|t| {
-                t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) || t.has(Tags::COORDINATE)
-            });
+            // "the A tool", "the A and B tools"
+            let noun = Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN);
+            let noun_at = |at: usize| prose.tokens.get(at).is_some_and(|t| t.has(noun));
+            let joined =
+                prose.tokens.get(at + 1).is_some_and(|t| t.has(Tags::COORDINATE) || t.is(','));
+            let noun_next = noun_at(at + 1) || (joined && (at + 2..at + 6).any(noun_at));
             if !noun_next || catalogued(word) {
                 found.push(Thing {
                     name: Some(bare_name(word).to_owned()),

@@ -1,5 +1,6 @@
 //! Tools and sources that an answer says it used: named ones (FK014) and unnamed ones (FK016).
 
+mod at_hand;
 mod listed;
 mod mention;
 mod own_search;

@@ -2,6 +2,7 @@
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
+use super::at_hand::uncalled_tool;
 use crate::action::objects_in;
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::prose::{
@@ -49,7 +50,8 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
                 .or_else(|| uncalled_route(facts, answer, clause))
                 .or_else(|| traceless(facts, answer, clause))
                 .or_else(|| not_run_under(facts, answer, clause))
-                .or_else(|| untried(facts, answer, clause));
+                .or_else(|| untried(facts, answer, clause))
+                .or_else(|| uncalled_tool(facts, answer, clause));
             found.extend(missing.map(|(object, message)| (claim(answer, clause, object), message)));
         }
     }
