@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use countersign_model::{Family, Object, ObjectKind};
 
-use super::judge::LOOK_BACK;
+use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind};
+use crate::values::holds;
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -20,12 +21,16 @@ pub(crate) struct DeniedAct {
     objects: Vec<Object>,
     /// The nouns.
     things: Vec<String>,
+    /// Those of them that say which: "a block for *data*".
+    which: Vec<String>,
     /// Nothing tells it from the whole work: "it", "the changes", "anything".
     whole: bool,
     /// One noun, and nothing that says which: "any tests".
     bare: bool,
     /// "any of the tickets": one of them speaks against it.
     any: bool,
+    /// "I could not": it is said to have been tried.
+    tried: bool,
     /// "I have not": at no time, and not only since the user asked.
     pub(crate) ever: bool,
 }
@@ -41,8 +46,15 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     let before = tokens.get(..not)?;
     let small = Tags::ADVERB.or(Tags::BE).or(Tags::HAVE).or(Tags::NOW);
     let behind = tokens.get(not + 1..)?;
-    let verb =
+    let next =
         not + 1 + behind.iter().position(|t| !t.has(small) && !prose.is(t, &["been", "be"]))?;
+    // "I was not able to create it", "I was unable to create it"
+    let to = |at: usize| tokens.get(at).is_some_and(|t| prose.is(t, &["to"]));
+    let (verb, able) = match tokens.get(not).zip(tokens.get(next)) {
+        Some((_, able)) if prose.is(able, &["able"]) && to(next + 1) => (next + 2, true),
+        Some((unable, _)) if prose.is(unable, &["unable"]) && to(next) => (next + 1, true),
+        _ => (next, false),
+    };
     let token = tokens.get(verb)?;
     let made = prose.is(token, &["made", "make", "making"]);
     let family = match token.verb {
@@ -63,9 +75,13 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     // "but did not push it": who did the rest.
     let agent = led.iter().any(|t| t.has(Tags::AGENT))
         || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
-    let did = tokens.get(auxiliary).is_some_and(|t| t.has(Tags::DO)) && token.has(Tags::BASE);
-    let passive = tokens.get(auxiliary + 1..verb)?.iter().any(|t| prose.is(t, &["been", "be"]))
-        || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE)));
+    let did = (able
+        || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::DO) || is_could(prose, t)))
+        && token.has(Tags::BASE);
+    let been = |t: &Token| prose.is(t, &["been", "be"]);
+    let passive = !able
+        && (tokens.get(auxiliary + 1..verb)?.iter().any(been)
+            || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE))));
     let completed = token.tags.any(Tags::COMPLETED);
     let range = match (agent, passive && completed) {
         (true, false) if did || completed => {
@@ -80,8 +96,14 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     if all().any(|t| prose.is(t, &PARTIAL)) {
         return None;
     }
+    let tried = able || tokens.get(auxiliary).is_some_and(|t| is_could(prose, t));
+    let (things, which) = things(prose, range.clone());
     Some(DeniedAct {
-        ever: tokens.get(auxiliary).is_some_and(|t| t.has(Tags::HAVE)),
+        tried,
+        ever: tried
+            || tokens
+                .get(auxiliary)
+                .is_some_and(|t| t.has(Tags::HAVE) || (t.has(Tags::BE) && !t.has(Tags::PAST_BE))),
         family,
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
@@ -91,7 +113,8 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
             prose.is(any, &["any", "either", "one"]) && prose.is(of, &["of"])
         }),
         bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
-        things: things(prose, range),
+        things,
+        which,
     })
 }
 
@@ -131,9 +154,11 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         verb: String::from("changed"),
         objects,
         things: Vec::new(),
+        which: Vec::new(),
         whole: false,
         bare: false,
         any: false,
+        tried: false,
         ever: false,
     })
 }
@@ -194,11 +219,27 @@ fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
     prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, &WORK))
 }
 
-fn things(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
-    let nouns = prose.tokens(range).iter().filter(|t| {
-        t.kind == TokenKind::Word && !t.quoted && (t.tags.is_empty() || t.noun.is_some())
-    });
-    nouns.map(|t| prose.word(t).to_ascii_lowercase()).filter(|word| word.len() > 3).collect()
+/// The nouns, and those of them that say which: "a block for *data*".
+fn things(prose: &Prose<'_>, range: Range<usize>) -> (Vec<String>, Vec<String>) {
+    // Behind an article a verb is a noun: "a note".
+    let small = Tags::DETERMINER
+        .or(Tags::THING)
+        .or(Tags::ADVERB)
+        .or(Tags::NEGATION)
+        .or(Tags::USER_OWN)
+        .or(Tags::AGENT_OWN)
+        .or(Tags::NOW);
+    let tokens = prose.tokens(range);
+    let nouns = |tokens: &[Token]| -> Vec<String> {
+        let named = |t: &&Token| {
+            let plain = !t.has(small.or(Tags::PREPOSITION)) || t.noun.is_some();
+            t.kind == TokenKind::Word && !t.quoted && plain
+        };
+        let words = tokens.iter().filter(named).map(|t| prose.word(t).to_ascii_lowercase());
+        words.filter(|word| word.len() > 3).collect()
+    };
+    let behind = tokens.iter().position(|t| t.has(Tags::PREPOSITION)).unwrap_or(tokens.len());
+    (nouns(tokens), nouns(tokens.get(behind..).unwrap_or_default()))
 }
 
 impl DeniedAct {
@@ -265,7 +306,11 @@ impl DeniedAct {
         &self,
         deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
-        let verb = head(self.verb.trim_end_matches('d').trim_end_matches('e'));
+        let verb = head(match Lexicon::english().base_of(&self.verb) {
+            Some(base) => base,
+            None if self.verb.len() > 4 => self.verb.trim_end_matches('d').trim_end_matches('e'),
+            None => &self.verb,
+        });
         let does =
             |word: &str| word.len() > 2 && (verb.starts_with(word) || word.starts_with(verb));
         let about = |word: &str| self.things.iter().any(|thing| head(thing) == head(word));
@@ -281,11 +326,16 @@ impl DeniedAct {
         if of_name.iter().any(|(_, deed)| !deed.status().succeeded()) {
             return None;
         }
-        let particular = |execution: &Execution<'_>| {
-            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
-            self.objects.iter().all(|o| mentions(arguments, o) || mentions(execution.text(), o))
+        let particular = |execution: &Execution<'_>, deed: &Deed<'_>| {
+            let texts = [args(execution), execution.text(), deed.tool.as_ref()];
+            let speaks = |thing: &String| texts.iter().any(|text| holds(text, head(thing)));
+            self.objects
+                .iter()
+                .all(|o| mentions(args(execution), o) || mentions(execution.text(), o))
+                && (!self.tried || self.things.iter().all(speaks))
+                && (self.which.is_empty() || self.which.iter().any(speaks))
         };
-        of_name.retain(|(execution, _)| particular(execution));
+        of_name.retain(|(execution, deed)| particular(execution, deed));
         of_name.first().map(|(execution, deed)| (*execution, *deed, false))
     }
 }

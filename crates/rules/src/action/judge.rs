@@ -8,6 +8,7 @@ use super::each::each;
 use super::extract::ActionClaim;
 use super::fit::{Fit, Place, fit};
 use super::instead::{done_beside, failed_instead};
+use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
@@ -15,10 +16,11 @@ use super::matter::{
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
 use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
-use super::tie::Tie;
+use super::tie::{Tie, head};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
-use crate::prose::has_file_extension;
-use crate::values::AnyCase;
+use crate::other_language::families_of;
+use crate::prose::{Lexicon, has_file_extension};
+use crate::values::{AnyCase, holds};
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +31,8 @@ pub(crate) enum ActionVerdict {
     Failed(usize),
     /// It shows that what is named was tried and failed; something like it was done instead.
     FailedInstead(usize),
+    /// It shows a call for it whose result lists it among what was left out.
+    LeftOut(usize),
     /// It shows a deed of this kind, but on something else.
     Elsewhere(usize),
     /// It shows nothing of the kind; `true` when it would, had it happened.
@@ -64,7 +68,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
         ActionVerdict::Supported(at) => {
             let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
-            each(facts, said, accepted)
+            left_out(facts, said, accepted)
+                .map(ActionVerdict::LeftOut)
+                .or_else(|| each(facts, said, accepted))
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
                 .or_else(|| names_unknown_file(facts, said).then_some(ActionVerdict::Absent(false)))
                 .filter(|_| !made())
@@ -143,7 +149,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         }
         let place = Place { facts, at, execution, deed, far: nth >= NEAR };
         let exact = deed.families.has(said.family) && !umbrella && !said.paraphrased;
-        let other = !umbrella && is_other_matter(said, execution, deed, unused);
+        let paid = said.family == Family::Pay;
+        let other = (!umbrella || paid) && is_other_matter(said, execution, deed, unused);
         if no_mail && !speaks_of_mail(execution, deed) {
             passed_over = true;
             continue;
@@ -187,7 +194,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return match verdict {
-            ActionVerdict::Failed(_) if is_word_of_record(facts, said) => {
+            ActionVerdict::Failed(at)
+                if is_word_of_record(facts, said) || is_reason_of_failure(facts, said, at) =>
+            {
                 ActionVerdict::NotCheckable
             }
             ActionVerdict::Failed(at) => made_by(facts, said, &ids)
@@ -263,6 +272,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             None => ActionVerdict::NotCheckable,
         };
     }
+    if did_something_foreign(facts, turn) {
+        return ActionVerdict::NotCheckable;
+    }
     let plain = said.direct && !passed_over && facts.is_complete_before(turn);
     ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
 }
@@ -336,6 +348,32 @@ fn did_something_unknown(facts: &Facts<'_>, turn: usize) -> bool {
     facts.deeds_before(turn).take(LOOK_BACK).any(|(_, deed)| {
         deed.families.is_empty() && deed.shell.is_none() && deed.status().succeeded()
     })
+}
+
+/// Whether a tool worked of whose name no word is known, among tools that are named in another
+/// language than English.
+fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
+    let unnamed = || {
+        let recent = facts.deeds_before(turn).take(LOOK_BACK).map(|(_, deed)| deed);
+        recent.filter(|deed| deed.shell.is_none() && !deed.is_named_in_english())
+    };
+    let unknown = |deed: &&Deed<'_>| deed.families.is_empty() && deed.status().succeeded();
+    let foreign = |deed: &Deed<'_>| deed.words().len() > 1 && !families_of(deed.words()).is_empty();
+    unnamed().filter(unknown).any(|deed| unnamed().any(|o| o.tool != deed.tool && foreign(o)))
+}
+
+/// "LR-3 was approved today", where a call of another kind failed with these words: somebody else
+/// did it.
+fn is_reason_of_failure(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    let mut words = said.claim.text.split(|c: char| !c.is_alphanumeric());
+    let own = words.any(|word| matches!(word, "I" | "We" | "ve"));
+    let act = head(stem(&said.verb));
+    let named = |deed: &Deed<'_>| deed.words().iter().any(|word| head(word) == act);
+    let told = |text: &str| {
+        let been = ["was", "were", "been", "is", "already"];
+        been.iter().any(|been| holds(text, &format!("{been} {}", said.verb)))
+    };
+    !own && facts.deed(at).is_some_and(|(e, deed)| !named(deed) && told(e.text()))
 }
 
 /// Whether version control lists the file as changed.
@@ -469,6 +507,9 @@ pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {
 
 /// A verb without its ending: enough to find it in arguments.
 pub(super) fn stem(verb: &str) -> &str {
+    if let Some(base) = Lexicon::english().base_of(verb) {
+        return base;
+    }
     let cut = verb.strip_suffix("ed").or_else(|| verb.strip_suffix('d')).unwrap_or(verb);
     if cut.len() >= 4 { cut } else { verb }
 }

@@ -114,11 +114,20 @@ pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     if !exact || said.state || !catalog.is_known() {
         return false;
     }
-    let exact = |families: Families| families == Families::NONE.with(said.family);
+    // `cancel_order`, `payment_create`
+    let exact = |words: &[String], families: Families| {
+        let noun = |word: &String| {
+            Lexicon::english().get(word).is_some_and(|entry| entry.noun == Some(said.family))
+        };
+        families == Families::NONE.with(said.family)
+            || (families.meets(Families::changing()) && words.iter().any(noun))
+    };
     let count = facts.record().count_before(said.claim.turn);
     let mut used = facts.first_uses().iter().take_while(|&&at| at < count);
-    facts.tool_names().iter().any(|tool| exact(tool.families))
-        && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| deed.families.has(said.family)))
+    let does =
+        |deed: &Deed<'_>| deed.families.has(said.family) || exact(deed.words(), deed.families);
+    facts.tool_names().iter().any(|tool| exact(&tool.words, tool.families))
+        && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| does(deed)))
 }
 
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and

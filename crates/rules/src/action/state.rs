@@ -144,10 +144,15 @@ pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) ->
     (gave && deed.status().succeeded()).then_some(first)
 }
 
-/// Whether a text holds the word other than as the name of something that is not so:
+/// Whether a text holds a word that begins so, other than as the name of something that is not so:
 /// `"cancelled_at": null`.
 fn holds_state(text: &str, word: &Finder<'_>) -> bool {
     word.find_iter(text.as_bytes()).any(|at| {
+        // Neither "absent" nor "unpaid".
+        let inside = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        if inside.is_some_and(u8::is_ascii_alphabetic) {
+            return false;
+        }
         let rest = text.get(at..).unwrap_or_default();
         let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
         let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };

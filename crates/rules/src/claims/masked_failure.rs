@@ -24,14 +24,24 @@ impl Rule for MaskedFailure {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
+            let tool = |at: usize| facts.record().executions().get(at).map_or("", |e| e.tool());
             let (at, instead) = match verdict {
                 ActionVerdict::Failed(at) => (at, false),
                 ActionVerdict::FailedInstead(at) => (at, true),
+                ActionVerdict::LeftOut(at) => {
+                    let tool = tool(at);
+                    let note = Note::proven(format!("`{tool}` lists it among what it left out"))
+                        .help("say that it was not done and why, or try again")
+                        .provable_if(said.direct)
+                        .evidence(facts.evidence_at(at));
+                    findings.contradicted(facts, &said.claim, note);
+                    continue;
+                }
                 _ => continue,
             };
             // What became of a commit or a push is for version control to say.
             let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
-            let tool = facts.record().executions().get(at).map_or("", |e| e.tool());
+            let tool = tool(at);
             findings.contradicted(
                 facts,
                 &said.claim,

@@ -28,17 +28,16 @@ impl Rule for PartialCompletion {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let answers = facts.answers();
-        for said in facts.action_claims().iter().filter(|said| said.direct || said.state) {
+        for (said, verdict) in facts.actions().filter(|(said, _)| said.direct || said.state) {
+            let ActionVerdict::Supported(by) = verdict else { continue };
             let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
             let Some(wanted) = answers.get(at).and_then(|answer| all_of(answer, said)) else {
-                if says_all(said)
-                    && matches!(action::judge(facts, said), ActionVerdict::Supported(_))
-                {
+                if says_all(said) && !judge_left_out(facts, findings, said, by, None) {
                     judge_failed(facts, findings, said);
                 }
                 continue;
             };
-            if matches!(action::judge(facts, said), ActionVerdict::Supported(_)) {
+            if !judge_left_out(facts, findings, said, by, Some(wanted)) {
                 judge(facts, findings, said, wanted);
             }
         }
@@ -90,6 +89,37 @@ fn says_all(said: &ActionClaim) -> bool {
     let text = said.claim.text.to_ascii_lowercase();
     let mut words = text.split(|c: char| !c.is_alphanumeric()).take(8);
     words.any(|word| matches!(word, "all" | "every" | "everyone" | "each"))
+}
+
+/// Whether the call that vouches, or one that was made for so many, lists some as left out, which
+/// is told then.
+fn judge_left_out(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    said: &ActionClaim,
+    by: Option<usize>,
+    wanted: Option<u64>,
+) -> bool {
+    let since = facts.request_before(said.claim.turn);
+    let accepted = vouching(said.family);
+    let of_many = facts.deeds_before(said.claim.turn).take(MOST_CALLS).find(|(e, deed)| {
+        let listed = e.call.and_then(|call| longest_list(call.arguments.as_str()));
+        e.called_at >= since
+            && deed.families.meets(accepted)
+            && wanted.is_some()
+            && listed == wanted
+    });
+    let Some((execution, deed)) = of_many.or_else(|| facts.deed(by?)) else { return false };
+    let left = action::count_left_out(execution);
+    if left == 0 {
+        return false;
+    }
+    let tool = &deed.tool;
+    let note = Note::suspected(format!("all are said to be done, and `{tool}` left out {left}"))
+        .help("do the rest, or say which were not done")
+        .evidence([facts.evidence(execution)]);
+    findings.contradicted(facts, &said.claim, note);
+    true
 }
 
 /// A call that should have been a part of the whole failed, and none after it worked.

@@ -51,7 +51,9 @@ impl Rule for PhantomCompletion {
                     .help("do it with a tool, or say that it was not done")
                     .provable_if(provable),
                 ),
-                ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) => {}
+                ActionVerdict::Failed(_)
+                | ActionVerdict::FailedInstead(_)
+                | ActionVerdict::LeftOut(_) => {}
             }
         }
         for claim in unwritten_names(facts) {

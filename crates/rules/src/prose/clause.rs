@@ -245,6 +245,32 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
         || (token.has(Tags::RELATIVE) && dated)
 }
 
+/// "until June 15", "until the 15th", "before 5 pm": a day or an hour, and nothing that is said of
+/// it.
+fn is_date(tokens: &[Token], at: usize) -> bool {
+    let token = |at: usize| tokens.get(at);
+    let the = token(at + 1).is_some_and(|t| t.has(Tags::DETERMINER));
+    let next = token(at + 1 + usize::from(the));
+    let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
+    token(at).is_some_and(|t| t.has(joins) && t.end - t.start > 2)
+        && next.is_some_and(|t| t.has(Tags::MONTH) || t.kind == TokenKind::Number)
+}
+
+/// "… and A-7 has been moved": an id or a name of which something is said in the singular, and not
+/// of it together with what stands before.
+fn is_one_more(tokens: &[Token], at: usize) -> bool {
+    let names = |t: &Token| {
+        matches!(t.kind, TokenKind::Identifier | TokenKind::Code | TokenKind::Id | TokenKind::Path)
+    };
+    let long = |t: &Token| t.end - t.start;
+    let singular = |t: &Token| match t {
+        t if t.has(Tags::HAVE) => long(t) == 3,
+        t if t.has(Tags::PAST_BE) => long(t) == 3,
+        t => t.has(Tags::BE) && long(t) == 2,
+    };
+    tokens.get(at).is_some_and(names) && tokens.get(at + 1).is_some_and(singular)
+}
+
 /// Whether a new clause begins at the token.
 fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
@@ -257,7 +283,7 @@ fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
             ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
         );
     }
-    if goes_on(tokens, sentence, at, token) {
+    if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
         return false;
     }
     if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
@@ -283,6 +309,7 @@ fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
         let subject = subject.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
         let adverb = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION);
         return token.has(Tags::ADVERSATIVE)
+            || is_one_more(tokens, at + 1)
             || next.is_some_and(|n| n.has(verbal.or(subject).or(adverb).or(Tags::BASE)));
     }
     false
@@ -433,6 +460,14 @@ impl Context {
         let tail = words.iter().rev().take(5);
         for token in tail {
             if token.has(Tags::REPORT) && !token.has(Tags::GERUND) {
+                // "It has been requested, and …": nothing of what was requested.
+                let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
+                let joined = tokens.get(range.end + comma);
+                if words.iter().any(|t| t.has(Tags::BE))
+                    && joined.is_some_and(|t| t.has(Tags::COORDINATE))
+                {
+                    continue;
+                }
                 // "As requested, …": the speaker goes on in their own name.
                 let short = words.first().is_some_and(|t| {
                     t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION) && t.end - t.start == 2

@@ -150,6 +150,8 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     words: FxHashMap<Box<[u8]>, Entry>,
+    /// By an irregular form of a verb: its base.
+    bases: FxHashMap<Box<str>, Box<str>>,
 }
 
 static ENGLISH: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -173,6 +175,11 @@ impl Lexicon {
             *to = from.to_ascii_lowercase();
         }
         self.words.get(&*slot)
+    }
+
+    /// The base of an irregular form of a verb, in lower case: "freeze" of "frozen".
+    pub(crate) fn base_of(&self, form: &str) -> Option<&str> {
+        self.bases.get(form).map(AsRef::as_ref)
     }
 
     /// Reads a lexicon file. Lines that make no sense come back by number.
@@ -262,6 +269,9 @@ impl Lexicon {
         if let [past, participle] = irregular[..] {
             form(past.to_owned(), Tags::PAST);
             form(participle.to_owned(), Tags::PARTICIPLE);
+            for irregular in [past, participle] {
+                self.bases.entry(irregular.into()).or_insert_with(|| base.into());
+            }
         }
         true
     }

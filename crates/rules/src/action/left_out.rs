@@ -1,0 +1,109 @@
+//! Results that list what a call did not do: `{"updated": ["A-1"], "rejected": ["A-2"]}`.
+
+use countersign_model::{Object, ObjectKind};
+
+use super::extract::ActionClaim;
+use super::judge::{LOOK_BACK, args};
+use super::objects::mentions;
+use crate::facts::{Execution, Facts, Families};
+use crate::values::{Leaf, Leaves};
+
+/// How the names of such lists begin, without marks and capitals.
+const NAMES: [&str; 14] = [
+    "reject",
+    "fail",
+    "error",
+    "skip",
+    "notfound",
+    "notupdated",
+    "invalid",
+    "unavailable",
+    "declined",
+    "denied",
+    "ignored",
+    "unprocessed",
+    "refused",
+    "omitted",
+];
+
+/// The latest call for something that is said to have been acted on, where its result lists that
+/// very thing as left out.
+pub(super) fn left_out(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Option<usize> {
+    let count = facts.record().count_before(said.claim.turn);
+    let named = said.patients.iter().filter(|thing| match thing.kind {
+        ObjectKind::Id => true,
+        // "1902" of `JJD-0044-1902`
+        ObjectKind::Number => thing.text.len() >= 3,
+        _ => false,
+    });
+    named
+        .filter_map(|thing| {
+            let latest = (0..count).rev().take(LOOK_BACK).find(|at| {
+                facts.deed(*at).is_some_and(|(execution, deed)| {
+                    deed.families.meets(accepted) && mentions(args(execution), thing)
+                })
+            })?;
+            let (execution, _) = facts.deed(latest)?;
+            is_left_out(execution.text(), thing).then_some(latest)
+        })
+        .next()
+}
+
+/// Whether a result lists the thing as left out, and not among the others as well.
+fn is_left_out(text: &str, thing: &Object) -> bool {
+    let Some(leaves) = Leaves::of(text) else { return false };
+    let nodes = leaves.nodes();
+    // What stands in a list of such a name, and all the rest.
+    let (mut inside, mut outside) = (false, false);
+    let mut end = 0;
+    for (at, node) in nodes.iter().enumerate() {
+        if at >= end && opens(node.name, node.leaf) {
+            end = at + 1 + leaves.within(at).count();
+        }
+        let here = match node.leaf {
+            Leaf::Text(text) | Leaf::Number(text) => mentions(text, thing),
+            _ => false,
+        };
+        if here || mentions(node.name, thing) {
+            *(if at < end { &mut inside } else { &mut outside }) = true;
+        }
+    }
+    inside && !outside
+}
+
+/// How many a result lists as left out.
+pub(crate) fn count_left_out(execution: &Execution<'_>) -> usize {
+    let Some(leaves) = Leaves::of(execution.text()) else { return 0 };
+    let listed = leaves.nodes().iter().filter(|node| opens(node.name, node.leaf));
+    listed.map(|node| if let Leaf::List(count) = node.leaf { count } else { 0 }).sum()
+}
+
+/// Whether a member lists what was left out.
+fn opens(name: &str, leaf: Leaf<'_>) -> bool {
+    if !matches!(leaf, Leaf::List(1..)) {
+        return false;
+    }
+    let plain: String =
+        name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
+    NAMES.iter().any(|known| plain.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_as_left_out() {
+        let id = Object { kind: ObjectKind::Id, text: "A-2".to_owned() };
+        for (text, expected) in [
+            (r#"{"updated": ["A-1"], "rejected": ["A-2"]}"#, true),
+            (r#"{"updated": ["A-1"], "not_found": [{"id": "A-2", "why": "gone"}]}"#, true),
+            (r#"{"updated": ["A-1", "A-2"], "rejected": []}"#, false),
+            (r#"{"updated": ["A-2"], "errors": ["A-1 is like A-2"]}"#, false),
+            (r#"{"rejected": ["A-1"], "updated": ["A-2"]}"#, false),
+            ("A-2 was rejected", false),
+        ] {
+            assert_eq!(is_left_out(text, &id), expected, "{text}");
+        }
+    }
+}
