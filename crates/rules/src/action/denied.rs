@@ -255,12 +255,29 @@ impl DeniedAct {
             let recent = recent.take_while(|(e, _)| e.called_at >= since);
             recent.filter(|(execution, deed)| execution.outcome.is_some() && !deed.is_note)
         };
-        let paths: Vec<&Object> =
-            self.objects.iter().filter(|object| object.kind == ObjectKind::Path).collect();
+        // "anything under `src`"
+        let folder = |o: &Object| {
+            o.kind == ObjectKind::Quote
+                && !o.text.is_empty()
+                && o.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        };
+        let paths: Vec<&Object> = self
+            .objects
+            .iter()
+            .filter(|object| object.kind == ObjectKind::Path || folder(object))
+            .collect();
+        let lies_in = |path: &str, known: &Object| {
+            let mut folders = path.rsplit(['/', '\\']).skip(1);
+            if folder(known) {
+                folders.any(|part| part == known.text)
+            } else {
+                mentions(path, known)
+            }
+        };
         if !paths.is_empty() {
             let edits = matches!(self.family, Family::Update | Family::Create | Family::Delete);
             let wrote = |deed: &Deed<'_>| {
-                deed.written.iter().any(|path| paths.iter().any(|known| mentions(path, known)))
+                deed.written.iter().any(|path| paths.iter().any(|known| lies_in(path, known)))
             };
             let restores = |deed: &Deed<'_>| deed.shell.as_ref().is_some_and(|work| work.restores);
             let latest = deeds().find(|(_, deed)| wrote(deed) || restores(deed));

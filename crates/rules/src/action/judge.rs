@@ -11,7 +11,7 @@ use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
+    is_recorded_amount, is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -230,7 +230,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if said.paraphrased && (facts.delegates_before(turn) || did_something_unknown(facts, turn)) {
         return ActionVerdict::NotCheckable;
     }
-    if said.family == Family::Pay && is_recorded_payment(facts, said) {
+    if said.family == Family::Pay
+        && (is_recorded_payment(facts, said) || (!said.direct && is_recorded_amount(facts, said)))
+    {
         return ActionVerdict::NotCheckable;
     }
     let unsaid = said.stem.is_some() && did_something_unknown(facts, turn);

@@ -285,3 +285,11 @@ pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool
         })
     })
 }
+
+/// "You were billed $54.00 twice": what was paid some time is on record with its amount.
+pub(super) fn is_recorded_amount(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let amounts = said.claim.objects.iter().filter(|object| object.kind == ObjectKind::Money);
+    let mut amounts = amounts.filter_map(|o| Figure::parse(&o.text)).peekable();
+    let stands = |figure| facts.given().figure(figure).is_some_and(|at| at < said.claim.turn);
+    amounts.peek().is_some() && amounts.all(stands)
+}

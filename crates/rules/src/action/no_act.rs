@@ -57,6 +57,18 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     if passive && prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["blocked"])) {
         return true;
     }
+    // "edit rejected", "the transfer was declined": by whoever was asked for it.
+    let refused = prose
+        .tokens
+        .get(predicate.verb)
+        .is_some_and(|t| prose.is(t, &["rejected", "declined", "refused", "denied"]));
+    let act = prose
+        .tokens(predicate.subject_tokens.clone())
+        .last()
+        .is_some_and(|t| t.noun.is_some() && !t.quoted);
+    if refused && act && predicate.voice != Voice::Active {
+        return true;
+    }
     let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
     let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
     let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {

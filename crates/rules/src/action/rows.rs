@@ -123,6 +123,10 @@ fn done_to_file(prose: &Prose<'_>, said: &[Token]) -> Option<(Family, String)> {
         matches!(t.kind, TokenKind::Symbol(_))
             || (t.kind == TokenKind::Word && !t.has(Tags::NEGATION.or(Tags::MODAL).or(Tags::BE)))
     });
+    // "edit rejected"
+    if prose.is(verb, &["rejected", "declined", "refused", "denied"]) {
+        return None;
+    }
     let Some(Action::Of(family)) = verb.verb else { return None };
     let edits = matches!(family, Family::Create | Family::Update | Family::Delete);
     let plain = small && edits && verb.has(Tags::COMPLETED) && said.len() <= 4;

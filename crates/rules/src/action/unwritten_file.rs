@@ -6,7 +6,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts, Families};
-use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags};
+use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags, Token};
 
 /// So many files of one answer are looked up.
 const MOST: usize = 32;
@@ -70,7 +70,31 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     clause.mood == Mood::Asserted
         && !quoted
         && prose.language_of(clause) == Language::English
-        && !tokens.iter().any(|t| t.has(doubt) || prose.is(t, &OPEN))
+        // "a note about it"
+        && !tokens.iter().any(|t| {
+            (t.has(doubt) && !prose.is(t, &["about"])) || prose.is(t, &OPEN)
+        })
+        && !row_behind(prose, clause.sentence)
+            .iter()
+            .any(|t| t.has(doubt) || prose.is(t, &OPEN) || is_error_code(prose.word(t)))
+}
+
+/// The tokens behind a cell, in its row.
+fn row_behind<'p>(prose: &'p Prose<'_>, sentence: usize) -> &'p [Token] {
+    let row = |at: usize| match prose.block_of(prose.sentences.get(at)?)?.kind {
+        BlockKind::Cell { row, .. } => Some(row),
+        _ => None,
+    };
+    let Some(here) = row(sentence) else { return &[] };
+    let last = (sentence + 1..prose.sentences.len()).take_while(|at| row(*at) == Some(here)).last();
+    let until = last.and_then(|at| prose.sentences.get(at)).map_or(0, |s| s.tokens.end);
+    let from = prose.sentences.get(sentence).map_or(until, |s| s.tokens.end);
+    prose.tokens(from..until.max(from))
+}
+
+/// `EACCES`
+fn is_error_code(word: &str) -> bool {
+    word.len() >= 5 && word.starts_with('E') && word.bytes().all(|b| b.is_ascii_uppercase())
 }
 
 /// Whether the sentence says that something was changed, or is so by now: "`a.md`: version updated",

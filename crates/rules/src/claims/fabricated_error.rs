@@ -58,7 +58,8 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if !is_error(text) {
         let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
         let told = clause.mood == Mood::Asserted && !clause.tags.any(doubt);
-        return (told && is_bare(text) && failed_with(prose, words, value)).then_some(false);
+        let met = || failed_with(prose, words, value) || was_met(prose, words, value);
+        return (told && is_bare(text) && met()).then_some(false);
     }
     let led = words.first().is_some_and(|t| t.is(':') || t.is(','));
     let before = if led { prose.before_in_sentence(value.token) } else { &[] };
@@ -145,6 +146,29 @@ fn failed_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let before = || words.iter().take_while(|t| (t.start as usize) < value.span.start);
     let failed = before().position(|t| prose.is(t, &FAILED) || prose.is(t, &ENDS));
     failed.is_some_and(|at| before().skip(at).any(|t| prose.is(t, &["with"])))
+}
+
+/// "I saw a `NoMethodError`", "the `NoMethodError` I got": an error that the agent met itself.
+fn was_met(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
+    const MET: [&str; 6] = ["saw", "got", "hit", "met", "encountered", "observed"];
+    let by_agent = |tokens: &[Token]| {
+        tokens.windows(2).any(|pair| {
+            let [who, verb] = pair else { return false };
+            who.has(Tags::AGENT) && prose.is(verb, &MET)
+        })
+    };
+    let at = words.iter().position(|t| (t.start as usize) >= value.span.start);
+    let Some(at) = at else { return false };
+    // "a `KeyError` handler": something else of that name.
+    let named = words.get(at + 1).is_none_or(|t| t.kind != TokenKind::Word || t.has(named_tags()));
+    let before = words.get(at.saturating_sub(4)..at).unwrap_or_default();
+    let behind = words.get(at + 1..(at + 4).min(words.len())).unwrap_or_default();
+    named && (by_agent(before) || by_agent(behind))
+}
+
+/// What may stand behind the name of an error, and says nothing more of it.
+fn named_tags() -> Tags {
+    Tags::PREPOSITION.or(Tags::AGENT).or(Tags::SUBORDINATE).or(Tags::COORDINATE).or(Tags::ADVERB)
 }
 
 /// `NoMethodError`, `ERESOLVE`, "permission denied": the name of an error alone.

@@ -211,7 +211,12 @@ fn judge_amounts(
     // Some services count cents.
     let in_cents =
         |f: &Figure| f.0 >= 100 && f.0.checked_mul(100).is_some_and(|c| stands(Figure(c)));
-    let recorded = |f: &Figure| stands(*f) || in_cents(f);
+    // "48,50", as much of the world writes it.
+    let with_comma = |f: &Figure| {
+        let written = f.to_string().replace('.', ",");
+        written.contains(',') && facts.source_of(&written, turn, false).is_some()
+    };
+    let recorded = |f: &Figure| stands(*f) || in_cents(f) || with_comma(f);
     if amounts.iter().any(|(_, figure)| !recorded(figure)) {
         known.read(facts);
     }
@@ -356,7 +361,14 @@ fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
     let supposed = answer.prose.clause_at(value.token).is_some_and(|clause| {
         answer.prose.tokens(clause.tokens.clone()).iter().any(|t| answer.prose.is(t, &["would"]))
     });
+    // "1.85 million"
+    let scaled = answer
+        .prose
+        .tokens
+        .get(value.token + 1)
+        .is_some_and(|t| answer.prose.is(t, &["thousand", "million", "billion"]));
     supposed
+        || scaled
         || before.iter().any(|t| {
             t.is('~') || t.is('≈') || answer.prose.is_rough(t) || answer.prose.is(t, &BOUNDS)
         })

@@ -1,10 +1,10 @@
-use countersign_model::{Claim, Code, Family, Mode};
+use countersign_model::{Claim, Code, Family, Mode, ObjectKind};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::outcome::OutcomeVerdict;
-use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token};
+use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS014: a check is said to pass that ran before the last edit.
@@ -28,7 +28,15 @@ impl Rule for StaleCheck {
         for (said, verdict) in facts.outcomes() {
             let OutcomeVerdict::Passed(run) = verdict else { continue };
             if said.ran {
-                if said.whole {
+                if let Some((edit, command)) = run_since(facts, &said.claim, said.family) {
+                    findings.unsupported(
+                        facts,
+                        &said.claim,
+                        Note::suspected(format!("no {} run came after `{command}`", said.noun()))
+                            .help("run it again, or say what was run before")
+                            .evidence([facts.evidence(run), facts.evidence(edit)]),
+                    );
+                } else if said.whole {
                     partial(facts, findings, &said.claim, run);
                 }
                 continue;
@@ -36,7 +44,9 @@ impl Rule for StaleCheck {
             let later = facts
                 .deeds_before(said.claim.turn)
                 .take_while(|(e, _)| e.called_at > run.called_at)
-                .find(|(e, deed)| edits_code(e, deed));
+                .find(|(e, deed)| {
+                    edits_code(e, deed) && !(said.family == Family::Lint && spares(run, deed))
+                });
             let Some((edit, deed)) = later else {
                 if said.whole {
                     partial(facts, findings, &said.claim, run);
@@ -106,6 +116,43 @@ fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         && deed.written.iter().any(|path| {
             !is_documentation(path) && !scratch.iter().any(|folder| path.starts_with(folder))
         })
+}
+
+/// "After `mix format` I ran the tests again": the command, where it ran after the check.
+fn run_since<'f, 't, 'c>(
+    facts: &'f Facts<'t>,
+    claim: &'c Claim,
+    family: Family,
+) -> Option<(&'f Execution<'t>, &'c str)> {
+    let command = claim.objects.iter().find(|o| o.kind == ObjectKind::Quote)?.text.as_str();
+    let before = claim.text.find(command)?;
+    let led = claim.text.get(..before)?.trim_end_matches(['`', ' ']);
+    let after = led.ends_with("fter") || led.ends_with("fter running");
+    if !after || !command.contains(' ') {
+        return None;
+    }
+    let checks = |deed: &Deed<'_>| {
+        let mut runs = deed.shell.iter().flat_map(|work| &work.runs);
+        deed.opaque || runs.any(|run| run.family == family)
+    };
+    let later = facts
+        .deeds_before(claim.turn)
+        .take_while(|(_, deed)| !checks(deed))
+        .find(|(_, deed)| deed.shell.as_ref().is_some_and(|work| work.command.contains(command)));
+    later.map(|(execution, _)| (execution, command))
+}
+
+/// Whether a linter was run on files that are named, and none of them was edited.
+fn spares(run: &Execution<'_>, edit: &Deed<'_>) -> bool {
+    let command = run.call.map_or("", |call| call.arguments.as_str());
+    let part = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | ',' | '[' | ']');
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let linted: Vec<String> = command
+        .split(part)
+        .filter(|word| has_file_extension(word) && !word.starts_with('-') && !word.contains('*'))
+        .map(name)
+        .collect();
+    !linted.is_empty() && !edit.written.iter().any(|path| linted.contains(&name(path)))
 }
 
 /// Whether the answer says itself that something was not checked: "the last edit is untested", "I

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use countersign_model::Family;
 
-use super::extract::{excepts, is_fraction};
-use super::verdict::{check_at, clears, ends_before, is_part, is_wished, passing_at, some_fail};
+use super::except::{excepts, some_fail};
+use super::extract::is_fraction;
+use super::verdict::{check_at, clears, ends_before, is_part, is_wished, passing_at};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 
 /// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and

@@ -3,9 +3,10 @@
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use countersign_shell::{ActivityKind, Command, Script, Status, activities};
 
-use super::extract::{OutcomeClaim, excepts};
+use super::except::{excepts, some_fail};
+use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
-use super::verdict::{clears, passing_at, some_fail};
+use super::verdict::{clears, passing_at};
 use crate::facts::{Answer, Execution, Facts};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, is_agenda,

@@ -1,10 +1,11 @@
 use countersign_model::{Claim, ClaimKind, Family, Span};
 
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
+use super::except::{excepts, some_fail};
 use super::verdict::{
     builds_at, check_at, clears, describes_check, ends_before, is_all_of_all, is_generic, is_part,
     is_passed, is_tick, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
-    reports_trouble, says_which, some_fail, sum_of_run,
+    reports_trouble, says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
@@ -559,14 +560,6 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
                 digits(a) && digits(b) && a != b
             })
         })
-}
-
-/// "all tests pass except …"
-pub(super) fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
-    prose.tokens(clause.tokens.start..end).iter().any(|t| {
-        matches!(prose.word(t), "except" | "apart" | "besides" | "excluding" | "aside" | "but")
-    })
 }
 
 /// "most tests", "some of the tests", "almost all": not all of them.

@@ -2,6 +2,7 @@
 
 mod beside;
 mod command;
+mod except;
 mod extract;
 mod judge;
 mod layer;

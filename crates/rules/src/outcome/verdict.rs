@@ -11,7 +11,7 @@ pub(super) fn is_tick(token: &Token) -> bool {
 }
 
 /// A mark that stands for "failed".
-fn is_cross(token: &Token) -> bool {
+pub(super) fn is_cross(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'))
 }
 
@@ -40,9 +40,14 @@ fn family_of(token: &Token) -> Option<Family> {
     }
 }
 
-/// "type check passes", "no type errors"
+/// "type check passes", "no type errors", "the format check"
 fn type_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Family> {
-    let types = matches!(prose.word(tokens.get(at)?), "type" | "Type" | "types" | "Types");
+    let first = tokens.get(at)?;
+    let checked = prose.is(first, &["format", "style"]);
+    if checked && prose.is(tokens.get(at + 1)?, &["check", "checks", "checker"]) {
+        return Some(Family::Lint);
+    }
+    let types = matches!(prose.word(first), "type" | "Type" | "types" | "Types");
     let checks = matches!(
         prose.word(tokens.get(at + 1)?),
         "check" | "checks" | "checking" | "checker" | "errors"
@@ -246,6 +251,8 @@ pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) ->
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     const NONE: [&str; 6] = ["no", "0", "zero", "without", "any", "single"];
+    const SILENT: [&str; 7] =
+        ["finds", "found", "reports", "reported", "flags", "flagged", "raised"];
     const OVER: [&str; 5] = ["resolved", "fixed", "gone", "cleared", "addressed"];
     let absent = tokens.iter().enumerate().position(|(i, token)| {
         let before = || tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter();
@@ -266,11 +273,21 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     };
     // "ruff has nothing to report"
     let silent = || {
-        let linter = tokens.iter().position(|t| t.noun == Some(Family::Lint))?;
+        let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
+        let linter = (0..tokens.len()).find(lints)?;
         let behind = tokens.get(linter + 1..)?;
+        // "clippy no longer complains"
+        let over = behind.windows(3).position(|words| {
+            let [no, longer, complains] = words else { return false };
+            let complains = prose.is(complains, &["complains", "complaining", "objects"]);
+            complains && prose.is(no, &["no"]) && prose.is(longer, &["longer"])
+        });
+        if let Some(over) = over {
+            return Some(linter + 1 + over);
+        }
         let nothing = behind.iter().position(|t| prose.is(t, &["nothing"]))?;
         let tells = ["report", "complain", "say", "find", "flag"];
-        let verb = |t: &Token| prose.is(t, &["finds", "found", "reports", "reported", "flags"]);
+        let verb = |t: &Token| prose.is(t, &SILENT);
         let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, &["but", "else"]));
         let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, &tells));
         let told = to || behind.get(..nothing)?.last().is_some_and(verb);
@@ -286,42 +303,11 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
 }
 
 /// "failing", "failed", "fails" of tests.
-fn fails(prose: &Prose<'_>, token: &Token) -> bool {
+pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
     token.has(Tags::FAILURE)
         && ["failing", "failed", "fail", "fails", "broken"]
             .iter()
             .any(|word| prose.word(token).eq_ignore_ascii_case(word))
-}
-
-/// "37 passed, 1 failed": some did not.
-pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let tokens = prose.tokens(sentence.tokens.clone());
-    // "; before the change 3 failed": of another run.
-    let earlier = |at: usize| {
-        let at = sentence.tokens.start + at;
-        let other = prose.clauses.iter().find(|c| c.tokens.contains(&at));
-        other.filter(|c| c.tokens != clause.tokens).is_some_and(|c| {
-            let mut words = prose.tokens(c.tokens.clone()).iter();
-            words.any(|t| t.has(Tags::EARLIER) || prose.is(t, &["before"]))
-        })
-    };
-    tokens.iter().any(is_cross)
-        || tokens.windows(2).enumerate().any(|(at, pair)| {
-            let [number, word] = pair else { return false };
-            let some = number.kind == TokenKind::Number && prose.word(number) != "0";
-            some && fails(prose, word) && !earlier(at)
-        })
-        // "3 ✅, 1 ⏱️ timeout"
-        || tokens.iter().enumerate().any(|(at, number)| {
-            let words = tokens.get(at + 1..(at + 4).min(tokens.len())).unwrap_or_default();
-            number.kind == TokenKind::Number
-                && prose.word(number) != "0"
-                && words
-                    .iter()
-                    .take_while(|t| t.kind != TokenKind::Number)
-                    .any(|t| prose.is(t, &["timeout", "timeouts"]))
-        })
 }
 
 /// The sum of a run in a runner's own form: "42 passed, 0 failed", "26 examples, 0 failures".

@@ -245,10 +245,20 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
         || (token.has(Tags::RELATIVE) && dated)
 }
 
-/// "until June 15", "until the 15th", "before 5 pm": a day or an hour, and nothing that is said of
-/// it.
+/// "until June 15", "until the 15th", "before 5 pm", "after that,": when, and nothing that is said
+/// of it.
 fn is_date(tokens: &[Token], at: usize) -> bool {
     let token = |at: usize| tokens.get(at);
+    let then = token(at).is_some_and(|t| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION))
+        && token(at + 1).is_some_and(|t| t.has(Tags::THING))
+        && token(at + 2).is_some_and(|t| t.is(',') || t.is(';'))
+        && at
+            .checked_sub(1)
+            .and_then(token)
+            .is_some_and(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    if then {
+        return true;
+    }
     let the = token(at + 1).is_some_and(|t| t.has(Tags::DETERMINER));
     let next = token(at + 1 + usize::from(the));
     let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
@@ -268,7 +278,8 @@ fn is_one_more(tokens: &[Token], at: usize) -> bool {
         t if t.has(Tags::PAST_BE) => long(t) == 3,
         t => t.has(Tags::BE) && long(t) == 2,
     };
-    tokens.get(at).is_some_and(names) && tokens.get(at + 1).is_some_and(singular)
+    let acts = |t: &Token| t.kind == TokenKind::Word && t.noun.is_some() && !t.quoted;
+    tokens.get(at).is_some_and(|t| names(t) || acts(t)) && tokens.get(at + 1).is_some_and(singular)
 }
 
 /// Whether a new clause begins at the token.

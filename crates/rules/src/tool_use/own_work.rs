@@ -232,7 +232,8 @@ fn unmeasured(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option
     Some((object, String::from("no call measured this")))
 }
 
-/// "I ran it under AddressSanitizer": where nothing speaks of that program.
+/// "I ran it under AddressSanitizer", "with `-race`": where nothing speaks of that program, or of
+/// that option.
 fn not_run_under(
     facts: &Facts<'_>,
     answer: &Answer<'_>,
@@ -241,11 +242,15 @@ fn not_run_under(
     let prose = &answer.prose;
     let ran = own(clause).find(|p| p.action == Action::Of(Family::Run))?;
     let object = prose.tokens(ran.object_tokens.clone());
-    let at = object.iter().position(|t| prose.is(t, &["under"]))?;
+    let option = |t: &Token| t.kind == TokenKind::Code && prose.word(t).starts_with('-');
+    let at = object.windows(2).position(|pair| {
+        let [with, what] = pair else { return false };
+        prose.is(with, &["under"]) || (prose.is(with, &["with"]) && option(what))
+    })?;
     let token = object.get(at + 1)?;
     let named = matches!(token.kind, TokenKind::Code | TokenKind::Identifier);
     let name = prose.word(token);
-    let stems = stems_of(name);
+    let stems = if option(token) { vec![name.to_owned()] } else { stems_of(name) };
     if !named || stems.is_empty() || is_hidden(facts, answer.turn) {
         return None;
     }
@@ -256,7 +261,8 @@ fn not_run_under(
             .any(|stem| [task, execution.text(), &deed.tool].iter().any(|text| holds(text, stem)))
     });
     let object = Object { kind: ObjectKind::Name, text: name.to_owned() };
-    (!spoken).then(|| (object, format!("nothing was run under {name}")))
+    let with = if option(token) { "with" } else { "under" };
+    (!spoken).then(|| (object, format!("nothing was run {with} {name}")))
 }
 
 /// "I tested it with an empty list": code that the agent wrote, where nothing was ever run.

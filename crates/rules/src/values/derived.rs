@@ -38,7 +38,8 @@ impl Sources {
         let share = |value: &i64| {
             self.shares.iter().any(|Figure(percent)| {
                 let part = i128::from(*value) * i128::from(*percent) / 10_000;
-                i64::try_from(part).is_ok_and(|part| near(part) || near(value - part))
+                i64::try_from(part)
+                    .is_ok_and(|part| near(part) || near(value - part) || near(value + part))
             })
         };
         if sums.iter().any(|sum| exact(*sum)) || sums.iter().any(share) {
@@ -79,6 +80,7 @@ mod tests {
             (15_000, &[&[5000]], &[], true),
             (1_500, &[&[10000]], &[1500], true),
             (8_500, &[&[10000]], &[1500], true),
+            (11_500, &[&[10000]], &[1500], true),
             (20_100, &[&[29900], &[50000]], &[], true),
             (825, &[&[9900]], &[], true),
             (826, &[&[9900]], &[], false),

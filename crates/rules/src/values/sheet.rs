@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::leaves::{Leaf, Leaves, Node};
+use super::stated::CURRENCIES;
 use crate::facts::words_of;
 
 /// The members of a JSON text by name.
@@ -32,7 +33,11 @@ impl Column<'_> {
             "price", "cost", "amount", "total", "fee", "balance", "salary", "fare", "rent",
             "charge", "premium", "deposit", "tax", "payment", "refund", "subtotal",
         ];
-        self.words.iter().any(|word| WORDS.contains(&word.trim_end_matches('s')))
+        // `value_dkk`
+        let currency = |word: &String| {
+            word.len() == 3 && CURRENCIES.contains(&word.to_ascii_uppercase().as_str())
+        };
+        self.words.iter().any(|word| WORDS.contains(&word.trim_end_matches('s')) || currency(word))
     }
 }
 

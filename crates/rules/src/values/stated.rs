@@ -101,7 +101,7 @@ fn value<'t>(word: &'t str, token: &Token) -> Option<(StatedKind, &'t str)> {
 }
 
 /// Codes of currencies that stand beside amounts.
-const CURRENCIES: [&str; 28] = [
+pub(super) const CURRENCIES: [&str; 28] = [
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "NZD", "SEK", "NOK", "DKK",
     "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "ILS", "ZAR", "BRL", "MXN", "KRW", "SGD", "HKD",
     "THB", "IDR",

@@ -137,17 +137,20 @@ fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option
     Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: ended })
 }
 
-/// "three of the eight tests failed"
+/// "three of the eight tests failed", "3 of 8 tests fail"
 fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
-    let [number, of, the, all, tests] = tokens.get(at..at + 5)? else { return None };
+    let [number, of] = tokens.get(at..at + 2)? else { return None };
+    let the = tokens.get(at + 2).is_some_and(|t| prose.is(t, &["the", "all"]));
+    let from = at + 2 + usize::from(the);
+    let [all, tests] = tokens.get(from..from + 2)? else { return None };
     let plain = !number.quoted && tests.noun == Some(Family::Test);
     let fails = |t: &Token| prose.is(t, &["failed", "fail", "failing", "red"]);
-    let failed = tokens.get(at + 5..)?.iter().any(fails);
-    let part = prose.is(of, &["of"]) && prose.is(the, &["the", "all"]);
-    let number_of = whole(prose.word(number)).filter(|_| plain && failed && part)?;
-    whole(prose.word(all))?;
+    let failed = tokens.get(from + 2..)?.iter().find(|t| fails(t));
+    let part = prose.is(of, &["of"]);
+    let number_of = whole(prose.word(number)).filter(|_| plain && part)?;
+    let last = failed.filter(|_| whole(prose.word(all)).is_some())?;
     let kind = Some(Countable::Tests);
-    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: tests })
+    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last })
 }
 
 /// "reported five errors": a number in letters, right behind the verb.

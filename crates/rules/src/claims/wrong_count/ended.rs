@@ -1,6 +1,6 @@
 //! "49 passed", "8 failures": how many tests ended in one way, by the runs that count both.
 
-use countersign_shell::RunSummary;
+use countersign_shell::{OutputVerdict, RunSummary};
 
 /// How tests ended, as a noun or participle says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,18 +14,19 @@ impl Ended {
     pub(super) fn of(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "passed" | "passing" | "pass" => Some(Self::Well),
-            "failed" | "failing" | "failure" | "failures" => Some(Self::Badly),
+            "failed" | "failing" | "fail" | "failure" | "failures" => Some(Self::Badly),
             _ => None,
         }
     }
 
     /// Whether so many ended in this way in a run; `None` where the run does not count both.
     pub(super) fn agrees(self, number: u64, run: &RunSummary, text: &str) -> Option<bool> {
-        let passed = run.passed?;
         let errors = run.errors.unwrap_or(0);
-        let failed = run.failed.or(run.errors)?;
+        // "OK (5 tests)"
+        let none = (run.verdict == Some(OutputVerdict::Passed)).then_some(0);
+        let failed = run.failed.or(run.errors).or(none)?;
         let (counted, stem) = match self {
-            Self::Well => (number == passed, "pass"),
+            Self::Well => (number == run.passed?, "pass"),
             Self::Badly => {
                 let all = run.failed.unwrap_or(0).saturating_add(errors);
                 (number == failed || number == all, "fail")
