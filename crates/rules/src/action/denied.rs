@@ -10,7 +10,7 @@ use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind};
-use crate::values::holds;
+use crate::values::{Leaf, Leaves, holds};
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -340,6 +340,14 @@ impl DeniedAct {
         if self.any {
             of_name.retain(|(_, deed)| deed.status().succeeded());
         }
+        // "I could not create the task": it may have been created at the second attempt.
+        let latest = of_name.first().map(|(execution, _)| *execution);
+        let made_good = |failed: &Execution<'_>| {
+            latest.is_some_and(|latest| shares_a_text(args(failed), args(latest)))
+        };
+        let worked = of_name.first().is_some_and(|(_, deed)| deed.status().succeeded());
+        let retried = self.tried && self.bare && worked;
+        of_name.retain(|(e, deed)| deed.status().succeeded() || !(retried && made_good(e)));
         if of_name.iter().any(|(_, deed)| !deed.status().succeeded()) {
             return None;
         }
@@ -355,4 +363,17 @@ impl DeniedAct {
         of_name.retain(|(execution, deed)| particular(execution, deed));
         of_name.first().map(|(execution, deed)| (*execution, *deed, false))
     }
+}
+
+/// Whether two calls were given a text in common, longer than a word of a setting.
+fn shares_a_text(one: &str, other: &str) -> bool {
+    const LONG: usize = 8;
+    let texts = |arguments: &str| -> Vec<String> {
+        let leaves = Leaves::of(arguments);
+        let nodes = leaves.iter().flat_map(Leaves::nodes);
+        let text = |leaf| if let Leaf::Text(text) = leaf { text } else { "" };
+        nodes.map(|node| text(node.leaf).to_owned()).filter(|text| text.len() >= LONG).collect()
+    };
+    let known = texts(one);
+    texts(other).iter().any(|text| known.contains(text))
 }

@@ -54,6 +54,12 @@ pub(crate) struct ActionClaim {
 }
 
 impl ActionClaim {
+    /// "I have", "we": whether the speaker says who did it.
+    pub(crate) fn is_own(&self) -> bool {
+        let mut words = self.claim.text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| matches!(word, "I" | "We" | "we" | "ve"))
+    }
+
     /// Whether it says which file was changed.
     pub(crate) fn names_file(&self) -> bool {
         self.patients.iter().any(|o| o.kind == ObjectKind::Path)

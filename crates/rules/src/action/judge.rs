@@ -20,7 +20,7 @@ use super::tie::{Tie, head};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
 use crate::other_language::families_of;
 use crate::prose::{Lexicon, has_file_extension};
-use crate::values::{AnyCase, holds};
+use crate::values::{AnyCase, Leaf, Leaves, holds};
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -68,16 +68,50 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
         ActionVerdict::Supported(at) => {
             let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
+            let open = || at.filter(|at| is_still_open(facts, said, *at));
             left_out(facts, said, accepted)
                 .map(ActionVerdict::LeftOut)
                 .or_else(|| each(facts, said, accepted))
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
                 .or_else(|| names_unknown_file(facts, said).then_some(ActionVerdict::Absent(false)))
+                .or_else(|| open().map(|_| ActionVerdict::Absent(false)))
                 .filter(|_| !made())
                 .unwrap_or(verdict)
         }
         _ => verdict,
     }
+}
+
+/// "Your leave has been approved", where the call that vouches answered that it is pending.
+fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    const DECIDED: [&str; 8] =
+        ["approved", "paid", "delivered", "picked", "settled", "granted", "accepted", "completed"];
+    const OPEN: [&str; 9] = [
+        "pending",
+        "queued",
+        "requested",
+        "submitted",
+        "awaiting",
+        "in_review",
+        "under_review",
+        "draft",
+        "created",
+    ];
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    // What has an id is judged by its state.
+    let named = !identifying(&said.patients).is_empty();
+    if named || said.is_own() || !DECIDED.contains(&said.verb.as_str()) {
+        return false;
+    }
+    if deed.shell.is_some() || holds(execution.text(), &said.verb) {
+        return false;
+    }
+    let Some(leaves) = Leaves::of(execution.text()) else { return false };
+    leaves.nodes().iter().any(|node| {
+        let text = if let Leaf::Text(text) = node.leaf { text } else { "" };
+        let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
+        matches!(node.name, "status" | "state") && OPEN.iter().any(|open| text.starts_with(open))
+    })
 }
 
 /// "I added it to `src/args.rs`": where no call, no result and nobody ever spoke of such a file.
@@ -367,15 +401,13 @@ fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
 /// "LR-3 was approved today", where a call of another kind failed with these words: somebody else
 /// did it.
 fn is_reason_of_failure(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    let mut words = said.claim.text.split(|c: char| !c.is_alphanumeric());
-    let own = words.any(|word| matches!(word, "I" | "We" | "ve"));
     let act = head(stem(&said.verb));
     let named = |deed: &Deed<'_>| deed.words().iter().any(|word| head(word) == act);
     let told = |text: &str| {
         let been = ["was", "were", "been", "is", "already"];
         been.iter().any(|been| holds(text, &format!("{been} {}", said.verb)))
     };
-    !own && facts.deed(at).is_some_and(|(e, deed)| !named(deed) && told(e.text()))
+    !said.is_own() && facts.deed(at).is_some_and(|(e, deed)| !named(deed) && told(e.text()))
 }
 
 /// Whether version control lists the file as changed.

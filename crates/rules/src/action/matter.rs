@@ -268,8 +268,7 @@ pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool
     let amounts = said.patients.iter().filter(|object| object.kind == ObjectKind::Money);
     let amounts: Vec<Figure> = amounts.filter_map(|o| Figure::parse(&o.text)).collect();
     // Who says "I've paid" has to have paid.
-    let own =
-        said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|w| matches!(w, "I" | "We"));
+    let own = said.is_own();
     let things: Vec<&str> = said.things.iter().map(String::as_str).filter(|_| !own).collect();
     facts.given().sheets(said.claim.turn, REACH).iter().any(|sheet| {
         let paid = |object: usize| sheet.says(object, &["completed", "paid", "settled"]);

@@ -110,7 +110,12 @@ fn said<'p, 't>(prose: &'p Prose<'t>, clause: &Clause) -> Option<Said<'p, 't>> {
         !matches!(t.kind, TokenKind::Word) || t.has(Tags::NOW.or(Tags::ADVERB).or(Tags::COORDINATE))
     });
     let auxiliary = tokens.iter().position(|t| t.has(link.or(Tags::HAVE)))?;
-    let led = tokens.get(..auxiliary)?;
+    let mut led = tokens.get(..auxiliary)?;
+    // "your last invoice (INV-7) is unpaid"
+    if led.first().is_some_and(|t| t.is(')')) {
+        let before = prose.before_in_sentence(clause.tokens.start);
+        led = before.get(before.iter().rposition(|t| t.is('('))? + 1..)?;
+    }
     let open = Tags::NEGATION.or(Tags::USER).or(Tags::THIRD).or(Tags::RELATIVE);
     if !ends || led.iter().any(|t| t.has(open) || t.has(Tags::PREPOSITION)) {
         return None;

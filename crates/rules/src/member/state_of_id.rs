@@ -50,8 +50,12 @@ const MORE: [(&str, Stage); 22] = [
 pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t>> {
     let prose = &answer.prose;
     let said = prose.clauses.iter().filter_map(|clause| said(prose, clause));
-    let judged = said.take(MOST).filter_map(|(id, stage, word)| {
-        let (status, held) = held(facts, answer.turn, prose.word(id).trim_start_matches('#'))?;
+    let judged = said.take(MOST).filter_map(|(thing, stage, word)| {
+        let id = match thing.kind {
+            TokenKind::Id => prose.word(thing).trim_start_matches('#').to_owned(),
+            _ => only_id(facts, answer.turn, prose.word(thing))?,
+        };
+        let (status, held) = held(facts, answer.turn, &id)?;
         let span = word.span();
         // An act of which this is told is judged as such.
         let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
@@ -61,14 +65,15 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
         (held.excludes(stage) && !facts.actions().any(judged)).then(|| Wrong {
             text: span.of(prose.text),
             span,
-            held: format!("`{}` {status}", prose.word(id)),
+            held: format!("`{id}` {status}"),
             proven: false,
         })
     });
     judged.collect()
 }
 
-/// The id, the stage, and the word for it, of a clause that says the one of the other.
+/// The thing, by its id or its noun, the stage, and the word for it, of a clause that says the one
+/// of the other.
 fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, &'p Token)> {
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::EARLIER);
     let doubt = doubt.or(Tags::USER).or(Tags::THIRD).or(Tags::AGENT);
@@ -79,10 +84,17 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     let sentence = prose.sentences.get(clause.sentence)?;
     let whole = prose.tokens(sentence.tokens.clone());
     let cell = matches!(prose.block_of(sentence)?.kind, BlockKind::Cell { .. });
-    if !cell && !whole.iter().any(|t| t.kind == TokenKind::Id) {
+    let link = Tags::BE.or(Tags::BEEN);
+    let rests = |t: &Token| prose.is(t, &["remains", "stays"]);
+    let known = cell || whole.iter().any(|t| t.kind == TokenKind::Id);
+    // "If you agree, the order is cancelled."
+    let supposed = || {
+        let mut clauses = prose.clauses.iter().filter(|c| c.sentence == clause.sentence);
+        clauses.any(|c| c.mood == Mood::Conditional)
+    };
+    if !known && (!clause.tags.any(link) && !tokens.iter().any(rests) || supposed()) {
         return None;
     }
-    let link = Tags::BE.or(Tags::BEEN);
     let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
     let at = (0..tokens.len()).find(|at| {
         let stage = tokens.get(*at).is_some_and(|t| !t.quoted && stage_at(prose, t).is_some());
@@ -90,7 +102,7 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
         let mut led = before.iter().rev().skip_while(|t| t.has(small) && !t.has(link));
         let lead = led.next();
         let to = led.next().is_some_and(|t| prose.is(t, &["to"]));
-        let linked = lead.is_some_and(|t| t.has(link) || prose.is(t, &["has", "as"]));
+        let linked = lead.is_some_and(|t| t.has(link) || rests(t) || prose.is(t, &["has", "as"]));
         let alone = before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)));
         stage && !to && (linked || alone)
     })?;
@@ -123,8 +135,41 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     }
     match ids.as_slice() {
         [id] => Some((id, stage, word)),
+        [] if !known => Some((noun_before(prose, tokens.get(..at)?)?, stage, word)),
         _ => None,
     }
+}
+
+/// "The claim remains": the noun of which alone a state is told.
+fn noun_before<'p>(prose: &Prose<'_>, before: &'p [Token]) -> Option<&'p Token> {
+    let small = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::ADVERB).or(Tags::NOW);
+    let rests = |t: &Token| prose.is(t, &["remains", "stays"]);
+    let verb = before.iter().position(|t| t.has(Tags::BE.or(Tags::HAVE)) || rests(t))?;
+    let mut words = before.get(..verb)?.iter().filter(|t| !t.has(small) && !t.is(','));
+    let noun = words.next().filter(|t| t.kind == TokenKind::Word && !t.quoted)?;
+    (words.next().is_none() && !noun.has(Tags::THING.or(Tags::COORDINATE))).then_some(noun)
+}
+
+/// The one id that results have under a noun: `"claim": "SK-88"`, `"claim_id": "SK-88"`.
+fn only_id(facts: &Facts<'_>, turn: usize, noun: &str) -> Option<String> {
+    let noun = noun.to_ascii_lowercase();
+    let called = |name: &str| {
+        let rest = name.to_ascii_lowercase();
+        let rest = rest.strip_prefix(noun.as_str()).map(|rest| rest.trim_start_matches('_'));
+        rest.is_some_and(|rest| matches!(rest, "" | "id" | "no" | "number" | "ref"))
+    };
+    let mut only: Option<String> = None;
+    for document in facts.given().documents(&noun, turn, REACH) {
+        for node in document.nodes().iter().filter(|node| called(node.name)) {
+            let (Leaf::Text(id) | Leaf::Number(id)) = node.leaf else { continue };
+            let digits = id.bytes().any(|b| b.is_ascii_digit()) && !id.contains(' ');
+            if only.as_deref().is_some_and(|known| known != id) {
+                return None;
+            }
+            only = Some(id.to_owned()).filter(|_| digits);
+        }
+    }
+    only
 }
 
 /// The ids in the first cell of the row that a sentence is a cell of.

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use countersign_model::Span;
 
+use super::boundary::starts_clause;
 use super::lexicon::Tags;
 use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
 use super::sentences::Sentence;
@@ -224,108 +225,6 @@ fn reports(tokens: &[Token], at: usize) -> bool {
     comma && agent && verb.is_some_and(|t| t.tags.any(Tags::COMPLETED) && !t.has(Tags::MODAL))
 }
 
-/// Whether a word that may begin a clause stands within one here: "I then cancelled it", "I have
-/// since cancelled it", "After that I cancelled it".
-fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> bool {
-    let Some(before) = at
-        .checked_sub(1)
-        .filter(|before| *before >= sentence.tokens.start)
-        .and_then(|before| tokens.get(before))
-    else {
-        return false;
-    };
-    let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::HAVE);
-    let adverb = token.has(Tags::COORDINATE) && token.has(Tags::ADVERB);
-    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
-    let first = at == sentence.tokens.start + 1;
-    let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
-    let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
-    (adverb && before.has(subject))
-        || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
-        || (token.has(Tags::RELATIVE) && dated)
-}
-
-/// "until June 15", "until the 15th", "before 5 pm", "after that,": when, and nothing that is said
-/// of it.
-fn is_date(tokens: &[Token], at: usize) -> bool {
-    let token = |at: usize| tokens.get(at);
-    let then = token(at).is_some_and(|t| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION))
-        && token(at + 1).is_some_and(|t| t.has(Tags::THING))
-        && token(at + 2).is_some_and(|t| t.is(',') || t.is(';'))
-        && at
-            .checked_sub(1)
-            .and_then(token)
-            .is_some_and(|t| !matches!(t.kind, TokenKind::Symbol(_)));
-    if then {
-        return true;
-    }
-    let the = token(at + 1).is_some_and(|t| t.has(Tags::DETERMINER));
-    let next = token(at + 1 + usize::from(the));
-    let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
-    token(at).is_some_and(|t| t.has(joins) && t.end - t.start > 2)
-        && next.is_some_and(|t| t.has(Tags::MONTH) || t.kind == TokenKind::Number)
-}
-
-/// "… and A-7 has been moved": an id or a name of which something is said in the singular, and not
-/// of it together with what stands before.
-fn is_one_more(tokens: &[Token], at: usize) -> bool {
-    let names = |t: &Token| {
-        matches!(t.kind, TokenKind::Identifier | TokenKind::Code | TokenKind::Id | TokenKind::Path)
-    };
-    let long = |t: &Token| t.end - t.start;
-    let singular = |t: &Token| match t {
-        t if t.has(Tags::HAVE) => long(t) == 3,
-        t if t.has(Tags::PAST_BE) => long(t) == 3,
-        t => t.has(Tags::BE) && long(t) == 2,
-    };
-    let acts = |t: &Token| t.kind == TokenKind::Word && t.noun.is_some() && !t.quoted;
-    tokens.get(at).is_some_and(|t| names(t) || acts(t)) && tokens.get(at + 1).is_some_and(singular)
-}
-
-/// Whether a new clause begins at the token.
-fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
-    let Some(token) = tokens.get(at) else { return false };
-    if token.quoted {
-        return false;
-    }
-    if let TokenKind::Symbol(mark) = token.kind {
-        return matches!(
-            mark,
-            ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
-        );
-    }
-    if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
-        return false;
-    }
-    if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
-        return true;
-    }
-    let next = tokens.get(at + 1).filter(|_| at + 1 < sentence.tokens.end);
-    if token.has(Tags::SUBORDINATE) {
-        // "after", "before", "as", "since" are prepositions before a noun.
-        return next.is_some_and(|n| {
-            n.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::GERUND))
-                || token.has(Tags::CONDITIONAL)
-        });
-    }
-    if token.has(Tags::RELATIVE) {
-        let verbal = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST).or(Tags::DO);
-        let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::DETERMINER);
-        let subject = subject.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
-        return next.is_some_and(|n| n.has(verbal.or(subject)) || n.kind != TokenKind::Word);
-    }
-    if token.has(Tags::COORDINATE) {
-        let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
-        let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);
-        let subject = subject.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-        let adverb = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION);
-        return token.has(Tags::ADVERSATIVE)
-            || is_one_more(tokens, at + 1)
-            || next.is_some_and(|n| n.has(verbal.or(subject).or(adverb).or(Tags::BASE)));
-    }
-    false
-}
-
 /// What carries over from clause to clause within a sentence.
 #[derive(Debug, Default)]
 pub(super) struct Context {
@@ -475,7 +374,7 @@ impl Context {
                 let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
                 let joined = tokens.get(range.end + comma);
                 if words.iter().any(|t| t.has(Tags::BE))
-                    && joined.is_some_and(|t| t.has(Tags::COORDINATE))
+                    && (comma > 0 || joined.is_some_and(|t| t.has(Tags::COORDINATE)))
                 {
                     continue;
                 }

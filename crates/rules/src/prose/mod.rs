@@ -3,6 +3,7 @@
 mod adverbial;
 mod agenda;
 mod blocks;
+mod boundary;
 mod classify;
 mod clause;
 mod forms;
