@@ -166,6 +166,7 @@ fn action_claim(
     // "The preview is live.": a fact, unless it was to be brought about.
     let lives = verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
     let weak = lives && prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    let weak = weak || is_reduced(prose, predicate);
     let direct = !state && (told == Told::Done || !listed);
     let patient_range = match predicate.voice {
         Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
@@ -505,4 +506,13 @@ fn trim_marks(text: &str, span: Span) -> Span {
     let start = span.start + words.len() - trimmed.len();
     let trimmed = trimmed.trim_end_matches([' ', ',', '\n', '*', ';', '(']);
     Span::new(start, start + trimmed.len())
+}
+
+/// "those I opened": says which ones are meant, and leaves open what was done.
+fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let before = prose.before_in_sentence(predicate.verb);
+    let [.., led, who] = before else { return false };
+    predicate.voice == Voice::Active
+        && who.has(Tags::AGENT)
+        && prose.is(led, &["those", "ones", "one"])
 }

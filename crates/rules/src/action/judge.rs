@@ -11,7 +11,8 @@ use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_recorded_amount, is_recorded_payment, keeps_manifest, speaks_of_mail, was_asked_for,
+    is_recorded_amount, is_recorded_payment, keeps_manifest, speaks_of_mail, speaks_of_payment,
+    was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -185,6 +186,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         let exact = deed.families.has(said.family) && !umbrella && !said.paraphrased;
         let paid = said.family == Family::Pay;
         let other = (!umbrella || paid) && is_other_matter(said, execution, deed, unused);
+        let unpaid = paid && !deed.families.has(Family::Pay) && !deed.status().succeeded();
+        if unpaid && deed.shell.is_none() && !speaks_of_payment(said, execution, deed) {
+            passed_over = true;
+            continue;
+        }
         if no_mail && !speaks_of_mail(execution, deed) {
             passed_over = true;
             continue;

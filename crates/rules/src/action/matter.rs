@@ -86,7 +86,11 @@ pub(super) fn is_other_file(
 }
 
 /// Whether a deed has the amount that is said to have been paid, or speaks of paying.
-fn speaks_of_payment(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+pub(super) fn speaks_of_payment(
+    said: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
     let texts = [deed.tool.as_ref(), args(execution), execution.text()];
     let amounts = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Money);
     let mut amounts = amounts.filter_map(|o| Figure::parse(&o.text)).peekable();

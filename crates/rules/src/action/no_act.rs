@@ -44,11 +44,13 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     let asked = clause.sentence.checked_sub(1).and_then(sentence).is_some_and(|s| s.question);
     let first = sentence(clause.sentence).and_then(|s| prose.tokens.get(s.tokens.start));
     let then = asked && first.is_some_and(|t| prose.is(t, &["then"]));
+    // "Transcripts are blocked while a hold is active."
+    let rule = |c: &Clause| {
+        let first = prose.tokens.get(c.tokens.start);
+        c.mood == Mood::Conditional || first.is_some_and(|t| prose.is(t, &["while"]))
+    };
     then || predicate.voice == Voice::State
-        && prose
-            .clauses
-            .iter()
-            .any(|c| c.sentence == clause.sentence && c.mood == Mood::Conditional)
+        && prose.clauses.iter().any(|c| c.sentence == clause.sentence && rule(c))
 }
 
 /// "The request was submitted but rejected.", "The payment was blocked."

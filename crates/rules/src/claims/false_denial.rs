@@ -145,6 +145,14 @@ fn judge(
                 }
             })
             .help("say what was changed and run")
+            // "I have not changed anything yet" may be about what comes next.
+            .provable_if(
+                !answer
+                    .prose
+                    .tokens
+                    .get(clause.tokens.end)
+                    .is_some_and(|t| answer.prose.is(t, &["yet"])),
+            )
             .evidence([facts.evidence(execution)]),
         ),
         None if deeds().any(|(_, deed)| deed.opaque) => findings.not_checkable(&claim),

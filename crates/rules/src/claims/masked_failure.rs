@@ -1,7 +1,7 @@
 use countersign_model::{Code, Family, Mode};
 
-use crate::action::{ActionClaim, ActionVerdict, unwritten_files};
-use crate::facts::Facts;
+use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files};
+use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
@@ -24,12 +24,11 @@ impl Rule for MaskedFailure {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
-            let tool = |at: usize| facts.record().executions().get(at).map_or("", |e| e.tool());
             let (at, instead) = match verdict {
                 ActionVerdict::Failed(at) => (at, false),
                 ActionVerdict::FailedInstead(at) => (at, true),
                 ActionVerdict::LeftOut(at) => {
-                    let tool = tool(at);
+                    let tool = tool_at(facts, at);
                     let note = Note::proven(format!("`{tool}` lists it among what it left out"))
                         .help("say that it was not done and why, or try again")
                         .provable_if(said.direct)
@@ -41,7 +40,7 @@ impl Rule for MaskedFailure {
             };
             // What became of a commit or a push is for version control to say.
             let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
-            let tool = tool(at);
+            let tool = tool_at(facts, at);
             findings.contradicted(
                 facts,
                 &said.claim,
@@ -50,6 +49,25 @@ impl Rule for MaskedFailure {
                     .provable_if(!instead && (said.direct || said.names_file() || told))
                     .evidence(facts.evidence_at(at)),
             );
+        }
+        for (claim, at) in failed_by_name(facts) {
+            let failed = |verdict| {
+                matches!(verdict, ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_))
+            };
+            let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
+                let absent = matches!(verdict, ActionVerdict::Absent(_));
+                said.claim.turn == claim.turn
+                    && claim.span.contains(said.claim.span)
+                    && (failed(verdict) || absent)
+            };
+            if facts.actions().any(judged) {
+                continue;
+            }
+            let tool = tool_at(facts, at);
+            let note = Note::suspected(format!("it is told as done, and `{tool}` failed"))
+                .help("say that it failed and why, or try again")
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &claim, note);
         }
         for (claim, at) in unwritten_files(facts) {
             let told = |said: &ActionClaim| {
@@ -67,4 +85,9 @@ impl Rule for MaskedFailure {
             findings.contradicted(facts, &claim, note);
         }
     }
+}
+
+/// The tool of the execution at a place of the record.
+fn tool_at<'t>(facts: &Facts<'t>, at: usize) -> &'t str {
+    facts.record().executions().get(at).map_or("", Execution::tool)
 }

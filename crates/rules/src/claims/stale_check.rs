@@ -166,7 +166,13 @@ fn discloses(facts: &Facts<'_>, turn: usize, family: Family) -> bool {
             let known = |done| matches!(done, Family::Run | Family::Build) || done == family;
             predicate.negated && matches!(predicate.action, Action::Of(done) if known(done))
         };
-        prose.tokens.iter().any(untested)
+        // "clippy: failed, fix applied, not repeated"
+        let once = prose.tokens.windows(2).any(|pair| {
+            let [not, again] = pair else { return false };
+            let again = prose.is(again, &["repeated", "rerun", "re-run", "redone", "retested"]);
+            again && not.has(Tags::NEGATION)
+        });
+        once || prose.tokens.iter().any(untested)
             || prose.sentences.iter().any(|sentence| tells_order(prose, sentence))
             || prose.clauses.iter().flat_map(|clause| &clause.predicates).any(denies)
     })

@@ -151,7 +151,8 @@ fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
 pub(crate) fn of_arguments(arguments: &str) -> Families {
     const MOST: usize = 2_000;
     let text = arguments.get(..arguments.floor_char_boundary(MOST)).unwrap_or_default();
-    words_of(text).iter().fold(Families::NONE, |families, word| {
+    let text: String = text.split_inclusive('"').map(without_names).collect();
+    words_of(&text).iter().fold(Families::NONE, |families, word| {
         let Some(entry) = Lexicon::english().get(word) else { return families };
         let verb = match entry.verb {
             Some(Action::Of(family)) if entry.tags.any(Tags::BASE) => Some(family),
@@ -159,6 +160,19 @@ pub(crate) fn of_arguments(arguments: &str) -> Families {
         };
         [verb, entry.noun].into_iter().flatten().fold(families, Families::with)
     })
+}
+
+/// A text without words with a capital that stand side by side: "Clean Wells" cleans nothing.
+fn without_names(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let capital = |at: Option<usize>| {
+        let word = at.and_then(|at| words.get(at));
+        word.is_some_and(|word| word.starts_with(|c: char| c.is_uppercase()))
+    };
+    let named =
+        |at: usize| capital(Some(at)) && (capital(at.checked_sub(1)) || capital(Some(at + 1)));
+    let kept = words.iter().enumerate().filter(|(at, _)| !named(*at)).map(|(_, word)| *word);
+    kept.collect::<Vec<_>>().join(" ")
 }
 
 /// The words of a tool's name, lower case: the last segment first, then the others.

@@ -167,8 +167,12 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
             let [when, the, one] = words else { return false };
             // What is committed is what was there.
             let kept = prose.is(one, &["commit", "push", "merge", "release", "tag", "pull"]);
-            let before =
-                prose.is(when, &["before"]) && the.has(which) && !the.has(Tags::AGENT) && !kept;
+            // "before `find` became nullable"
+            let named = matches!(the.kind, TokenKind::Code | TokenKind::Identifier);
+            let before = prose.is(when, &["before"])
+                && (named || the.has(which))
+                && !the.has(Tags::AGENT)
+                && !kept;
             before || (prose.is(when, &["after"]) && the.has(which) && prose.is(one, &["first"]))
         })
     };
@@ -184,7 +188,7 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         let tokens = prose.tokens(next.tokens.clone());
         let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
         next.sentence == clause.sentence
-            && first.is_some_and(|t| prose.is(t, &["before", "after", "also"]))
+            && first.is_some_and(|t| prose.is(t, &["before", "after", "also", "run", "ran"]))
             && !tokens.iter().any(|t| t.has(other) || t.kind == TokenKind::Number)
     });
     !clause.tags.any(Tags::NOW)

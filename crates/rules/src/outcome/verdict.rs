@@ -190,7 +190,10 @@ fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     });
     let small =
         |t: &Token| t.is(':') || matches!(prose.word(t), "with" | "code" | "status" | "a" | "of");
+    // "it exited 0 only because of the pipe"
+    let only = tokens.get(at + 1..).unwrap_or_default().iter().any(|t| prose.is(t, &["only"]));
     exits
+        && !only
         && tokens.get(at + 1..).unwrap_or_default().iter().take(5).find(|t| !small(t)).is_some_and(
             |t| (t.kind == TokenKind::Number && prose.word(t) == "0") || prose.word(t) == "zero",
         )
