@@ -85,8 +85,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 
 /// "Your leave has been approved", where the call that vouches answered that it is pending.
 fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    const DECIDED: [&str; 8] =
-        ["approved", "paid", "delivered", "picked", "settled", "granted", "accepted", "completed"];
+    const DECIDED: [&str; 6] = ["approved", "paid", "delivered", "picked", "granted", "accepted"];
     const OPEN: [&str; 9] = [
         "pending",
         "queued",
@@ -104,7 +103,10 @@ fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     if named || said.is_own() || !DECIDED.contains(&said.verb.as_str()) {
         return false;
     }
-    if deed.shell.is_some() || holds(execution.text(), &said.verb) {
+    // An order may be pending and paid.
+    let pays = Families::of(&[Family::Pay, Family::Refund]);
+    let other = said.verb == "paid" && !deed.families.meets(pays);
+    if other || deed.shell.is_some() || holds(execution.text(), &said.verb) {
         return false;
     }
     let Some(leaves) = Leaves::of(execution.text()) else { return false };
