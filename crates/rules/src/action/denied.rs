@@ -27,6 +27,8 @@ pub(crate) struct DeniedAct {
     whole: bool,
     /// One noun, and nothing that says which: "any tests".
     bare: bool,
+    /// "under `src`": what is named in code is a folder.
+    inside: bool,
     /// "any of the tickets": one of them speaks against it.
     any: bool,
     /// "I could not": it is said to have been tried.
@@ -100,14 +102,18 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     let (things, which) = things(prose, range.clone());
     Some(DeniedAct {
         tried,
-        ever: tried
-            || tokens
-                .get(auxiliary)
-                .is_some_and(|t| t.has(Tags::HAVE) || (t.has(Tags::BE) && !t.has(Tags::PAST_BE))),
+        ever: tokens
+            .get(auxiliary)
+            .is_some_and(|t| t.has(Tags::HAVE) || (t.has(Tags::BE) && !t.has(Tags::PAST_BE))),
         family,
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
         whole: is_whole(prose, range.clone()),
+        inside: prose.tokens(range.clone()).windows(2).any(|pair| {
+            let [under, code] = pair else { return false };
+            let within = ["under", "in", "inside", "within", "below"];
+            prose.is(under, &within) && code.kind == TokenKind::Code
+        }),
         any: prose.tokens(range.clone()).windows(2).any(|pair| {
             let [any, of] = pair else { return false };
             prose.is(any, &["any", "either", "one"]) && prose.is(of, &["of"])
@@ -158,6 +164,7 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         whole: false,
         bare: false,
         any: false,
+        inside: false,
         tried: false,
         ever: false,
     })
@@ -256,8 +263,11 @@ impl DeniedAct {
             recent.filter(|(execution, deed)| execution.outcome.is_some() && !deed.is_note)
         };
         // "anything under `src`"
+        let edits = matches!(self.family, Family::Update | Family::Create | Family::Delete);
         let folder = |o: &Object| {
-            o.kind == ObjectKind::Quote
+            edits
+                && self.inside
+                && o.kind == ObjectKind::Quote
                 && !o.text.is_empty()
                 && o.text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
         };
@@ -275,7 +285,6 @@ impl DeniedAct {
             }
         };
         if !paths.is_empty() {
-            let edits = matches!(self.family, Family::Update | Family::Create | Family::Delete);
             let wrote = |deed: &Deed<'_>| {
                 deed.written.iter().any(|path| paths.iter().any(|known| lies_in(path, known)))
             };
@@ -283,7 +292,7 @@ impl DeniedAct {
             let latest = deeds().find(|(_, deed)| wrote(deed) || restores(deed));
             return latest
                 .filter(|(_, deed)| edits && wrote(deed) && deed.status().succeeded())
-                .map(|(execution, deed)| (execution, deed, true));
+                .map(|(execution, deed)| (execution, deed, !self.inside));
         }
         if self.whole && matches!(self.family, Family::Commit | Family::Push) {
             // What was changed since is not in it.

@@ -57,7 +57,7 @@ impl ActionClaim {
     /// "I have", "we": whether the speaker says who did it.
     pub(crate) fn is_own(&self) -> bool {
         let mut words = self.claim.text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| matches!(word, "I" | "We" | "we" | "ve"))
+        words.any(|word| matches!(word, "I" | "We" | "we"))
     }
 
     /// Whether it says which file was changed.

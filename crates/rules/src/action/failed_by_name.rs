@@ -99,6 +99,7 @@ struct Said {
     head: Option<String>,
     /// All words that name something.
     words: Vec<String>,
+    text: String,
 }
 
 impl Said {
@@ -106,7 +107,7 @@ impl Said {
         let sentence = prose.sentences.get(clause.sentence)?;
         let quoted = prose.block_of(sentence).is_some_and(|b| b.kind == BlockKind::Quote);
         let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::TROUBLE).or(Tags::MODAL);
-        let doubt = doubt.or(Tags::HEDGE).or(Tags::INTEND);
+        let doubt = doubt.or(Tags::HEDGE).or(Tags::INTEND).or(Tags::EARLIER);
         let asserted = clause.mood == Mood::Asserted;
         if !asserted || quoted || sentence.question || clause.tags.any(doubt) {
             return None;
@@ -149,13 +150,16 @@ impl Said {
             let subject = tokens.get(..at)?.iter().rev().find(|t| !t.has(Tags::ADVERB))?;
             (good && plain(&subject)).then(|| prose.word(subject).to_ascii_lowercase())
         });
-        (head.is_some() || !verbs.is_empty()).then_some(Self { verbs, head, words })
+        (head.is_some() || !verbs.is_empty()).then(|| {
+            let text = clause.span.of(prose.text).to_owned();
+            Self { verbs, head, words, text }
+        })
     }
 }
 
 /// "If you agree, the fee is waived": in a sentence with a condition, or a contrast.
 fn is_supposed(prose: &Prose<'_>, clause: &Clause) -> bool {
-    prose.clauses.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
+    prose.clauses_of(clause.sentence).iter().any(|c| {
         matches!(c.mood, Mood::Conditional | Mood::Question)
             || (c.tags.any(Tags::FAILURE) && c.tokens.start >= clause.tokens.start)
     })
@@ -177,7 +181,7 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said, at: usize) -> bo
     // Beside the word by which the tool is called, something else has to be the same.
     let told = |known: &str| said.words.iter().any(|w| head(w) == head(known));
     let twice = own.iter().any(|known| head(known) != head(word) && told(known));
-    let given = || given_texts(execution).iter().any(|text| stands_in(answer, said, text));
+    let given = || given_texts(execution).iter().any(|text| stands_in(said, text));
     if !twice && !given() {
         return false;
     }
@@ -186,8 +190,10 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said, at: usize) -> bo
         other.status().succeeded() && named
     };
     let speaks = |e: &Execution<'_>| holds(args(e), head(word)) || holds(e.text(), head(word));
+    // What was read after it failed may show that it is so.
     let done = |(e, other): (&Execution<'_>, &Deed<'_>)| {
-        other.status().succeeded() && other.changes() && speaks(e)
+        let later = e.called_at > execution.called_at;
+        other.status().succeeded() && (other.changes() || later) && speaks(e)
     };
     // "refunded in store credit", with `issue_store_credit` that worked.
     let otherwise = |(_, other): (&Execution<'_>, &Deed<'_>)| {
@@ -210,10 +216,10 @@ fn given_texts(execution: &Execution<'_>) -> Vec<String> {
 }
 
 /// Whether a text, or a telling word of it, stands in the clause.
-fn stands_in(answer: &Answer<'_>, said: &Said, text: &str) -> bool {
+fn stands_in(said: &Said, text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 4);
     let told = |word: &str| said.words.iter().any(|known| known.eq_ignore_ascii_case(word));
-    (text.len() > 4 && holds(answer.prose.text, text)) || words.any(told)
+    (text.len() > 4 && holds(&said.text, text)) || words.any(told)
 }
 
 /// Whether another clause of the answer says that it failed, or is still to be done.

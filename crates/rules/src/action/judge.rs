@@ -70,7 +70,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
             let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
             let open = || at.filter(|at| is_still_open(facts, said, *at));
-            left_out(facts, said, accepted)
+            left_out(facts, said, accepted, at)
                 .map(ActionVerdict::LeftOut)
                 .or_else(|| each(facts, said, accepted))
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
@@ -113,7 +113,9 @@ fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     leaves.nodes().iter().any(|node| {
         let text = if let Leaf::Text(text) = node.leaf { text } else { "" };
         let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
-        matches!(node.name, "status" | "state") && OPEN.iter().any(|open| text.starts_with(open))
+        node.parent == 0
+            && matches!(node.name, "status" | "state")
+            && OPEN.iter().any(|open| text.starts_with(open))
     })
 }
 
@@ -158,7 +160,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
     let count = facts.record().count_before(turn);
-    let candidates = candidates(facts, accepted, stem(&said.verb), count);
+    let candidates = candidates(facts, accepted, &said.verb, count);
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let no_mail = is_no_mail(facts, said);
     let unused = has_unused_tool(facts, said);
@@ -474,20 +476,25 @@ fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bo
 fn candidates<'f>(
     facts: &'f Facts<'_>,
     accepted: Families,
-    stem: &'f str,
+    told: &'f str,
     count: usize,
 ) -> impl Iterator<Item = usize> + 'f {
+    // "sent" stands in arguments as `send` and as it is.
+    let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
     let verb = Finder::new(stem.as_bytes());
     let in_any_case = AnyCase::new(stem);
     let vouches = move |at: usize| {
-        let names_verb = |e: &Execution<'_>| verb.find(args(e).as_bytes()).is_some();
+        let names_verb = |e: &Execution<'_>| {
+            let args = args(e).as_bytes();
+            verb.find(args).is_some() || said.find(args).is_some()
+        };
         facts.deed(at).is_some_and(|(execution, deed)| {
             deed.families.meets(accepted)
                 || (deed.changes() && names_verb(execution))
                 || (deed.opaque && tells(execution, deed, &in_any_case))
         })
     };
-    let known = facts.index().candidates(accepted, stem, count);
+    let known = facts.index().candidates(accepted, told, count);
     let before = move |at: &usize| known.borrow_mut().latest_before(*at, &vouches);
     let mut place = count;
     std::iter::from_fn(move || {

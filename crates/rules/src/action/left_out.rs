@@ -3,17 +3,19 @@
 use countersign_model::{Object, ObjectKind};
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args};
-use super::objects::mentions;
+use super::judge::{LOOK_BACK, args, stem};
+use super::objects::{mentions, needle};
+use super::tie::head;
 use crate::facts::{Execution, Facts, Families};
 use crate::values::{Leaf, Leaves};
 
-/// How the names of such lists begin, without marks and capitals.
-const NAMES: [&str; 14] = [
-    "reject",
-    "fail",
-    "error",
-    "skip",
+/// What such lists are called, without marks and capitals.
+const NAMES: [&str; 16] = [
+    "rejected",
+    "failed",
+    "failures",
+    "errors",
+    "skipped",
     "notfound",
     "notupdated",
     "invalid",
@@ -24,11 +26,17 @@ const NAMES: [&str; 14] = [
     "unprocessed",
     "refused",
     "omitted",
+    "conflicts",
 ];
 
 /// The latest call for something that is said to have been acted on, where its result lists that
 /// very thing as left out.
-pub(super) fn left_out(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Option<usize> {
+pub(super) fn left_out(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    accepted: Families,
+    vouching: Option<usize>,
+) -> Option<usize> {
     let count = facts.record().count_before(said.claim.turn);
     let named = said.patients.iter().filter(|thing| match thing.kind {
         ObjectKind::Id => true,
@@ -38,54 +46,66 @@ pub(super) fn left_out(facts: &Facts<'_>, said: &ActionClaim, accepted: Families
     });
     named
         .filter_map(|thing| {
-            let latest = (0..count).rev().take(LOOK_BACK).find(|at| {
+            // Most often it is the one that vouches.
+            let mut near = vouching.into_iter().chain((0..count).rev().take(LOOK_BACK));
+            let latest = near.find(|at| {
                 facts.deed(*at).is_some_and(|(execution, deed)| {
                     deed.families.meets(accepted) && mentions(args(execution), thing)
                 })
             })?;
             let (execution, _) = facts.deed(latest)?;
-            is_left_out(execution.text(), thing).then_some(latest)
+            is_left_out(execution.text(), thing, &said.verb).then_some(latest)
         })
         .next()
 }
 
-/// Whether a result lists the thing as left out, and not among the others as well.
-fn is_left_out(text: &str, thing: &Object) -> bool {
+/// Whether a result lists the thing as left out, and not among the others as well. What a call was
+/// made to reject is not left out.
+fn is_left_out(text: &str, thing: &Object, verb: &str) -> bool {
     let Some(leaves) = Leaves::of(text) else { return false };
     let nodes = leaves.nodes();
     // What stands in a list of such a name, and all the rest.
     let (mut inside, mut outside) = (false, false);
     let mut end = 0;
     for (at, node) in nodes.iter().enumerate() {
-        if at >= end && opens(node.name, node.leaf) {
+        if at >= end && opens(node.name, node.leaf, verb) {
             end = at + 1 + leaves.within(at).count();
         }
         let here = match node.leaf {
-            Leaf::Text(text) | Leaf::Number(text) => mentions(text, thing),
+            Leaf::Text(text) | Leaf::Number(text) => is_thing(text, thing),
             _ => false,
         };
-        if here || mentions(node.name, thing) {
+        if here || is_thing(node.name, thing) {
             *(if at < end { &mut inside } else { &mut outside }) = true;
         }
     }
     inside && !outside
 }
 
-/// How many a result lists as left out.
-pub(crate) fn count_left_out(execution: &Execution<'_>) -> usize {
+/// Whether a value is the thing: its id, or one that ends in its number.
+fn is_thing(text: &str, thing: &Object) -> bool {
+    let wanted = needle(thing);
+    let text = text.trim_start_matches('#');
+    let ends = |rest: &str| rest.ends_with(|c: char| !c.is_alphanumeric());
+    text.eq_ignore_ascii_case(wanted)
+        || (thing.kind == ObjectKind::Number && text.strip_suffix(wanted).is_some_and(ends))
+}
+
+/// How many a result lists as left out by an act.
+pub(crate) fn count_left_out(execution: &Execution<'_>, verb: &str) -> usize {
     let Some(leaves) = Leaves::of(execution.text()) else { return 0 };
-    let listed = leaves.nodes().iter().filter(|node| opens(node.name, node.leaf));
+    let listed = leaves.nodes().iter().filter(|node| opens(node.name, node.leaf, verb));
     listed.map(|node| if let Leaf::List(count) = node.leaf { count } else { 0 }).sum()
 }
 
 /// Whether a member lists what was left out.
-fn opens(name: &str, leaf: Leaf<'_>) -> bool {
+fn opens(name: &str, leaf: Leaf<'_>, verb: &str) -> bool {
     if !matches!(leaf, Leaf::List(1..)) {
         return false;
     }
     let plain: String =
         name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
-    NAMES.iter().any(|known| plain.starts_with(known))
+    NAMES.contains(&plain.as_str()) && head(&plain) != head(stem(verb))
 }
 
 #[cfg(test)]
@@ -102,8 +122,11 @@ mod tests {
             (r#"{"updated": ["A-2"], "errors": ["A-1 is like A-2"]}"#, false),
             (r#"{"rejected": ["A-1"], "updated": ["A-2"]}"#, false),
             ("A-2 was rejected", false),
+            (r#"{"updated": 1, "rejected": ["A-20"]}"#, false),
+            (r#"{"invalidated": ["A-2"]}"#, false),
         ] {
-            assert_eq!(is_left_out(text, &id), expected, "{text}");
+            assert_eq!(is_left_out(text, &id, "updated"), expected, "{text}");
         }
+        assert!(!is_left_out(r#"{"rejected": ["A-2"]}"#, &id, "rejected"));
     }
 }

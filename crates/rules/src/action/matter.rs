@@ -48,7 +48,7 @@ pub(super) fn is_other_matter(
         || said.claim.objects.iter().any(|object| mentions(args(execution), object));
     let state = state_stem(said.family).is_some_and(|stem| text.contains(stem))
         || records(said.family).iter().any(|word| text.contains(word));
-    !objects && !about && !state && !text.contains(stem(&said.verb))
+    !objects && !about && !state && !text.contains(stem(&said.verb)) && !text.contains(&said.verb)
 }
 
 /// Whether a deed changed files, and none of the kind that is said to have been changed: documents,
@@ -118,20 +118,25 @@ pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     if !exact || said.state || !catalog.is_known() {
         return false;
     }
+    let count = facts.record().count_before(said.claim.turn);
+    let (offered, first) = facts.index().kind(said.family, || tools_of(facts, said.family));
+    offered && first.is_none_or(|first| first >= count)
+}
+
+/// Whether the agent had a tool for exactly such acts, and the first execution that did one.
+fn tools_of(facts: &Facts<'_>, family: Family) -> (bool, Option<usize>) {
     // `cancel_order`, `payment_create`
     let exact = |words: &[String], families: Families| {
         let noun = |word: &String| {
-            Lexicon::english().get(word).is_some_and(|entry| entry.noun == Some(said.family))
+            Lexicon::english().get(word).is_some_and(|entry| entry.noun == Some(family))
         };
-        families == Families::NONE.with(said.family)
+        families == Families::NONE.with(family)
             || (families.meets(Families::changing()) && words.iter().any(noun))
     };
-    let count = facts.record().count_before(said.claim.turn);
-    let mut used = facts.first_uses().iter().take_while(|&&at| at < count);
-    let does =
-        |deed: &Deed<'_>| deed.families.has(said.family) || exact(deed.words(), deed.families);
-    facts.tool_names().iter().any(|tool| exact(&tool.words, tool.families))
-        && !used.any(|&at| facts.deed(at).is_some_and(|(_, deed)| does(deed)))
+    let does = |deed: &Deed<'_>| deed.families.has(family) || exact(deed.words(), deed.families);
+    let offered = facts.tool_names().iter().any(|tool| exact(&tool.words, tool.families));
+    let mut used = facts.first_uses().iter().copied();
+    (offered, used.find(|at| facts.deed(*at).is_some_and(|(_, deed)| does(deed))))
 }
 
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and

@@ -49,8 +49,7 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
         let first = prose.tokens.get(c.tokens.start);
         c.mood == Mood::Conditional || first.is_some_and(|t| prose.is(t, &["while"]))
     };
-    then || predicate.voice == Voice::State
-        && prose.clauses.iter().any(|c| c.sentence == clause.sentence && rule(c))
+    then || predicate.voice == Voice::State && prose.clauses_of(clause.sentence).iter().any(rule)
 }
 
 /// "The request was submitted but rejected.", "The payment was blocked."

@@ -102,7 +102,7 @@ impl<'s> Tie<'s> {
         let state = state_stem(self.said.family).into_iter();
         // Where something is paid, the difference may be paid back.
         let paid = (self.said.family == Family::Refund).then_some("payment");
-        let mut stems = state.chain([self.verb]).chain(paid);
+        let mut stems = state.chain([self.verb, &self.said.verb]).chain(paid);
         stems.any(|word| texts.iter().any(|text| holds(text, word)))
     }
 }

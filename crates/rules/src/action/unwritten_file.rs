@@ -94,7 +94,7 @@ fn row_behind<'p>(prose: &'p Prose<'_>, sentence: usize) -> &'p [Token] {
 
 /// `EACCES`
 fn is_error_code(word: &str) -> bool {
-    word.len() >= 5 && word.starts_with('E') && word.bytes().all(|b| b.is_ascii_uppercase())
+    ["EACCES", "EPERM", "ENOENT", "EEXIST", "EROFS", "ENOSPC", "EISDIR", "EBUSY"].contains(&word)
 }
 
 /// Whether the sentence says that something was changed, or is so by now: "`a.md`: version updated",

@@ -55,10 +55,11 @@ impl Rule for MaskedFailure {
                 matches!(verdict, ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_))
             };
             let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
-                let absent = matches!(verdict, ActionVerdict::Absent(_));
+                let open =
+                    matches!(verdict, ActionVerdict::Absent(_) | ActionVerdict::NotCheckable);
                 said.claim.turn == claim.turn
                     && claim.span.contains(said.claim.span)
-                    && (failed(verdict) || absent)
+                    && (failed(verdict) || open)
             };
             if facts.actions().any(judged) {
                 continue;

@@ -20,6 +20,9 @@ const LONGEST_REQUEST: usize = 4_000;
 /// An amount may follow from so many amounts before it and behind it.
 const AROUND: usize = 24;
 
+/// So many bytes of results are searched for amounts written with a comma.
+const COMMA_REACH: usize = 64 * 1024;
+
 /// FK030: an id or an amount that is not what the results hold.
 pub(crate) struct MisreportedResult;
 
@@ -214,7 +217,10 @@ fn judge_amounts(
     // "48,50", as much of the world writes it.
     let with_comma = |f: &Figure| {
         let written = f.to_string().replace('.', ",");
-        written.contains(',') && facts.source_of(&written, turn, false).is_some()
+        written.contains(',')
+            && facts.given().near(turn, COMMA_REACH).any(|given| {
+                memchr::memmem::find(given.text.as_bytes(), written.as_bytes()).is_some()
+            })
     };
     let recorded = |f: &Figure| stands(*f) || in_cents(f) || with_comma(f);
     if amounts.iter().any(|(_, figure)| !recorded(figure)) {

@@ -7,7 +7,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};
 use crate::findings::{Findings, Note};
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{each_figure, longest_list, whole};
+use crate::values::{each_figure, holds, longest_list, whole};
 
 /// FK011: all of so many are said to be done, and fewer were.
 pub(crate) struct PartialCompletion;
@@ -46,6 +46,8 @@ impl Rule for PartialCompletion {
 
 /// So many calls before a message are looked through.
 const MOST_CALLS: usize = 512;
+/// And so many for lists of what they were to do.
+const FEW_CALLS: usize = 32;
 
 /// How many things a claim says were all acted on: "all five orders", "both mails".
 fn all_of(answer: &Answer<'_>, said: &ActionClaim) -> Option<u64> {
@@ -102,16 +104,14 @@ fn judge_left_out(
 ) -> bool {
     let since = facts.request_before(said.claim.turn);
     let accepted = vouching(said.family);
-    let of_many = facts.deeds_before(said.claim.turn).take(MOST_CALLS).find(|(e, deed)| {
-        let listed = e.call.and_then(|call| longest_list(call.arguments.as_str()));
-        e.called_at >= since
-            && deed.families.meets(accepted)
-            && wanted.is_some()
-            && listed == wanted
+    let among = if wanted.is_some() { FEW_CALLS } else { 0 };
+    let of_many = facts.deeds_before(said.claim.turn).take(among).find(|(e, deed)| {
+        let listed = || e.call.and_then(|call| longest_list(call.arguments.as_str()));
+        e.called_at >= since && deed.families.meets(accepted) && listed() == wanted
     });
     let Some((execution, deed)) = of_many.or_else(|| facts.deed(by?)) else { return false };
-    let left = action::count_left_out(execution);
-    if left == 0 {
+    let left = action::count_left_out(execution, &said.verb);
+    if left == 0 || discloses(facts, said) {
         return false;
     }
     let tool = &deed.tool;
@@ -120,6 +120,17 @@ fn judge_left_out(
         .evidence([facts.evidence(execution)]);
     findings.contradicted(facts, &said.claim, note);
     true
+}
+
+/// "Four were updated, one was rejected": whether the answer tells of what was left out.
+fn discloses(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let told =
+        ["reject", "skip", "declin", "ignored", "refused", "omitted", "not found", "invalid"];
+    let bad = Tags::NEGATION.or(Tags::FAILURE).or(Tags::ADVERSATIVE);
+    facts.answers().iter().filter(|answer| answer.turn == said.claim.turn).any(|answer| {
+        told.iter().any(|word| holds(answer.prose.text, word))
+            || answer.prose.tokens.iter().any(|t| t.has(bad))
+    })
 }
 
 /// A call that should have been a part of the whole failed, and none after it worked.

@@ -76,9 +76,9 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
 }
 
 /// Words of tool names that read, beside the verbs of the lexicon.
-const READING: [&str; 18] = [
+const READING: [&str; 16] = [
     "get", "list", "show", "describe", "lookup", "glob", "grep", "ls", "load", "count", "peek",
-    "status", "info", "details", "web", "cat", "balance", "history",
+    "status", "info", "details", "web", "cat",
 ];
 
 /// Words of tool names that act, beside the verbs of the lexicon.
@@ -104,6 +104,10 @@ pub(crate) fn of_name(name: &str) -> Families {
 
 /// The same of the words of a name.
 pub(crate) fn of_parts(words: &[String]) -> Families {
+    // `leave_balance` leaves nothing, and `balance_transfer` transfers.
+    if words.len() > 1 && words.last().is_some_and(|word| word == "balance" || word == "history") {
+        return Families::of(&[Family::Read, Family::Search]);
+    }
     let first = of_words(words.iter().map(String::as_str));
     if !first.is_empty() {
         return first;
@@ -169,8 +173,15 @@ fn without_names(text: &str) -> String {
         let word = at.and_then(|at| words.get(at));
         word.is_some_and(|word| word.starts_with(|c: char| c.is_uppercase()))
     };
-    let named =
-        |at: usize| capital(Some(at)) && (capital(at.checked_sub(1)) || capital(Some(at + 1)));
+    // "Cancel Order" is an act, though.
+    let strange = |at: Option<usize>| {
+        let word = at.and_then(|at| words.get(at)).map_or("", |w| w.trim_end_matches(['"', ',']));
+        capital(at) && Lexicon::english().get(word).is_none()
+    };
+    let named = |at: usize| {
+        let beside = strange(at.checked_sub(1)) || strange(Some(at + 1));
+        capital(Some(at)) && (beside || strange(Some(at)))
+    };
     let kept = words.iter().enumerate().filter(|(at, _)| !named(*at)).map(|(_, word)| *word);
     kept.collect::<Vec<_>>().join(" ")
 }

@@ -31,6 +31,8 @@ pub(crate) struct Index {
     checks: RefCell<HashMap<Family, LatestRun>>,
     /// By the kind of a check, and by execution: what its result says of such checks.
     reported: RefCell<FxHashMap<(Family, usize), Reported>>,
+    /// By a family: whether a tool was there for it, and the first execution that did such an act.
+    kinds: RefCell<HashMap<Family, (bool, Option<usize>)>>,
     /// Ran a command line.
     pub(crate) shell: FirstDeed,
     /// May have done more than its words tell.
@@ -205,6 +207,21 @@ impl Index {
     /// The executions that used a tool that none before them used; `find` looks the first time.
     pub(crate) fn tools(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
         self.tools.get_or_init(find)
+    }
+
+    /// Whether a tool was there for acts of a family, and the first execution that did one; `find`
+    /// looks the first time.
+    pub(crate) fn kind(
+        &self,
+        family: Family,
+        find: impl FnOnce() -> (bool, Option<usize>),
+    ) -> (bool, Option<usize>) {
+        if let Some(known) = self.kinds.borrow().get(&family) {
+            return *known;
+        }
+        let found = find();
+        self.kinds.borrow_mut().insert(family, found);
+        found
     }
 
     /// The messages with requests of the user's, ascending; `find` looks the first time.

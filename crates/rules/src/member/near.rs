@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use countersign_model::Role;
 
-use super::flag::{Flag, flags_of};
+use super::flag::Flags;
 use super::quantity::{Quantity, Unit};
 use crate::facts::{Answer, Facts, words_of};
 use crate::values::{Leaf, Source, When, each_moment};
@@ -34,7 +34,7 @@ pub(crate) struct Sheaf<'t> {
     results: usize,
     moments: OnceCell<Vec<When>>,
     members: OnceCell<Members<'t>>,
-    flags: OnceCell<Vec<Flag<'t>>>,
+    flags: OnceCell<Flags<'t>>,
 }
 
 impl Sheaf<'_> {
@@ -69,8 +69,8 @@ impl<'f, 't> Near<'f, 't> {
     }
 
     /// Their members that are `true` or `false`.
-    pub(super) fn flags(&self) -> &[Flag<'t>] {
-        self.read.flags.get_or_init(|| flags_of(self.facts, self.turn, REACH))
+    pub(super) fn flags(&self) -> &Flags<'t> {
+        self.read.flags.get_or_init(|| Flags::of(self.facts, self.turn, REACH))
     }
 
     /// Whether all results are JSON.

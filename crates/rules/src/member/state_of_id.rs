@@ -1,6 +1,8 @@
 //! The state of a thing that is named by its id, held against what the latest result says of it:
 //! "`TR-2051` has been completed", where that is in transit.
 
+use std::collections::HashMap;
+
 use countersign_model::Family;
 
 use super::judge::Wrong;
@@ -50,10 +52,15 @@ const MORE: [(&str, Stage); 22] = [
 pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t>> {
     let prose = &answer.prose;
     let said = prose.clauses.iter().filter_map(|clause| said(prose, clause));
+    let mut known: HashMap<&str, Option<String>> = HashMap::new();
     let judged = said.take(MOST).filter_map(|(thing, stage, word)| {
+        let noun = prose.word(thing);
         let id = match thing.kind {
-            TokenKind::Id => prose.word(thing).trim_start_matches('#').to_owned(),
-            _ => only_id(facts, answer.turn, prose.word(thing))?,
+            TokenKind::Id => noun.trim_start_matches('#').to_owned(),
+            _ => {
+                let find = || only_id(facts, answer.turn, noun);
+                known.entry(noun).or_insert_with(find).clone()?
+            }
         };
         let (status, held) = held(facts, answer.turn, &id)?;
         let span = word.span();
@@ -89,8 +96,8 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     let known = cell || whole.iter().any(|t| t.kind == TokenKind::Id);
     // "If you agree, the order is cancelled."
     let supposed = || {
-        let mut clauses = prose.clauses.iter().filter(|c| c.sentence == clause.sentence);
-        clauses.any(|c| c.mood == Mood::Conditional)
+        let clauses = prose.clauses_of(clause.sentence);
+        clauses.iter().any(|c| c.mood == Mood::Conditional)
     };
     if !known && (!clause.tags.any(link) && !tokens.iter().any(rests) || supposed()) {
         return None;
@@ -163,10 +170,10 @@ fn only_id(facts: &Facts<'_>, turn: usize, noun: &str) -> Option<String> {
         for node in document.nodes().iter().filter(|node| called(node.name)) {
             let (Leaf::Text(id) | Leaf::Number(id)) = node.leaf else { continue };
             let digits = id.bytes().any(|b| b.is_ascii_digit()) && !id.contains(' ');
-            if only.as_deref().is_some_and(|known| known != id) {
+            if !digits || only.as_deref().is_some_and(|known| known != id) {
                 return None;
             }
-            only = Some(id.to_owned()).filter(|_| digits);
+            only = Some(id.to_owned());
         }
     }
     only

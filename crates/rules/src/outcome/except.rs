@@ -38,7 +38,7 @@ pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
     // "; before the change 3 failed": of another run.
     let earlier = |at: usize| {
         let at = sentence.tokens.start + at;
-        let other = prose.clauses.iter().find(|c| c.tokens.contains(&at));
+        let other = prose.clause_at(at);
         other.filter(|c| c.tokens != clause.tokens).is_some_and(|c| {
             let mut words = prose.tokens(c.tokens.clone()).iter();
             words.any(|t| t.has(Tags::EARLIER) || prose.is(t, &["before"]))

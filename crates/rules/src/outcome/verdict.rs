@@ -276,6 +276,9 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     };
     // "ruff has nothing to report"
     let silent = || {
+        if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
+            return None;
+        }
         let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
         let linter = (0..tokens.len()).find(lints)?;
         let behind = tokens.get(linter + 1..)?;

@@ -168,6 +168,13 @@ impl<'t> Prose<'t> {
         self.tokens(start..token)
     }
 
+    /// The clauses of a sentence.
+    pub(crate) fn clauses_of(&self, sentence: usize) -> &[Clause] {
+        let from = self.clauses.partition_point(|clause| clause.sentence < sentence);
+        let until = self.clauses.partition_point(|clause| clause.sentence <= sentence);
+        self.clauses.get(from..until).unwrap_or_default()
+    }
+
     /// Where, among some tokens, the speaker says in the past tense that they did one of these things.
     pub(crate) fn told_verb(&self, tokens: &[Token], verbs: &[&str]) -> Option<usize> {
         let at = tokens.iter().position(|t| !t.quoted && self.is(t, verbs))?;

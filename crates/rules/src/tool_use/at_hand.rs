@@ -34,7 +34,11 @@ pub(super) fn uncalled_tool(
         true => tool.families.is_empty() || tool.families.meets(reads),
         false => tool.words.iter().any(|word| does(word, &verb)),
     };
-    let about = |tool: &ToolName<'_>| !looks || is_named_after(tool, &object);
+    let about = |tool: &ToolName<'_>| match looks {
+        true => is_named_after(tool, &object),
+        // "pinged your manager"
+        false => tool.words.iter().any(|word| object.iter().any(|o| same(word, o))),
+    };
     if !looks && entry.is_some() {
         return None;
     }
@@ -51,7 +55,8 @@ pub(super) fn uncalled_tool(
         let messages = facts.transcript().messages.get(..turn).unwrap_or_default();
         let shows = |text: &str| head.is_some_and(|head| holds(text, singular(head)));
         messages.iter().any(|m| {
-            (m.role == Role::User && m.text.len() > LONG && shows(&m.text))
+            (m.role == Role::System && shows(&m.text))
+                || (m.role == Role::User && m.text.len() > LONG && shows(&m.text))
                 || m.outcomes.iter().any(|outcome| shows(&outcome.text))
         })
     };
@@ -73,6 +78,11 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(String, Vec<String>)> {
     let word = prose.word(token).to_ascii_lowercase();
     // What was found may have been found anywhere.
     if prose.is(token, &["found", "located"]) {
+        return None;
+    }
+    // "I read your message"
+    let talk = ["message", "question", "request", "note", "answer", "instructions", "description"];
+    if behind.iter().any(|t| prose.is(t, &talk)) {
         return None;
     }
     let done = token.has(Tags::COMPLETED) || (token.tags.is_empty() && word.ends_with("ed"));

@@ -242,7 +242,10 @@ fn not_run_under(
     let prose = &answer.prose;
     let ran = own(clause).find(|p| p.action == Action::Of(Family::Run))?;
     let object = prose.tokens(ran.object_tokens.clone());
-    let option = |t: &Token| t.kind == TokenKind::Code && prose.word(t).starts_with('-');
+    // Short options are written together: `-xvs`.
+    let option = |t: &Token| {
+        t.kind == TokenKind::Code && prose.word(t).starts_with('-') && prose.word(t).len() > 3
+    };
     let at = object.windows(2).position(|pair| {
         let [with, what] = pair else { return false };
         prose.is(with, &["under"]) || (prose.is(with, &["with"]) && option(what))

@@ -38,8 +38,9 @@ impl Sources {
         let share = |value: &i64| {
             self.shares.iter().any(|Figure(percent)| {
                 let part = i128::from(*value) * i128::from(*percent) / 10_000;
-                i64::try_from(part)
-                    .is_ok_and(|part| near(part) || near(value - part) || near(value + part))
+                i64::try_from(part).is_ok_and(|part| {
+                    near(part) || near(value - part) || value.checked_add(part).is_some_and(near)
+                })
             })
         };
         if sums.iter().any(|sum| exact(*sum)) || sums.iter().any(share) {

@@ -35,7 +35,9 @@ impl Column<'_> {
         ];
         // `value_dkk`
         let currency = |word: &String| {
-            word.len() == 3 && CURRENCIES.contains(&word.to_ascii_uppercase().as_str())
+            word.len() == 3
+                && word != "try"
+                && CURRENCIES.contains(&word.to_ascii_uppercase().as_str())
         };
         self.words.iter().any(|word| WORDS.contains(&word.trim_end_matches('s')) || currency(word))
     }

@@ -29,7 +29,7 @@ const HARD: [(&str, usize, usize); 18] = [
     ("agencies.md", 45, 1),
     ("pipelines.md", 66, 1),
     ("sheets.md", 78, 0),
-    ("practices.md", 37, 3),
+    ("practices.md", 36, 3),
     ("checkouts.md", 50, 3),
     ("bureaus.md", 26, 4),
     ("worktrees.md", 38, 6),

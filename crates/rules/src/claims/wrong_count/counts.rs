@@ -145,7 +145,8 @@ fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Co
     let [all, tests] = tokens.get(from..from + 2)? else { return None };
     let plain = !number.quoted && tests.noun == Some(Family::Test);
     let fails = |t: &Token| prose.is(t, &["failed", "fail", "failing", "red"]);
-    let failed = tokens.get(from + 2..)?.iter().find(|t| fails(t));
+    let behind = tokens.get(from + 2..)?.iter();
+    let failed = behind.take_while(|t| !t.has(Tags::PASSING)).find(|t| fails(t));
     let part = prose.is(of, &["of"]);
     let number_of = whole(prose.word(number)).filter(|_| plain && part)?;
     let last = failed.filter(|_| whole(prose.word(all)).is_some())?;
