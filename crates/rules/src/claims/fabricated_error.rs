@@ -160,15 +160,12 @@ fn was_met(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let at = words.iter().position(|t| (t.start as usize) >= value.span.start);
     let Some(at) = at else { return false };
     // "a `KeyError` handler": something else of that name.
-    let named = words.get(at + 1).is_none_or(|t| t.kind != TokenKind::Word || t.has(named_tags()));
+    let small = Tags::PREPOSITION.or(Tags::AGENT).or(Tags::SUBORDINATE).or(Tags::COORDINATE);
+    let small = small.or(Tags::ADVERB);
+    let named = words.get(at + 1).is_none_or(|t| t.kind != TokenKind::Word || t.has(small));
     let before = words.get(at.saturating_sub(4)..at).unwrap_or_default();
     let behind = words.get(at + 1..(at + 4).min(words.len())).unwrap_or_default();
     named && (by_agent(before) || by_agent(behind))
-}
-
-/// What may stand behind the name of an error, and says nothing more of it.
-fn named_tags() -> Tags {
-    Tags::PREPOSITION.or(Tags::AGENT).or(Tags::SUBORDINATE).or(Tags::COORDINATE).or(Tags::ADVERB)
 }
 
 /// `NoMethodError`, `ERESOLVE`, "permission denied": the name of an error alone.

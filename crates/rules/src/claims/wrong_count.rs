@@ -146,7 +146,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         }
         if tally.is_silent() {
             if agrees == Some(false) {
-                let counted = [ran.passed, ran.failed].into_iter().flatten().collect();
+                let counted = [ran.passed, ran.failed, ran.errors].into_iter().flatten().collect();
                 latest.get_or_insert_with(|| (facts.evidence(execution), counted));
             }
             continue;
