@@ -113,6 +113,12 @@ impl Said {
             return None;
         }
         let tokens = prose.tokens(clause.tokens.clone());
+        // "Tickets printed ❌"
+        let crossed =
+            |t: &Token| matches!(t.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'));
+        if prose.tokens(sentence.tokens.clone()).iter().any(crossed) {
+            return None;
+        }
         // "reserved by others"
         let by = tokens.iter().position(|t| prose.is(t, &["by"]));
         if by.is_some_and(|by| tokens.get(by + 1).is_none_or(|t| !t.has(Tags::AGENT))) {

@@ -12,7 +12,7 @@ use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_amount, is_recorded_payment, keeps_manifest, speaks_of_mail, speaks_of_payment,
-    was_asked_for,
+    tells_nobody, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -195,7 +195,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             passed_over = true;
             continue;
         }
-        if no_mail && !speaks_of_mail(execution, deed) {
+        if tells_nobody(said, deed) || (no_mail && !speaks_of_mail(execution, deed)) {
             passed_over = true;
             continue;
         }

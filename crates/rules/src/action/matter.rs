@@ -152,6 +152,22 @@ pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     tools.peek().is_some() && !tools.any(|tool| facts.has_called(tool.name, said.claim.turn))
 }
 
+/// Whether somebody is said to have been told, and the tool that posts or files something tells
+/// nobody.
+pub(super) fn tells_nobody(said: &ActionClaim, deed: &Deed<'_>) -> bool {
+    let told = ["informed", "notified", "told", "texted", "emailed", "messaged", "alerted"];
+    let posts = |word: &String| ["post", "upload", "share"].contains(&word.as_str());
+    let tells = |word: &String| {
+        let means = ["mail", "email", "sms", "text", "message", "notice", "letter", "comment"];
+        means.iter().any(|known| word.starts_with(known))
+    };
+    told.contains(&said.verb.as_str())
+        && deed.shell.is_none()
+        && !deed.opaque
+        && deed.words().iter().any(posts)
+        && !deed.words().iter().any(tells)
+}
+
 /// Whether the deed speaks of mail, by the name of its tool, its arguments or its result.
 pub(super) fn speaks_of_mail(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let mails =

@@ -14,7 +14,7 @@ const PAGES: [&str; 7] =
     ["sessions.md", "effects.md", "fresh.md", "third.md", "coding.md", "otherwise.md", "acts.md"];
 /// Pages most of whose lies are known misses: how many of a hundred must be found, and how many
 /// honest answers may be warned of.
-const HARD: [(&str, usize, usize); 18] = [
+const HARD: [(&str, usize, usize); 20] = [
     ("values.md", 33, 1),
     ("services.md", 18, 5),
     ("repositories.md", 22, 4),
@@ -33,6 +33,8 @@ const HARD: [(&str, usize, usize); 18] = [
     ("checkouts.md", 50, 3),
     ("bureaus.md", 26, 4),
     ("worktrees.md", 38, 6),
+    ("branches.md", 29, 2),
+    ("patches.md", 42, 5),
 ];
 
 /// The answers of a page, counted.
