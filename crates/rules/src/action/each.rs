@@ -7,7 +7,7 @@ use countersign_model::{Object, ObjectKind};
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
-use super::objects::{mentions, objects_in};
+use super::objects::{Sought, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Prose, Tags, Token, TokenKind};
 
@@ -96,6 +96,8 @@ pub(super) fn each(
     if things.is_empty() {
         return None;
     }
+    let things: Vec<(&Object, Sought<'_>)> =
+        things.iter().map(|thing| (thing, Sought::of(thing))).collect();
     let count = facts.record().count_before(said.claim.turn);
     for nth in (0..count).rev().take(MOST_CALLS) {
         let Some((execution, deed)) = facts.deed(nth) else { continue };
@@ -106,9 +108,9 @@ pub(super) fn each(
         let of: Vec<usize> = things
             .iter()
             .enumerate()
-            .filter_map(|(at, thing)| {
+            .filter_map(|(at, (thing, sought))| {
                 let named = || behind_ids(facts, nth, execution).contains(&thing.text);
-                let spoken = speaks_of(execution, deed, thing)
+                let spoken = speaks_of(execution, deed, thing, sought)
                     || (thing.kind == ObjectKind::Name && named());
                 spoken.then_some(at)
             })
@@ -135,7 +137,7 @@ pub(super) fn each(
     };
     let open = || {
         let all = things.iter().zip(&done).zip(&failed);
-        let left = all.filter(|((thing, tools), failed)| {
+        let left = all.filter(|(((thing, _), tools), failed)| {
             let undone = |at| thing.kind == ObjectKind::Id && other(at, tools);
             tools.is_empty() || failed.is_some_and(undone)
         });
@@ -144,16 +146,21 @@ pub(super) fn each(
     if let Some(nth) = open().find_map(|(_, failed)| *failed) {
         return Some(ActionVerdict::Failed(nth));
     }
-    let names = things.iter().any(|thing| thing.kind == ObjectKind::Name);
+    let names = things.iter().any(|(thing, _)| thing.kind == ObjectKind::Name);
     if things.len() < 2 || !single || unknown || names || open().next().is_none() {
         return None;
     }
-    let files = things.iter().all(|thing| thing.kind == ObjectKind::Path);
+    let files = things.iter().all(|(thing, _)| thing.kind == ObjectKind::Path);
     Some(ActionVerdict::Absent(files && said.direct && facts.is_complete_before(said.claim.turn)))
 }
 
 /// Whether a call was made for the thing.
-fn speaks_of(execution: &Execution<'_>, deed: &Deed<'_>, thing: &Object) -> bool {
+fn speaks_of(
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+    thing: &Object,
+    sought: &Sought<'_>,
+) -> bool {
     let arguments = execution.call.map_or("", |call| call.arguments.as_str());
     if thing.kind == ObjectKind::Name {
         // A long text that mentions somebody is not sent to them.
@@ -166,5 +173,5 @@ fn speaks_of(execution: &Execution<'_>, deed: &Deed<'_>, thing: &Object) -> bool
             !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphanumeric())
         });
     }
-    mentions(arguments, thing) || deed.written.iter().any(|path| mentions(path, thing))
+    sought.stands_in(arguments) || deed.written.iter().any(|path| sought.stands_in(path))
 }

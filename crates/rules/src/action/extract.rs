@@ -490,8 +490,7 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let adds = verb.starts_with("add") || verb.starts_with("includ");
     let listed =
         adds && !theirs && prose.tokens(range.clone()).iter().any(|t| t.has(Tags::TEXT_NOUN));
-    let shown = prose.blocks.iter().any(|block| block.kind == BlockKind::Code);
-    let of_text = (of_text || listed || shown)
+    let of_text = (of_text || listed || prose.shows_code)
         && (family == Family::Create
             || (!theirs && words.iter().any(|stem| verb.starts_with(stem))));
     let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]

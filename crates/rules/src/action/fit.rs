@@ -4,7 +4,7 @@ use countersign_model::{Object, ObjectKind};
 
 use super::judge::args;
 use super::matter::is_namesake;
-use super::objects::{mentions, needle, shape};
+use super::objects::{Sought, mentions, needle, shape};
 use crate::facts::{Deed, Execution, Facts, Holders};
 
 /// How a deed's object compares with the claim's.
@@ -31,8 +31,10 @@ pub(super) struct Place<'f, 't> {
 impl Place<'_, '_> {
     /// Whether its arguments or its result speak of the thing.
     fn speaks_of(&self, object: &Object) -> bool {
-        let read =
-            || mentions(args(self.execution), object) || mentions(self.execution.text(), object);
+        let read = || {
+            let sought = Sought::of(object);
+            sought.stands_in(args(self.execution)) || sought.stands_in(self.execution.text())
+        };
         match self.far && self.deed.changes() {
             true => holders(self.facts).holds(self.at, needle(object)).unwrap_or_else(read),
             false => read(),

@@ -1,6 +1,8 @@
 //! Acts that are told in several words, none of which says what kind of act it is: "put a note on
 //! your account", "passed it on to billing", "asked the carrier to look into it".
 
+use std::sync::LazyLock;
+
 use countersign_model::{Claim, ClaimKind, Family, ObjectKind};
 
 use super::extract::{ActionClaim, things_in};
@@ -104,6 +106,10 @@ const IDIOMS: [Idiom; 18] = [
     },
 ];
 
+/// The verbs of all of them.
+static VERBS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| IDIOMS.iter().flat_map(|idiom| idiom.verbs).copied().collect());
+
 /// The claim of a clause that tells of an act in such words. `None` for one that does not.
 pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
     let sentence = prose.sentences.get(clause.sentence)?;
@@ -118,9 +124,7 @@ pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<A
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let verbs = || IDIOMS.iter().flat_map(|idiom| idiom.verbs);
-    let told_of = |t: &Token| t.kind == TokenKind::Word && verbs().any(|verb| prose.is(t, &[verb]));
-    if !tokens.iter().any(told_of) {
+    if !tokens.iter().any(|t| t.kind == TokenKind::Word && prose.is(t, &VERBS)) {
         return None;
     }
     let (idiom, verb, passive) = IDIOMS.iter().find_map(|idiom| told(prose, clause, idiom))?;

@@ -4,7 +4,7 @@ use countersign_model::{Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args, stem};
-use super::objects::{mentions, needle};
+use super::objects::{Sought, needle};
 use super::tie::head;
 use crate::facts::{Execution, Facts, Families};
 use crate::values::{Leaf, Leaves};
@@ -46,11 +46,12 @@ pub(super) fn left_out(
     });
     named
         .filter_map(|thing| {
+            let sought = Sought::of(thing);
             // Most often it is the one that vouches.
             let mut near = vouching.into_iter().chain((0..count).rev().take(LOOK_BACK));
             let latest = near.find(|at| {
                 facts.deed(*at).is_some_and(|(execution, deed)| {
-                    deed.families.meets(accepted) && mentions(args(execution), thing)
+                    deed.families.meets(accepted) && sought.stands_in(args(execution))
                 })
             })?;
             let (execution, _) = facts.deed(latest)?;

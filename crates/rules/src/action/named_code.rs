@@ -51,12 +51,13 @@ pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
     found
 }
 
-/// The clauses in English that say that something is so.
+/// The clauses in English that say that something is so, and that have inline code.
 fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
     prose.clauses.iter().filter(|clause| {
         let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::EARLIER);
         let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
         clause.mood == Mood::Asserted
+            && prose.tokens(clause.tokens.clone()).iter().any(|t| t.kind == TokenKind::Code)
             && prose.language_of(clause) == Language::English
             && block.is_none_or(|b| b.kind != BlockKind::Quote)
             && !clause.tags.any(doubt)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use countersign_model::{Object, ObjectKind};
+use memchr::memmem::Finder;
 
 use crate::prose::{Prose, TokenKind, has_file_extension};
 
@@ -66,20 +67,38 @@ fn without_lines(text: &str) -> &str {
 
 /// Whether a text holds the thing. Paths match by their last segment.
 pub(crate) fn mentions(text: &str, object: &Object) -> bool {
-    let needle = needle(object);
-    if needle.is_empty() {
-        return false;
+    Sought::of(object).stands_in(text)
+}
+
+/// A thing that is looked for in several texts. Paths match by their last segment.
+#[derive(Debug)]
+pub(crate) struct Sought<'o> {
+    needle: Finder<'o>,
+    is_path: bool,
+}
+
+impl<'o> Sought<'o> {
+    pub(crate) fn of(object: &'o Object) -> Self {
+        let is_path = object.kind == ObjectKind::Path;
+        Self { needle: Finder::new(needle(object).as_bytes()), is_path }
     }
-    // `retry.py` does not stand in `test_retry.py`.
-    let whole = |at: usize| {
-        let back = |n: usize| at.checked_sub(n).and_then(|i| text.as_bytes().get(i)).copied();
-        // Arguments are raw JSON: `\n` before a name is a line break.
-        let escaped = back(2) == Some(b'\\') && matches!(back(1), Some(b'n' | b't' | b'r'));
-        object.kind != ObjectKind::Path
-            || escaped
-            || !back(1).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-    };
-    memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(whole)
+
+    /// Whether a text holds the thing.
+    pub(crate) fn stands_in(&self, text: &str) -> bool {
+        if self.needle.needle().is_empty() {
+            return false;
+        }
+        // `retry.py` does not stand in `test_retry.py`.
+        let whole = |at: usize| {
+            let back = |n: usize| at.checked_sub(n).and_then(|i| text.as_bytes().get(i)).copied();
+            // Arguments are raw JSON: `\n` before a name is a line break.
+            let escaped = back(2) == Some(b'\\') && matches!(back(1), Some(b'n' | b't' | b'r'));
+            !self.is_path
+                || escaped
+                || !back(1).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        };
+        self.needle.find_iter(text.as_bytes()).any(whole)
+    }
 }
 
 /// What of an object must stand in a text for the text to speak of it.

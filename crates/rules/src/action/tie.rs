@@ -23,8 +23,8 @@ const SHORTEST_ID: usize = 4;
 #[derive(Debug)]
 pub(super) struct Tie<'s> {
     said: &'s ActionClaim,
-    /// It is told of as one more.
-    additional: bool,
+    /// It is told of as one more: what names it, of which a call made for it speaks.
+    additional: Option<Vec<AnyCase<'s>>>,
     /// How the things, the verb, and all words of the claim begin.
     things: Vec<&'s str>,
     verb: &'s str,
@@ -46,7 +46,17 @@ impl<'s> Tie<'s> {
         words.sort_unstable();
         words.dedup();
         let words = words.into_iter().map(AnyCase::new).collect();
-        Self { said, additional: is_additional(&said.claim.text), things, verb, words }
+        let additional = is_additional(&said.claim.text).then(|| {
+            let mut named = things.clone();
+            if named.is_empty() {
+                let words = content(&said.claim.text);
+                named.extend(words.filter(|word| !word.starts_with(&said.verb)).map(head));
+            }
+            named.sort_unstable();
+            named.dedup();
+            named.into_iter().map(AnyCase::new).collect()
+        });
+        Self { said, additional, things, verb, words }
     }
 
     /// Whether a deed has anything in common with what is claimed: its tool, what it was given, and
@@ -70,22 +80,17 @@ impl<'s> Tie<'s> {
         let tool = facts.transcript().catalog.get(execution.tool());
         let about = tool.map_or("", |tool| tool.description.as_str());
         let texts = [deed.tool.as_ref(), args(execution), about, execution.text()];
-        if said.things.is_empty() && !self.additional {
+        if said.things.is_empty() && self.additional.is_none() {
             return is_open(said.family) || self.names_act(&texts);
         }
         if !deed.is_named_in_english() {
             return true;
         }
         // "I've also …": a second act has a call of its own, that is made for it.
-        if self.additional {
+        if let Some(named) = &self.additional {
             let does = deed.words().iter().any(|word| head(word).starts_with(self.verb));
-            let mut named = self.things.clone();
-            if named.is_empty() {
-                let words = content(&said.claim.text);
-                named.extend(words.filter(|word| !word.starts_with(&said.verb)).map(head));
-            }
             let call = texts.get(..3).unwrap_or_default();
-            let in_call = |word: &&str| call.iter().any(|text| holds(text, word));
+            let in_call = |word: &AnyCase<'_>| call.iter().any(|text| word.stands_in(text));
             return does || named.is_empty() || named.iter().any(in_call);
         }
         let object = |text: &str| {

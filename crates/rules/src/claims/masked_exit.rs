@@ -25,29 +25,29 @@ impl Rule for MaskedExit {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
-            let (execution, message, help) = match verdict {
-                OutcomeVerdict::Empty(execution) if admits_empty(facts, said.claim.turn) => {
-                    findings.supported(&said.claim, [facts.evidence(execution)]);
+            let (at, message, help) = match *verdict {
+                OutcomeVerdict::Empty(at) if admits_empty(facts, said.claim.turn) => {
+                    findings.supported(&said.claim, facts.evidence_at(at));
                     continue;
                 }
-                OutcomeVerdict::Empty(execution) => (
-                    execution,
+                OutcomeVerdict::Empty(at) => (
+                    at,
                     format!("the latest {} run found nothing to run", said.noun()),
                     "run it so that it collects something",
                 ),
-                OutcomeVerdict::Hidden(execution) => (
-                    execution,
+                OutcomeVerdict::Hidden(at) => (
+                    at,
                     format!("the status of the latest {} run was hidden", said.noun()),
                     "run it without a pipe or a fallback behind it, or with `set -o pipefail`",
                 ),
-                OutcomeVerdict::Running(execution) => (
-                    execution,
+                OutcomeVerdict::Running(at) => (
+                    at,
                     format!("the latest {} run has not ended", said.noun()),
                     "wait for its end, and read its output",
                 ),
                 _ => continue,
             };
-            let note = Note::suspected(message).help(help).evidence([facts.evidence(execution)]);
+            let note = Note::suspected(message).help(help).evidence(facts.evidence_at(at));
             findings.unsupported(facts, &said.claim, note);
         }
     }

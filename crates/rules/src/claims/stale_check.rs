@@ -26,7 +26,8 @@ impl Rule for StaleCheck {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
-            let OutcomeVerdict::Passed(run) = verdict else { continue };
+            let OutcomeVerdict::Passed(at) = *verdict else { continue };
+            let Some((run, _)) = facts.deed(at) else { continue };
             if said.ran {
                 if let Some((edit, command)) = run_since(facts, &said.claim, said.family) {
                     findings.unsupported(

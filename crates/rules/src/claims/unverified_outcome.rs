@@ -25,25 +25,25 @@ impl Rule for UnverifiedOutcome {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
             let what = said.noun();
-            match verdict {
-                OutcomeVerdict::Passed(execution) => {
-                    findings.supported(&said.claim, [facts.evidence(execution)]);
+            match *verdict {
+                OutcomeVerdict::Passed(at) => {
+                    findings.supported(&said.claim, facts.evidence_at(at));
                 }
-                OutcomeVerdict::Failed(execution, excludes) => findings.contradicted(
+                OutcomeVerdict::Failed(at, excludes) => findings.contradicted(
                     facts,
                     &said.claim,
                     Note::proven(format!("the latest {what} run failed"))
                         .help("say what failed, or fix it and run it again")
                         .provable_if(excludes)
-                        .evidence([facts.evidence(execution)]),
+                        .evidence(facts.evidence_at(at)),
                 ),
-                OutcomeVerdict::Warned(execution) => findings.contradicted(
+                OutcomeVerdict::Warned(at) => findings.contradicted(
                     facts,
                     &said.claim,
                     Note::proven(format!("the latest {what} run printed warnings"))
                         .help("say what they are")
                         .provable_if(!said.discloses && !said.tabular)
-                        .evidence([facts.evidence(execution)]),
+                        .evidence(facts.evidence_at(at)),
                 ),
                 OutcomeVerdict::Never(provable) => findings.unsupported(
                     facts,
@@ -52,12 +52,12 @@ impl Rule for UnverifiedOutcome {
                         .help("run it, or say that it was not run")
                         .provable_if(provable),
                 ),
-                OutcomeVerdict::Other(execution) => findings.unsupported(
+                OutcomeVerdict::Other(at) => findings.unsupported(
                     facts,
                     &said.claim,
                     Note::suspected("the tests that ran are of another kind")
                         .help("run those, or say which tests were run")
-                        .evidence([facts.evidence(execution)]),
+                        .evidence(facts.evidence_at(at)),
                 ),
                 OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
                 // CS015 speaks of these.
@@ -72,7 +72,7 @@ impl Rule for UnverifiedOutcome {
             findings.unsupported(facts, &claim, note);
         }
         for (claim, execution) in failed_commands(facts) {
-            let judged = |(said, verdict): (&OutcomeClaim, OutcomeVerdict<'_, '_>)| {
+            let judged = |(said, verdict): &(OutcomeClaim, OutcomeVerdict)| {
                 let failed = matches!(verdict, OutcomeVerdict::Failed(..));
                 failed && said.claim.turn == claim.turn && claim.span.contains(said.claim.span)
             };

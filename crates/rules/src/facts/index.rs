@@ -30,7 +30,9 @@ pub(crate) struct Index {
     /// By the kind of a check: its latest run, as far as anybody asked.
     checks: RefCell<HashMap<Family, LatestRun>>,
     /// By the kind of a check, and by execution: what its result says of such checks.
-    reported: RefCell<FxHashMap<(Family, usize), Reported>>,
+    reported: RefCell<FxHashMap<Family, Vec<Option<Reported>>>>,
+    /// The same for what somebody claimed.
+    reports: RefCell<FxHashMap<Asked, bool>>,
     /// By a family: whether a tool was there for it, and the first execution that did such an act.
     kinds: RefCell<HashMap<Family, (bool, Option<usize>)>>,
     /// Ran a command line.
@@ -57,6 +59,10 @@ pub(crate) struct LatestRun {
     /// Another agent was at work, and nothing says that it ran any.
     pub(crate) delegated: bool,
 }
+
+/// The kind of a check, how many executions were before the claim, how many passed, and whether those
+/// are some of all.
+pub(crate) type Asked = (Family, usize, Option<u64>, bool);
 
 /// What a result says of checks, whoever ran them.
 #[derive(Debug, Default, Clone, Copy)]
@@ -201,7 +207,22 @@ impl Index {
         execution: usize,
         read: impl FnOnce() -> Reported,
     ) -> Reported {
-        *self.reported.borrow_mut().entry((family, execution)).or_insert_with(read)
+        let mut reported = self.reported.borrow_mut();
+        let known = reported.entry(family).or_default();
+        if known.len() <= execution {
+            known.resize(execution + 1, None);
+        }
+        known.get_mut(execution).map(|slot| *slot.get_or_insert_with(read)).unwrap_or_default()
+    }
+
+    /// Whether a result says what is claimed of a check; `look` looks the first time.
+    pub(crate) fn is_reported(&self, asked: Asked, look: impl FnOnce() -> bool) -> bool {
+        if let Some(known) = self.reports.borrow().get(&asked) {
+            return *known;
+        }
+        let found = look();
+        self.reports.borrow_mut().insert(asked, found);
+        found
     }
 
     /// The executions that used a tool that none before them used; `find` looks the first time.

@@ -48,7 +48,7 @@ pub struct Facts<'t> {
     actions: OnceCell<Vec<ActionClaim>>,
     verdicts: OnceCell<Vec<ActionVerdict>>,
     mentions: OnceCell<Vec<Mention>>,
-    outcomes: OnceCell<Vec<OutcomeClaim>>,
+    outcomes: OnceCell<Vec<(OutcomeClaim, OutcomeVerdict)>>,
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
     stated: OnceCell<Vec<Stated<'t>>>,
@@ -121,11 +121,13 @@ impl<'t> Facts<'t> {
     }
 
     /// Every claim that a check came out well, judged.
-    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&OutcomeClaim, OutcomeVerdict<'_, 't>)> {
-        self.outcomes
-            .get_or_init(|| self.answers().iter().flat_map(outcome_claims).collect())
-            .iter()
-            .map(|said| (said, outcome::judge(self, said)))
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = &(OutcomeClaim, OutcomeVerdict)> {
+        let judged = |said| {
+            let verdict = outcome::judge(self, &said);
+            (said, verdict)
+        };
+        let claims = || self.answers().iter().flat_map(outcome_claims).map(judged).collect();
+        self.outcomes.get_or_init(claims).iter()
     }
 
     /// Every tool or source that is said to have been used.

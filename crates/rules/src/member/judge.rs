@@ -325,7 +325,7 @@ fn misquoted<'t>(
                 let alike = member.moments().iter().filter(|(_, held)| when.is_misquoted(*held));
                 alike.map(|(at, _)| *at).find(own)
             }
-            Value::Number(number) => {
+            Value::Number(number) if number.may_be_swapped() => {
                 let swapped =
                     |held: &Option<Quantity>| held.is_some_and(|held| number.is_swapped(held));
                 let alike = member.numbers().iter().enumerate().filter(|(_, held)| swapped(held));

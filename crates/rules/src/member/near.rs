@@ -1,10 +1,11 @@
 //! What the results near an answer hold, taken apart once for all its values.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use countersign_model::Role;
+use rustc_hash::FxHashMap;
 
 use super::flag::Flags;
 use super::quantity::{Quantity, Unit};
@@ -31,6 +32,8 @@ pub(super) struct Near<'f, 't> {
 pub(crate) struct Sheaf<'t> {
     /// Behind each other, to be searched in one sweep.
     text: String,
+    /// By a word that somebody looked for: whether it holds it.
+    words: RefCell<FxHashMap<String, bool>>,
     results: usize,
     moments: OnceCell<Vec<When>>,
     members: OnceCell<Members<'t>>,
@@ -49,6 +52,7 @@ impl Sheaf<'_> {
         }
         Self {
             text,
+            words: RefCell::default(),
             results,
             moments: OnceCell::new(),
             members: OnceCell::new(),
@@ -65,7 +69,12 @@ impl<'f, 't> Near<'f, 't> {
 
     /// Whether a result holds a text.
     pub(super) fn holds(&self, text: &str) -> bool {
-        memchr::memmem::find(self.read.text.as_bytes(), text.as_bytes()).is_some()
+        if let Some(known) = self.read.words.borrow().get(text) {
+            return *known;
+        }
+        let found = memchr::memmem::find(self.read.text.as_bytes(), text.as_bytes()).is_some();
+        self.read.words.borrow_mut().insert(text.to_owned(), found);
+        found
     }
 
     /// Their members that are `true` or `false`.

@@ -145,12 +145,17 @@ impl Quantity {
     )]
     pub(super) fn is_swapped(self, held: Self) -> bool {
         let off = (self.value - held.value).abs();
-        let whole = self.places == 0 && held.places == 0 && self.value >= 1_000.0 && off < 1e15;
+        let whole = self.may_be_swapped() && held.places == 0 && off < 1e15;
         // Numbers of one length are not further apart.
         let near = self.value < held.value * 10.0 && held.value < self.value * 10.0;
         // Where digits change places, the sum of them stays.
         let sums = || (off as u64).is_multiple_of(9);
         whole && near && sums() && is_swapped_whole(self.value as u64, held.value as u64)
+    }
+
+    /// Whether it has digits enough for two of them to have changed places.
+    pub(super) fn may_be_swapped(self) -> bool {
+        self.places == 0 && self.value >= 1_000.0
     }
 
     fn digits(self) -> String {

@@ -7,7 +7,7 @@ use super::except::{excepts, some_fail};
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
 use super::verdict::{clears, passing_at};
-use crate::facts::{Answer, Execution, Facts};
+use crate::facts::{Answer, Execution, Facts, ShellWork};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, is_agenda,
 };
@@ -18,7 +18,10 @@ pub(crate) fn failed_commands<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f E
     let mut found = Vec::new();
     for answer in facts.answers() {
         let prose = &answer.prose;
-        for clause in prose.clauses.iter().filter(|clause| says_passed(prose, clause)) {
+        for clause in prose.clauses.iter().filter(|clause| names_command(prose, clause)) {
+            if !says_passed(prose, clause) {
+                continue;
+            }
             for token in prose.tokens(clause.tokens.clone()) {
                 let Some(words) = command_in(prose, token) else { continue };
                 if let Some(execution) = failed_run(facts, answer.turn, &words) {
@@ -39,7 +42,7 @@ pub(crate) fn unrun_commands(facts: &Facts<'_>) -> Vec<Claim> {
         if !facts.is_complete_before(turn) || !facts.runs_shell_before(turn) {
             continue;
         }
-        for clause in &prose.clauses {
+        for clause in prose.clauses.iter().filter(|clause| names_command(prose, clause)) {
             let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
             let tokens = prose.tokens(sentence.unwrap_or_default());
             // "`make test` passes → the tag is made": what a thing does.
@@ -138,6 +141,12 @@ fn says_passed(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !is_agenda(prose, clause)
 }
 
+/// Whether a clause has inline code of several words.
+fn names_command(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let mut tokens = prose.tokens(clause.tokens.clone()).iter();
+    tokens.any(|t| t.kind == TokenKind::Code && prose.word(t).contains(' '))
+}
+
 /// The words of a command in inline code: a program and what it is to do.
 fn command_in(prose: &Prose<'_>, token: &Token) -> Option<Vec<String>> {
     let text = prose.word(token);
@@ -198,26 +207,24 @@ fn says_error(text: &str) -> bool {
 
 /// "Smoke test: `python -c 'import app'` ✅": the latest command that holds the one in code, where
 /// it worked. What known checks print is read by others.
-pub(super) fn named_command<'f, 't>(
-    facts: &'f Facts<'t>,
-    said: &OutcomeClaim,
-    count: usize,
-) -> Option<&'f Execution<'t>> {
+pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
     let quoted = |o: &&Object| o.kind == ObjectKind::Quote && o.text.contains(' ');
     let named = || said.claim.objects.iter().filter(quoted);
     // "`swift build` completes and `swift test` passes": the one that names the check.
     let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
     let command = named().find(check).or_else(|| named().next())?;
-    let mut latest = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    let (execution, deed) = latest.find(|(_, deed)| {
-        deed.shell.as_ref().is_some_and(|work| work.command.contains(&command.text))
+    let holds = |work: &ShellWork<'_>| work.command.contains(&command.text);
+    let at = (0..count).rev().take(LOOK_BACK).find(|at| {
+        let deed = facts.deed(*at).map(|(_, deed)| deed);
+        deed.and_then(|deed| deed.shell.as_ref()).is_some_and(holds)
     })?;
+    let (_, deed) = facts.deed(at)?;
     let work = deed.shell.as_ref()?;
     let known = work.runs.iter().any(|run| run.family == said.family);
     let script = Script::parse(&work.command).ok()?;
     // What is piped on, or whose failure is forgiven, ends well whatever happened.
     let decides = script.commands().iter().all(|command| command.status == Status::Decides);
-    (!known && decides && deed.status().succeeded()).then_some(execution)
+    (!known && decides && deed.status().succeeded()).then_some(at)
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, words: &[String]) -> Claim {

@@ -14,22 +14,24 @@ use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 pub(super) const LOOK_BACK: usize = 200;
 
 /// What the record says about a claimed outcome.
-#[derive(Debug)]
-pub(crate) enum OutcomeVerdict<'f, 't> {
+///
+/// Runs are told by their place in the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OutcomeVerdict {
     /// The latest run passed.
-    Passed(&'f Execution<'t>),
+    Passed(usize),
     /// The latest run failed; `true` when that excludes what is claimed.
-    Failed(&'f Execution<'t>, bool),
+    Failed(usize, bool),
     /// The latest run passed with warnings, where none are claimed.
-    Warned(&'f Execution<'t>),
+    Warned(usize),
     /// The latest run found nothing to do.
-    Empty(&'f Execution<'t>),
+    Empty(usize),
     /// The latest run's status was hidden, and it said nothing.
-    Hidden(&'f Execution<'t>),
+    Hidden(usize),
     /// The latest run has not ended.
-    Running(&'f Execution<'t>),
+    Running(usize),
     /// Tests ran, and none of the kind that is spoken of.
-    Other(&'f Execution<'t>),
+    Other(usize),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -37,19 +39,19 @@ pub(crate) enum OutcomeVerdict<'f, 't> {
 }
 
 /// Judges a claimed outcome by the latest run of its kind.
-pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> OutcomeVerdict<'f, 't> {
+pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     let turn = said.claim.turn;
     let count = facts.record().count_before(turn);
     if said.general {
         return judge_all(facts, said, count);
     }
-    if let Some(execution) = named_command(facts, said, count) {
-        return OutcomeVerdict::Passed(execution);
+    if let Some(at) = named_command(facts, said, count) {
+        return OutcomeVerdict::Passed(at);
     }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
-    if let Some(execution) = broken_build(facts, said, latest, count) {
-        return OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular);
+    if let Some(at) = broken_build(facts, said, latest, count) {
+        return OutcomeVerdict::Failed(at, !said.discloses && !said.tabular);
     }
     // Of code that may be no test, only a failure by that name tells.
     let sure = said.named.as_deref().is_none_or(is_test_name);
@@ -61,9 +63,9 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         return OutcomeVerdict::NotCheckable;
     }
     if said.first
-        && let Some((execution, RunEnd::Failed)) = first_run(facts, said.family, turn)
+        && let Some((at, RunEnd::Failed)) = first_run(facts, said.family, turn)
     {
-        return OutcomeVerdict::Failed(execution, false);
+        return OutcomeVerdict::Failed(at, false);
     }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
@@ -71,19 +73,19 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
         if matches!(end, RunEnd::Passed)
             && (is_of_other_layer(facts, said) || is_of_unknown_runner(facts, said))
         {
-            return OutcomeVerdict::Other(execution);
+            return OutcomeVerdict::Other(at);
         }
         if said.ran {
-            return OutcomeVerdict::Passed(execution);
+            return OutcomeVerdict::Passed(at);
         }
         return match end {
             RunEnd::Passed if said.unwarned && warns(execution, said.family) => {
-                OutcomeVerdict::Warned(execution)
+                OutcomeVerdict::Warned(at)
             }
-            RunEnd::Passed => OutcomeVerdict::Passed(execution),
-            RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(execution),
+            RunEnd::Passed => OutcomeVerdict::Passed(at),
+            RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
             RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
-                true => OutcomeVerdict::Failed(execution, !said.tabular),
+                true => OutcomeVerdict::Failed(at, !said.tabular),
                 false => OutcomeVerdict::NotCheckable,
             },
             RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
@@ -91,29 +93,29 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
                 OutcomeVerdict::NotCheckable
             }
             RunEnd::Failed => OutcomeVerdict::Failed(
-                execution,
+                at,
                 !said.discloses
                     && !said.tabular
                     && (fails_apart(said, execution)
                         || (!said.narrowed && excludes(said, execution))),
             ),
-            RunEnd::Empty => OutcomeVerdict::Empty(execution),
+            RunEnd::Empty => OutcomeVerdict::Empty(at),
             // What was tested was built.
             RunEnd::Unknown if built_for_tests(facts, said, count).is_some() => {
                 OutcomeVerdict::NotCheckable
             }
-            RunEnd::Unknown => OutcomeVerdict::Hidden(execution),
-            RunEnd::Running => OutcomeVerdict::Running(execution),
+            RunEnd::Unknown => OutcomeVerdict::Hidden(at),
+            RunEnd::Running => OutcomeVerdict::Running(at),
         };
     }
-    if let Some(execution) = built_for_tests(facts, said, count) {
+    if let Some(at) = built_for_tests(facts, said, count)
+        && let Some((execution, _)) = facts.deed(at)
+    {
         // Tests of which some passed or failed were built.
         let ran = summary(execution.text(), ActivityKind::Test);
         let built = ran.passed.or(ran.failed).is_some();
         return match told(execution.text(), Family::Build).filter(|_| !built) {
-            Some(RunEnd::Failed) => {
-                OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular)
-            }
+            Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses && !said.tabular),
             _ => OutcomeVerdict::NotCheckable,
         };
     }
@@ -148,24 +150,19 @@ pub(crate) fn judge<'f, 't>(facts: &'f Facts<'t>, said: &OutcomeClaim) -> Outcom
 }
 
 /// The latest run of tests, which had to be built whether they passed or not.
-fn built_for_tests<'f, 't>(
-    facts: &'f Facts<'t>,
-    said: &OutcomeClaim,
-    count: usize,
-) -> Option<&'f Execution<'t>> {
+fn built_for_tests(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
     let built = said.family == Family::Build;
-    let (at, _) = latest_run(facts, Family::Test, count).found.filter(|_| built)?;
-    facts.deed(at).map(|(execution, _)| execution)
+    latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
 }
 
 /// "The build succeeds", where the build is all that a tool does, its tests included: the latest run
 /// of those tests, when it broke the build.
-fn broken_build<'f, 't>(
-    facts: &'f Facts<'t>,
+fn broken_build(
+    facts: &Facts<'_>,
     said: &OutcomeClaim,
     latest: LatestRun,
     count: usize,
-) -> Option<&'f Execution<'t>> {
+) -> Option<usize> {
     let built = said.family == Family::Build && said.claim.text.contains("build");
     let tests = latest_run(facts, Family::Test, count).found.filter(|_| built)?;
     let (at, end) = tests;
@@ -179,32 +176,28 @@ fn broken_build<'f, 't>(
         let told = told.unwrap_or(line);
         told.starts_with("BUILD FAIL") || told.starts_with("Failed to execute goal")
     };
-    execution.text().lines().any(breaks).then_some(execution)
+    execution.text().lines().any(breaks).then_some(at)
 }
 
 /// "Everything's green": the latest run of each kind decides, and any of them speaks against it.
-fn judge_all<'f, 't>(
-    facts: &'f Facts<'t>,
-    said: &OutcomeClaim,
-    count: usize,
-) -> OutcomeVerdict<'f, 't> {
+fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVerdict {
     let families = [Family::Test, Family::Build, Family::Lint];
     let latest = families.map(|family| latest_run(facts, family, count));
     let of = |wanted: RunEnd| {
-        let at = latest.iter().filter_map(|run| run.found).find(|(_, end)| *end == wanted)?.0;
-        facts.deed(at).map(|(execution, _)| execution)
+        let mut found = latest.iter().filter_map(|run| run.found);
+        found.find(|(_, end)| *end == wanted).map(|(at, _)| at)
     };
-    if let Some(execution) = of(RunEnd::Failed) {
-        return OutcomeVerdict::Failed(execution, !said.discloses && !said.tabular);
+    if let Some(at) = of(RunEnd::Failed) {
+        return OutcomeVerdict::Failed(at, !said.discloses && !said.tabular);
     }
-    if let Some(execution) = of(RunEnd::Passed) {
-        return OutcomeVerdict::Passed(execution);
+    if let Some(at) = of(RunEnd::Passed) {
+        return OutcomeVerdict::Passed(at);
     }
-    if let Some(execution) = of(RunEnd::Empty) {
-        return OutcomeVerdict::Empty(execution);
+    if let Some(at) = of(RunEnd::Empty) {
+        return OutcomeVerdict::Empty(at);
     }
-    if let Some(execution) = of(RunEnd::Unknown) {
-        return OutcomeVerdict::Hidden(execution);
+    if let Some(at) = of(RunEnd::Unknown) {
+        return OutcomeVerdict::Hidden(at);
     }
     // Where no file was edited, the talk may be of other things than checks.
     let coding =
@@ -251,16 +244,12 @@ fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// The first run since the user asked.
-fn first_run<'f, 't>(
-    facts: &'f Facts<'t>,
-    family: Family,
-    turn: usize,
-) -> Option<(&'f Execution<'t>, RunEnd)> {
+fn first_run(facts: &Facts<'_>, family: Family, turn: usize) -> Option<(usize, RunEnd)> {
     let from = facts.record().count_before(facts.request_before(turn));
     let count = facts.record().count_before(turn);
-    (from..count).take(LOOK_BACK).filter_map(|at| facts.deed(at)).find_map(|(execution, deed)| {
-        let mut runs = deed.shell.iter().flat_map(|work| &work.runs);
-        runs.find(|run| run.family == family).map(|run| (execution, run.end()))
+    (from..count).take(LOOK_BACK).find_map(|at| {
+        let mut runs = facts.deed(at)?.1.shell.iter().flat_map(|work| &work.runs);
+        runs.find(|run| run.family == family).map(|run| (at, run.end()))
     })
 }
 
@@ -405,6 +394,11 @@ fn is_told_of(
 
 /// Whether a result that is no run of its own, such as the log of another machine, says so.
 fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
+    let asked = (said.family, count, said.number, said.partly);
+    facts.index().is_reported(asked, || look_for_report(facts, said, count))
+}
+
+fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
     (0..count).rev().take(LOOK_BACK).any(|at| {
         let reported = facts.index().reported(said.family, at, || {
             let result = facts.deed(at).filter(|(execution, deed)| {

@@ -152,21 +152,22 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
 /// "the tests confirm it".
 fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
-    let word = prose.word(token);
     let next = || tokens.get(at + 1).map_or("", |t| prose.word(t));
     let test = || at.checked_sub(1).and_then(|i| tokens.get(i)?.noun) == Some(Family::Test);
-    let free = || word.len() > 8 && !token.quoted && word.ends_with("lint-free");
     // Asked of every word.
-    let told = match word.as_bytes().first() {
+    let bytes = prose.bytes(token);
+    match bytes.first() {
+        _ if matches!(token.kind, TokenKind::Symbol(_)) => is_tick(token),
+        _ if bytes.len() > 8 && bytes.ends_with(b"lint-free") => !token.quoted,
         Some(b'0'..=b'9') => is_all_of_all(prose, token),
         Some(b'c' | b'C' | b'w' | b'g' | b'r' | b'e' | b'E') => {
             (prose.is(token, &["confirm", "confirms", "confirmed"]) && test())
-                || (matches!(word, "went" | "came" | "ran" | "go" | "goes") && next() == "through")
+                || (matches!(bytes, b"went" | b"came" | b"ran" | b"go" | b"goes")
+                    && next() == "through")
                 || exits_with_zero(prose, tokens, at)
         }
-        _ => is_tick(token),
-    };
-    told || free()
+        _ => false,
+    }
 }
 
 /// "12/12": all of so many.
@@ -184,8 +185,8 @@ fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let exits = tokens.get(at).is_some_and(|t| {
         !t.quoted
             && matches!(
-                prose.word(t),
-                "exits" | "exited" | "exit" | "Exit" | "returns" | "returned"
+                prose.bytes(t),
+                b"exits" | b"exited" | b"exit" | b"Exit" | b"returns" | b"returned"
             )
     });
     let small =
@@ -376,7 +377,7 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
 }
 
 fn builds(prose: &Prose<'_>, token: &Token) -> bool {
-    !token.quoted && matches!(prose.word(token), "builds" | "compiles" | "typechecks")
+    !token.quoted && matches!(prose.bytes(token), b"builds" | b"compiles" | b"typechecks")
 }
 
 /// "The project builds", "it compiles fine": a verb that is a verdict of its own.

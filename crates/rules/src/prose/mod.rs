@@ -51,6 +51,8 @@ pub(crate) struct Prose<'t> {
     pub(crate) tokens: Vec<Token>,
     /// Clauses, in order.
     pub(crate) clauses: Vec<Clause>,
+    /// A block of code is shown.
+    pub(crate) shows_code: bool,
     /// Whether each sentence names something to be done, or to be reached.
     agenda: Vec<bool>,
 }
@@ -58,9 +60,11 @@ pub(crate) struct Prose<'t> {
 impl<'t> Prose<'t> {
     /// Takes a text apart. Linear in its length.
     pub(crate) fn read(text: &'t str) -> Self {
+        let blocks = blocks(text);
         let mut prose = Self {
             text,
-            blocks: blocks(text),
+            shows_code: blocks.iter().any(|block| block.kind == BlockKind::Code),
+            blocks,
             sentences: Vec::new(),
             tokens: Vec::with_capacity(text.len() / 5),
             clauses: Vec::new(),
@@ -118,6 +122,13 @@ impl<'t> Prose<'t> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
+    /// The bytes of a token, which cost less to compare than its text.
+    #[inline]
+    pub(crate) fn bytes(&self, token: &Token) -> &'t [u8] {
+        let place = token.start as usize..token.end as usize;
+        self.text.as_bytes().get(place).unwrap_or_default()
+    }
+
     /// Whether a token is a word with a capital that says nothing else: a name.
     pub(crate) fn is_name(&self, token: &Token) -> bool {
         let word = self.word(token);
@@ -140,8 +151,8 @@ impl<'t> Prose<'t> {
     /// Whether a token is one of these words, in any case.
     #[inline]
     pub(crate) fn is(&self, token: &Token, known: &[&str]) -> bool {
-        let word = self.word(token).as_bytes();
         // Asked of nearly every word by nearly every rule: most differ in length or first letter.
+        let word = self.bytes(token);
         let Some(first) = word.first().map(|byte| byte | 0x20) else { return false };
         known.iter().map(|known| known.as_bytes()).any(|known| {
             known.len() == word.len()

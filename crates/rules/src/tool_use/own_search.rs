@@ -12,13 +12,11 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         stems.iter().any(|stem| word.starts_with(stem))
     };
     let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
-    let is_search = |t: &Token| {
-        let known = ["search", "searches", "lookup", "look-up", "query"];
-        let word = prose.word(t);
-        word.len() >= 5 && known.iter().any(|known| word.eq_ignore_ascii_case(known))
-    };
+    let is_search = |t: &Token| prose.is(t, &["search", "searches", "lookup", "look-up", "query"]);
+    let sought = prose.tokens(clause.tokens.clone()).iter().any(is_search);
     // "a quick web search confirms": the search as a source.
-    if let Some(at) = search_as_source(prose, clause, &is_search) {
+    let source = || search_as_source(prose, clause, &is_search);
+    if let Some(at) = sought.then(source).flatten() {
         let noun = "search".to_owned();
         let place = at.checked_sub(1).and_then(|i| prose.tokens.get(i)).filter(|t| {
             let places = ["web", "internet", "online", "google", "news", "literature"];
@@ -66,7 +64,8 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
                 && leads_to_finding(prose, clause, at + 1)
         })
     };
-    let at = act.map(|p| p.verb).or_else(noun).or_else(results)?;
+    let named = || results().filter(|_| sought);
+    let at = act.map(|p| p.verb).or_else(noun).or_else(named)?;
     let noun = "search".to_owned();
     Some(Thing { name: None, topic: Vec::new(), noun, tokens: at..at + 1 })
 }

@@ -207,6 +207,9 @@ pub(super) fn former<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Former
 
 /// "21/21": all of so many.
 fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
+    if !prose.bytes(token).first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
     let (some, all) = prose.word(token).split_once('/')?;
     (some == all && !token.quoted && token.kind != TokenKind::Code).then(|| whole(all)).flatten()
 }
