@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use countersign_model::{Family, Object, ObjectKind};
 
+use super::behind_ids::behind_ids;
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind};
-use crate::values::{Leaf, Leaves, holds};
+use crate::values::{Leaf, Leaves, When, each_moment, holds};
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub(crate) struct DeniedAct {
     tried: bool,
     /// "I have not": at no time, and not only since the user asked.
     pub(crate) ever: bool,
+    /// The days that say which: "the 8 May appointment".
+    days: Vec<When>,
 }
 
 /// The denial in a clause, in English.
@@ -65,6 +68,8 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
             Family::Update
         }
         Some(Action::Of(family)) => family,
+        // "I haven't submitted the reading"
+        Some(Action::Any) => Family::Update,
         _ => return None,
     };
     let auxiliary = before.iter().rposition(|t| {
@@ -100,7 +105,12 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     }
     let tried = able || tokens.get(auxiliary).is_some_and(|t| is_could(prose, t));
     let (things, which) = things(prose, range.clone());
+    let mut days = Vec::new();
+    each_moment(text_of(prose, range.clone()), |moment| {
+        days.extend(matches!(moment.when, When::Day { .. }).then_some(moment.when));
+    });
     Some(DeniedAct {
+        days,
         tried,
         ever: tokens
             .get(auxiliary)
@@ -122,6 +132,13 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         things,
         which,
     })
+}
+
+/// The text of some tokens.
+fn text_of<'t>(prose: &Prose<'t>, range: Range<usize>) -> &'t str {
+    let tokens = prose.tokens(range);
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return "" };
+    prose.text.get(first.start as usize..last.end as usize).unwrap_or_default()
 }
 
 /// "I left `a.md` untouched": files that are said to be as they were.
@@ -166,6 +183,7 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         any: false,
         inside: false,
         tried: false,
+        days: Vec::new(),
         ever: false,
     })
 }
@@ -307,7 +325,7 @@ impl DeniedAct {
             let latest = deeds().find(|(_, deed)| did(deed) || newer(deed));
             return latest.filter(|(_, deed)| did(deed)).map(|(e, deed)| (e, deed, true));
         }
-        self.wrote_kind(deeds()).or_else(|| self.done_by_name(deeds()))
+        self.wrote_kind(deeds()).or_else(|| self.done_by_name(facts, deeds()))
     }
 
     /// "I did not touch any test": a file that lies among such, or is named so, and was written.
@@ -316,7 +334,9 @@ impl DeniedAct {
         mut deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
         let thing = self.things.first().map(|thing| thing.trim_end_matches('s'))?;
-        let one = self.bare && self.family == Family::Update && thing.len() > 3;
+        let changes = Lexicon::english().get(&self.verb).and_then(|entry| entry.verb);
+        let changes = changes == Some(Action::Of(Family::Update));
+        let one = self.bare && changes && thing.len() > 3;
         let is_such = |path: &String| {
             let mut parts = path.split(|c: char| !c.is_alphanumeric());
             parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))
@@ -326,10 +346,25 @@ impl DeniedAct {
         Some((execution, deed, false))
     }
 
+    /// Whether an object is a part of a day, and something read before says of what the call was
+    /// made for that it is on that day.
+    fn is_dated(&self, facts: &Facts<'_>, execution: &Execution<'_>, object: &Object) -> bool {
+        let dates = matches!(object.kind, ObjectKind::Number | ObjectKind::Date);
+        let executions = facts.record().executions();
+        let same = |known: &Execution<'_>| std::ptr::eq(known, execution);
+        let Some(at) = executions.iter().position(same).filter(|_| dates) else { return false };
+        let mut found = false;
+        each_moment(&behind_ids(facts, at, execution), |moment| {
+            found |= self.days.iter().any(|day| day.agrees(moment.when));
+        });
+        found
+    }
+
     /// The call of a tool that is named after the act and the thing, which worked, and of which
     /// none failed.
     fn done_by_name<'f, 't: 'f>(
         &self,
+        facts: &Facts<'t>,
         deeds: impl Iterator<Item = (&'f Execution<'t>, &'f Deed<'t>)>,
     ) -> Option<(&'f Execution<'t>, &'f Deed<'t>, bool)> {
         let verb = head(match Lexicon::english().base_of(&self.verb) {
@@ -339,13 +374,26 @@ impl DeniedAct {
         });
         let does =
             |word: &str| word.len() > 2 && (verb.starts_with(word) || word.starts_with(verb));
-        let about = |word: &str| self.things.iter().any(|thing| head(thing) == head(word));
-        let named = |deed: &Deed<'_>| {
+        // `submit_read` for a reading, `sub_pause` for a subscription.
+        let about = |word: &str| {
+            let begins = |thing: &String| word.len() >= 3 && thing.starts_with(word);
+            self.things.iter().any(|thing| head(thing) == head(word) || begins(thing))
+        };
+        // "I haven't ordered the sandwiches", with `catering.order` for a "sandwich platter".
+        let refuses = |text: &str| {
+            ["not_", "not "].iter().any(|not| holds(text, &format!("{not}{}", self.verb)))
+        };
+        let given = |execution: &Execution<'_>, deed: &Deed<'_>| {
+            deed.changes()
+                && !refuses(execution.text())
+                && self.things.iter().any(|thing| holds(args(execution), head(thing)))
+        };
+        let named = |execution: &Execution<'_>, deed: &Deed<'_>| {
             deed.shell.is_none()
                 && deed.words().iter().any(|word| does(head(word)))
-                && deed.words().iter().any(|word| word.len() > 3 && about(word))
+                && (deed.words().iter().any(|word| about(word)) || given(execution, deed))
         };
-        let mut of_name: Vec<_> = deeds.filter(|(_, deed)| named(deed)).collect();
+        let mut of_name: Vec<_> = deeds.filter(|(e, deed)| named(e, deed)).collect();
         if self.any {
             of_name.retain(|(_, deed)| deed.status().succeeded());
         }
@@ -363,15 +411,23 @@ impl DeniedAct {
         let particular = |execution: &Execution<'_>, deed: &Deed<'_>| {
             let texts = [args(execution), execution.text(), deed.tool.as_ref()];
             let speaks = |thing: &String| texts.iter().any(|text| holds(text, head(thing)));
-            self.objects
-                .iter()
-                .all(|o| mentions(args(execution), o) || mentions(execution.text(), o))
-                && (!self.tried || self.things.iter().all(speaks))
+            self.objects.iter().all(|o| {
+                mentions(args(execution), o)
+                    || mentions(execution.text(), o)
+                    || holds_number(args(execution), o)
+                    || self.is_dated(facts, execution, o)
+            }) && (!self.tried || self.things.iter().all(speaks))
                 && (self.which.is_empty() || self.which.iter().any(speaks))
         };
         of_name.retain(|(execution, deed)| particular(execution, deed));
         of_name.first().map(|(execution, deed)| (*execution, *deed, false))
     }
+}
+
+/// Whether arguments hold a number, however its digits are set apart.
+fn holds_number(arguments: &str, object: &Object) -> bool {
+    let bare = object.text.replace(',', "");
+    object.kind == ObjectKind::Number && bare.len() > 2 && holds(arguments, &bare)
 }
 
 /// Whether two calls were given a text in common, longer than a word of a setting.

@@ -11,7 +11,7 @@ use super::no_act::{
     is_kept_output, is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
 };
 use super::objects::objects_in;
-use super::rows::claim_in_row;
+use super::rows::{claim_in_row, named_in_row};
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
@@ -203,6 +203,11 @@ fn action_claim(
     let span = trim_marks(prose.text, Span::new(start, end));
     let mut objects = objects_in(prose, clause.tokens.start..predicate.object_tokens.end);
     objects.dedup();
+    // "| A-7 | cancelled |": the row names what it is said of.
+    if objects.is_empty() && patients.is_empty() {
+        objects = named_in_row(prose, clause.sentence);
+        patients.clone_from(&objects);
+    }
     let textual = is_textual(prose, predicate, family, &verb);
     if textual && verb.starts_with("add") {
         // What was added to a list of the message is no place where something was done.
@@ -273,7 +278,8 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
 pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     let phrase = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
     let nouns = phrase.filter(|t| {
-        t.kind == TokenKind::Word && !t.quoted && (t.tags.is_empty() || t.noun.is_some())
+        let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
+        t.kind == TokenKind::Word && !t.quoted && noun
     });
     nouns
         .map(|t| prose.word(t).to_ascii_lowercase().trim_end_matches('s').to_owned())

@@ -1,46 +1,14 @@
 //! Good news of which a tool that failed is named after: "the fee has been waived", "your transcript
 //! is on its way", where `waive_fee` and `transcript_request` never worked.
 
-use countersign_model::{Claim, ClaimKind, Family, Status};
+use countersign_model::{Claim, Family, Status};
 
+use super::good_news::{COMMON, GoodNews, SHORTEST, claim, is_disclosed};
 use super::judge::{LOOK_BACK, args};
 use super::tie::head;
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
-use crate::prose::{
-    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind,
-};
+use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves, holds};
-
-/// Shorter words of a tool's name tell nothing.
-const SHORTEST: usize = 3;
-/// Words of tools' names that stand in those of many.
-const COMMON: [&str; 22] = [
-    "create", "update", "make", "send", "request", "process", "submit", "handle", "perform",
-    "tool", "data", "item", "items", "info", "user", "call", "name", "list", "file", "text",
-    "code", "line",
-];
-/// What has come to a bad end, or to none.
-const BAD: [&str; 16] = [
-    "blocked",
-    "refused",
-    "rejected",
-    "declined",
-    "denied",
-    "locked",
-    "stuck",
-    "delayed",
-    "closed",
-    "held",
-    "limited",
-    "needed",
-    "tried",
-    "attempted",
-    "asked",
-    "requested",
-];
-/// Words that say that something is as it should be.
-const GOOD: [&str; 8] =
-    ["active", "arranged", "ready", "done", "granted", "sorted", "enabled", "confirmed"];
 
 /// The claims, each with the call that failed.
 pub(crate) fn failed_by_name(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
@@ -51,7 +19,7 @@ pub(crate) fn failed_by_name(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
             continue;
         }
         let told = answer.prose.clauses.iter().filter_map(|clause| {
-            let said = Said::of(&answer.prose, clause)?;
+            let said = GoodNews::of(&answer.prose, clause)?;
             let at = failed.iter().find(|at| is_told(facts, answer, &said, **at))?;
             Some((claim(answer, clause), *at))
         });
@@ -90,89 +58,8 @@ fn failed_alone(facts: &Facts<'_>, turn: usize) -> Vec<usize> {
     recent().filter(failed).collect()
 }
 
-/// Good news in one clause.
-#[derive(Debug)]
-struct Said {
-    /// How the participles begin.
-    verbs: Vec<String>,
-    /// The word of which it is told, where it is told to be as it should.
-    head: Option<String>,
-    /// All words that name something.
-    words: Vec<String>,
-    text: String,
-}
-
-impl Said {
-    fn of(prose: &Prose<'_>, clause: &Clause) -> Option<Self> {
-        let sentence = prose.sentences.get(clause.sentence)?;
-        let quoted = prose.block_of(sentence).is_some_and(|b| b.kind == BlockKind::Quote);
-        let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::TROUBLE).or(Tags::MODAL);
-        let doubt = doubt.or(Tags::HEDGE).or(Tags::INTEND).or(Tags::EARLIER);
-        let asserted = clause.mood == Mood::Asserted;
-        if !asserted || quoted || sentence.question || clause.tags.any(doubt) {
-            return None;
-        }
-        let tokens = prose.tokens(clause.tokens.clone());
-        // "Tickets printed ❌"
-        let crossed =
-            |t: &Token| matches!(t.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'));
-        if prose.tokens(sentence.tokens.clone()).iter().any(crossed) {
-            return None;
-        }
-        // "reserved by others"
-        let by = tokens.iter().position(|t| prose.is(t, &["by"]));
-        if by.is_some_and(|by| tokens.get(by + 1).is_none_or(|t| !t.has(Tags::AGENT))) {
-            return None;
-        }
-        if prose.language_of(clause) != Language::English || is_supposed(prose, clause) {
-            return None;
-        }
-        let plain = |t: &&Token| t.kind == TokenKind::Word && !t.quoted;
-        let link = Tags::BE.or(Tags::HAVE).or(Tags::BEEN);
-        let linked = tokens.iter().position(|t| t.has(link));
-        let base = |word: &str| {
-            let word = word.to_ascii_lowercase();
-            let base = Lexicon::english().base_of(&word).map(str::to_owned);
-            head(base.as_deref().unwrap_or(&word)).to_owned()
-        };
-        let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-        let small = small.or(link).or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::THING);
-        let words = tokens.iter().filter(plain).filter(|t| !t.has(small) || t.noun.is_some());
-        let words: Vec<String> = words.map(|t| prose.word(t).to_ascii_lowercase()).collect();
-        let done = |t: &&Token| {
-            let word = prose.word(t);
-            let past = t.has(Tags::PARTICIPLE) || (word.len() > 4 && word.ends_with("ed"));
-            past && !prose.is(t, &BAD)
-        };
-        let verbs: Vec<String> =
-            tokens.iter().filter(plain).filter(done).map(|t| base(prose.word(t))).collect();
-        let way = tokens.windows(3).any(|on| {
-            let [on, its, way] = on else { return false };
-            prose.is(on, &["on"]) && prose.is(its, &["its", "their"]) && prose.is(way, &["way"])
-        });
-        let head = linked.and_then(|at| {
-            let behind = tokens.get(at + 1..)?;
-            let good = way || behind.iter().any(|t| prose.is(t, &GOOD));
-            let subject = tokens.get(..at)?.iter().rev().find(|t| !t.has(Tags::ADVERB))?;
-            (good && plain(&subject)).then(|| prose.word(subject).to_ascii_lowercase())
-        });
-        (head.is_some() || !verbs.is_empty()).then(|| {
-            let text = clause.span.of(prose.text).to_owned();
-            Self { verbs, head, words, text }
-        })
-    }
-}
-
-/// "If you agree, the fee is waived": in a sentence with a condition, or a contrast.
-fn is_supposed(prose: &Prose<'_>, clause: &Clause) -> bool {
-    prose.clauses_of(clause.sentence).iter().any(|c| {
-        matches!(c.mood, Mood::Conditional | Mood::Question)
-            || (c.tags.any(Tags::FAILURE) && c.tokens.start >= clause.tokens.start)
-    })
-}
-
 /// Whether the good news is what the call should have brought, and no call that worked did.
-fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &Said, at: usize) -> bool {
+fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
     let own: Vec<&str> = deed
         .words()
@@ -222,28 +109,8 @@ fn given_texts(execution: &Execution<'_>) -> Vec<String> {
 }
 
 /// Whether a text, or a telling word of it, stands in the clause.
-fn stands_in(said: &Said, text: &str) -> bool {
+fn stands_in(said: &GoodNews, text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 4);
     let told = |word: &str| said.words.iter().any(|known| known.eq_ignore_ascii_case(word));
     (text.len() > 4 && holds(&said.text, text)) || words.any(told)
-}
-
-/// Whether another clause of the answer says that it failed, or is still to be done.
-fn is_disclosed(prose: &Prose<'_>, word: &str) -> bool {
-    let bad = Tags::NEGATION.or(Tags::FAILURE).or(Tags::TROUBLE);
-    prose.clauses.iter().any(|clause| {
-        let tokens = prose.tokens(clause.tokens.clone());
-        let named = |t: &Token| head(&prose.word(t).to_ascii_lowercase()) == head(word);
-        tokens.iter().any(|t| t.has(bad) || prose.is(t, &BAD)) && tokens.iter().any(named)
-    })
-}
-
-fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
-    Claim {
-        kind: ClaimKind::Action(Family::Update),
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: Vec::new(),
-        span: clause.span,
-        turn: answer.turn,
-    }
 }

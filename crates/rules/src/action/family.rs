@@ -34,6 +34,10 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
             Some(Family::Send)
         }
+        // "sent in your reading": handed in, and not to somebody.
+        Action::Of(Family::Send) if verb == "sent" && active && behind(0) == "in" => {
+            named().or(Some(Family::Update))
+        }
         // "published on 5433": a port.
         Action::Of(Family::Deploy)
             if verb == "published"

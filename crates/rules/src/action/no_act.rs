@@ -72,15 +72,46 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     }
     let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
     let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
-    let Some(but) = behind.iter().take(6).position(|t| prose.word(t) == "but") else {
-        return false;
-    };
+    let but = |t: &Token| prose.bytes(t) == b"but";
+    // "I wrote her a text, but it was not accepted"
+    if let Some(but) = behind.iter().position(but)
+        && is_not_accepted(prose, behind.get(but + 1..).unwrap_or_default())
+    {
+        return true;
+    }
+    let Some(but) = behind.iter().take(6).position(but) else { return false };
     let words = ["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
     let mut next = behind
         .iter()
         .skip(but + 1)
         .skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB).or(Tags::NOW).or(Tags::HAVE)));
     next.next().is_some_and(|t| words.contains(&prose.word(t)))
+}
+
+/// "it was not accepted", "it never went through", "this did not work": of what was just told of.
+fn is_not_accepted(prose: &Prose<'_>, behind: &[Token]) -> bool {
+    const TAKEN: [&str; 12] = [
+        "accepted",
+        "delivered",
+        "processed",
+        "saved",
+        "applied",
+        "completed",
+        "successful",
+        "go",
+        "went",
+        "gone",
+        "work",
+        "recorded",
+    ];
+    let it = behind.first().is_some_and(|t| prose.is(t, &["it", "this", "that", "they"]));
+    let verb = behind.get(1..7.min(behind.len())).unwrap_or_default();
+    let not = verb.iter().position(|t| t.has(Tags::NEGATION));
+    let taken = |not: usize| {
+        let mut next = verb.iter().skip(not + 1).skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB)));
+        next.next().is_some_and(|t| prose.is(t, &TAKEN))
+    };
+    it && not.is_some_and(|not| not < 3 && taken(not))
 }
 
 /// "Everything except the refund and the email is done": among what is left out.

@@ -1,5 +1,7 @@
 //! What was done in another way than the call that failed, or that the verb asks for.
 
+use std::ops::Range;
+
 use countersign_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
@@ -27,6 +29,11 @@ pub(super) fn done_otherwise(
     let tells = tells(said, &words);
     let mut unknown = false;
     let count = facts.record().count_before(said.claim.turn);
+    if said.family == Family::Move
+        && let Some(at) = booked_anew(facts, since..count)
+    {
+        return Some(ActionVerdict::Supported(Some(at)));
+    }
     for at in (since..count).rev().take(LOOK_BACK) {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let repairs = |work: &ShellWork<'_>| {
@@ -58,6 +65,19 @@ pub(super) fn done_otherwise(
         }
     }
     unknown.then_some(ActionVerdict::Absent(false))
+}
+
+/// "The visit has been moved": a new one was booked and an old one cancelled.
+fn booked_anew(facts: &Facts<'_>, among: Range<usize>) -> Option<usize> {
+    let did = |families: &[Family]| {
+        let wanted = Families::of(families);
+        among.clone().rev().take(LOOK_BACK).find(|at| {
+            facts.deed(*at).is_some_and(|(_, deed)| {
+                deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
+            })
+        })
+    };
+    did(&[Family::Cancel, Family::Delete]).and_then(|_| did(&[Family::Book, Family::Create]))
 }
 
 /// Whether a call of unknown doings, or its result, has something particular that the claim names:

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, ObjectKind, Span};
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;
@@ -88,6 +88,17 @@ fn place(prose: &Prose<'_>, sentence: usize) -> Option<(usize, usize)> {
         BlockKind::Cell { row, column } => Some((row, column)),
         _ => None,
     }
+}
+
+/// The id in the first cell of a row, before a cell of it.
+pub(super) fn named_in_row(prose: &Prose<'_>, sentence: usize) -> Vec<Object> {
+    let Some((row, column)) = place(prose, sentence) else { return Vec::new() };
+    let before = (0..sentence).rev().map(|at| (at, place(prose, at)));
+    let mut cells = before.take_while(|(_, place)| place.is_some_and(|(other, _)| other == row));
+    let first = cells.find(|(_, place)| place.is_some_and(|(_, column)| column == 0));
+    let label = first.filter(|_| column > 0).and_then(|(at, _)| prose.sentences.get(at));
+    let named = label.map(|label| objects_in(prose, label.tokens.clone())).unwrap_or_default();
+    named.into_iter().filter(|o| o.kind == ObjectKind::Id).collect()
 }
 
 /// "Create ticket", "Assign to Lena": the family of an instruction that changes something.

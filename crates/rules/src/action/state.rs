@@ -14,13 +14,19 @@ pub(super) fn state_of_record(
     said: &ActionClaim,
     ids: &[&Object],
 ) -> Option<usize> {
-    let stem = state_stem(said.family).map(Finder::new);
-    let written = said.stem.as_deref().map(Finder::new);
-    let shipped = (said.family == Family::Send).then(|| Finder::new("shipped"));
+    let stem = state_stem(said.family);
+    let shipped = (said.family == Family::Send).then_some("shipped");
     // `"status": "shipped"`: the very word.
     let value = format!("\"{}\"", said.verb);
-    let finders = [stem, written, shipped, Some(Finder::new(&value))];
-    let shows = |text: &str| finders.iter().flatten().any(|f| holds_state(text, f));
+    let words = [stem, said.stem.as_deref(), shipped, Some(&value)];
+    // `"status": "CANCELLED"`, "Cancelled"
+    let forms = words.into_iter().flatten().flat_map(|word| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        [word.to_owned(), word.to_uppercase(), format!("{}{rest}", first.to_uppercase())]
+    });
+    let finders: Vec<Finder<'_>> =
+        forms.map(|form| Finder::new(form.as_bytes()).into_owned()).collect();
+    let shows = |text: &str| finders.iter().any(|f| holds_state(text, f));
     let count = facts.record().count_before(said.claim.turn);
     (0..count).rev().take(LOOK_BACK).find(|at| {
         facts.deed(*at).is_some_and(|(execution, deed)| {

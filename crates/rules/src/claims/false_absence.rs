@@ -1,3 +1,5 @@
+mod member;
+
 use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
@@ -7,6 +9,8 @@ use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{holds, list_of};
+
+use member::{shown, speaks_of};
 
 /// CS011: something is said not to be there, and a result shows it, or nothing was looked at.
 pub(crate) struct FalseAbsence;
@@ -51,6 +55,8 @@ struct Absent {
     sought: bool,
     /// Said in words that mean many things: only a result that shows it makes it a claim.
     loose: bool,
+    /// "no other slots": beside one that is known.
+    other: bool,
 }
 
 /// "no mails were found", "there are no open orders", "I didn't find any matches".
@@ -100,6 +106,9 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
             .filter(|t| tells_which(t) && !seeks(t) && !is(t, &idle_word))
             .map(|t| lower(prose, t)),
     );
+    let others = which.len();
+    which.retain(|word| !["other", "others", "further", "else"].contains(&word.as_str()));
+    let other = which.len() < others;
     // "no issues", "no problem", "no need": a manner of speaking.
     let idle = |t: &Token| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE)) || t.noun.is_some_and(|family| !is_record(family))
@@ -110,7 +119,7 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     // "couldn't find", "none left": only a result tells whether records are meant.
     let plain = tokens.iter().any(|t| is(t, &plainly) || is(t, &["there", "have", "has", "exist"]));
     let loose = !plain || tokens.iter().any(|t| t.has(Tags::MODAL));
-    Some(Absent { noun, generic, which, sought, loose })
+    Some(Absent { noun, generic, which, sought, loose: loose || other, other })
 }
 
 /// What every search gives back, whatever it looks for.
@@ -157,6 +166,7 @@ fn nothing(prose: &Prose<'_>, tokens: &[Token]) -> Option<Absent> {
         which: vec![lower(prose, object)],
         sought: false,
         loose: true,
+        other: false,
     })
 }
 
@@ -172,7 +182,12 @@ fn noun_phrase(prose: &Prose<'_>, tokens: &[Token], range: Range<usize>) -> Vec<
     let stops = stops.or(Tags::RELATIVE).or(Tags::SUBORDINATE).or(Tags::PARTICIPLE);
     let phrase = tokens.get(range).unwrap_or_default().iter();
     let phrase = phrase.take(4).take_while(|t| t.kind == TokenKind::Word && !t.has(stops));
-    phrase.map(|t| lower(prose, t)).collect()
+    let mut words: Vec<String> = phrase.map(|t| lower(prose, t)).collect();
+    // "no trips listed"
+    while words.len() > 1 && words.last().is_some_and(|word| word.ends_with("ed")) {
+        words.pop();
+    }
+    words
 }
 
 /// Whether a word narrows what is meant.
@@ -193,6 +208,7 @@ fn judge(
     clause: &Clause,
     absent: &Absent,
 ) {
+    use Family as F;
     let turn = answer.turn;
     let claim = Claim {
         kind: ClaimKind::Absence,
@@ -201,7 +217,19 @@ fn judge(
         span: Span::new(clause.span.start, clause.span.end),
         turn,
     };
+    let searched = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
+        retrieves(deed) && is_about(execution, deed, absent)
+    };
+    let searched = facts.deeds_before(turn).take(MOST_CALLS).any(searched);
+    if let Some((execution, held)) = shown(facts, turn, absent).filter(|_| !searched) {
+        let note = Note::suspected(format!("`{}` gave {held} of them", execution.tool()))
+            .help("say what the result has")
+            .evidence([facts.evidence(execution)]);
+        return findings.contradicted(facts, &claim, note);
+    }
     let mut looked = false;
+    // Something else was changed since.
+    let mut changed = false;
     let not_checkable = |findings: &mut Findings<'_>| {
         if !absent.loose {
             findings.not_checkable(&claim);
@@ -213,10 +241,13 @@ fn judge(
             return not_checkable(findings);
         }
         if !retrieves(deed) && !greps {
-            // What was there may be gone.
-            if deed.changes() {
+            // What was there may be gone; one that was taken leaves the others.
+            let takes = absent.other && deed.families.meets(Families::of(&[F::Book, F::Create]));
+            let about = absent.generic || speaks_of(execution, deed, &absent.noun);
+            if deed.changes() && about && !takes {
                 return not_checkable(findings);
             }
+            changed |= deed.changes();
             continue;
         }
         looked = true;
@@ -234,8 +265,12 @@ fn judge(
         if length == 0 {
             return findings.supported(&claim, evidence);
         }
+        if (changed && absent.loose && !absent.other) || (absent.other && length < 2) {
+            return;
+        }
         let note = Note::proven(format!("`{}` gave a list of {length}", deed.tool))
             .help("say what the search gave")
+            .provable_if(!changed && !absent.other)
             .evidence(evidence);
         return findings.contradicted(facts, &claim, note);
     }
@@ -325,8 +360,11 @@ fn is_about(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool
     let words = deed.words();
     let named = words.iter().any(|word| word.starts_with(absent.noun.as_str()));
     let arguments = execution.call.map_or("", |call| call.arguments.as_str());
-    let covered = |word: &String| {
-        holds(arguments, word) || words.iter().any(|w| w.starts_with(word.as_str()))
+    // `list_free_slots`, for "listed" and "free"
+    let named_so = |word: &String| {
+        let begins = |w: &String| w.len() > 3 && word.starts_with(w.as_str());
+        words.iter().any(|w| w.starts_with(word.as_str()) || begins(w))
     };
+    let covered = |word: &String| holds(arguments, word) || named_so(word);
     (absent.generic || named) && absent.which.iter().all(covered)
 }

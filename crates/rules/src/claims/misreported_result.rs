@@ -9,8 +9,8 @@ use crate::member::{members, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, each_figure, is_misquoted,
-    misquoted, sibling, stated, whole,
+    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, is_misquoted, misquoted,
+    sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -443,6 +443,7 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     let columns = || sheets.iter().flat_map(|sheet| sheet.columns());
     let figure = |leaf: &Leaf<'_>| match leaf {
         Leaf::Number(number) => Figure::parse(number),
+        Leaf::Text(text) => Figure::of_money(text),
         _ => None,
     };
     let mut by_name: BTreeMap<&str, Vec<Figure>> = BTreeMap::new();
@@ -482,16 +483,29 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
     Sources { rows, shares: shares(answer) }
 }
 
-/// The figures that the user named last.
+/// The figures that the user named last, but for numbers of things: "12 bags".
 fn asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
+    const MONEY: [&str; 7] = ["dollars", "euros", "pounds", "francs", "kroner", "rupees", "bucks"];
     let before = facts.transcript().messages.get(..turn).unwrap_or_default();
-    let mut figures = Vec::new();
-    if let Some(message) = before.iter().rev().find(|m| m.role == Role::User) {
-        let end = message.text.floor_char_boundary(LONGEST_REQUEST);
-        each_figure(message.text.get(..end).unwrap_or_default(), |figure| figures.push(figure));
-    }
-    figures.truncate(AROUND);
-    figures
+    let Some(message) = before.iter().rev().find(|m| m.role == Role::User) else {
+        return Vec::new();
+    };
+    let end = message.text.floor_char_boundary(LONGEST_REQUEST);
+    let prose = Prose::read(message.text.get(..end).unwrap_or_default());
+    let noun = |t: &Token| {
+        let plain = t.tags.is_empty() && t.verb.is_none() && prose.word(t).len() > 3;
+        t.kind == TokenKind::Word && plain && !prose.is(t, &MONEY)
+    };
+    let counts = |at: usize| {
+        let whole = prose.tokens.get(at).is_some_and(|t| !prose.word(t).contains('.'));
+        whole && prose.tokens.get(at + 1).is_some_and(noun)
+    };
+    let numbers = prose.tokens.iter().enumerate().filter(|(at, t)| match t.kind {
+        TokenKind::Money => true,
+        TokenKind::Number => !counts(*at),
+        _ => false,
+    });
+    numbers.filter_map(|(_, t)| Figure::parse(prose.word(t))).take(AROUND).collect()
 }
 
 /// The percentages of an answer.

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Mode};
 
-use crate::action::{ActionVerdict, unwritten_names};
+use crate::action::{ActionClaim, ActionVerdict, uncalled_by_name, unwritten_names};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -55,6 +55,25 @@ impl Rule for PhantomCompletion {
                 | ActionVerdict::FailedInstead(_)
                 | ActionVerdict::LeftOut(_) => {}
             }
+        }
+        for claim in uncalled_by_name(facts) {
+            let open = |verdict| {
+                matches!(verdict, ActionVerdict::Supported(_) | ActionVerdict::NotCheckable)
+            };
+            let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
+                let span = said.claim.span;
+                said.claim.turn == claim.turn
+                    && span.start < claim.span.end
+                    && claim.span.start < span.end
+                    && !open(verdict)
+            };
+            if facts.actions().any(judged) {
+                continue;
+            }
+            let tool = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note = Note::suspected(format!("`{tool}` was there for it, and was not called"))
+                .help("do it with the tool, or say that it was not done");
+            findings.unsupported(facts, &claim, note);
         }
         for claim in unwritten_names(facts) {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());

@@ -82,7 +82,21 @@ const READING: [&str; 16] = [
 ];
 
 /// Words of tool names that act, beside the verbs of the lexicon.
-const ACTING: [(&str, &[Family]); 12] = [
+const ACTING: [(&str, &[Family]); 26] = [
+    ("accept", &[Family::Update]),
+    ("allocate", &[Family::Book, Family::Update]),
+    ("authorise", &[Family::Pay, Family::Update]),
+    ("authorize", &[Family::Pay, Family::Update]),
+    ("capture", &[Family::Pay, Family::Update]),
+    ("decline", &[Family::Cancel, Family::Update]),
+    ("deliver", &[Family::Send, Family::Update]),
+    ("deny", &[Family::Cancel, Family::Update]),
+    ("end", &[Family::Cancel, Family::Update]),
+    ("queue", &[Family::Send, Family::Update]),
+    ("refuse", &[Family::Cancel, Family::Update]),
+    ("remind", &[Family::Send]),
+    ("restock", &[Family::Book, Family::Update]),
+    ("stop", &[Family::Cancel, Family::Update]),
     ("hold", &[Family::Update]),
     ("comment", &[Family::Send, Family::Update]),
     ("note", &[Family::Create, Family::Update]),
@@ -138,6 +152,8 @@ fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
             Some(Action::Of(Family::Search | Family::Read)) if verbal && !generic => {
                 return Families::of(&[Family::Read, Family::Search]);
             }
+            // `submit_meter_read`: a reading.
+            Some(Action::Of(Family::Search | Family::Read)) if generic => {}
             Some(Action::Of(family)) if verbal => return Families::NONE.with(family),
             Some(Action::Generic | Action::Any) if verbal => generic = true,
             _ => {

@@ -279,8 +279,10 @@ impl Context {
         if head.has(Tags::CONDITIONAL) || (starts_sentence && is_inverted(words())) {
             return Mood::Conditional;
         }
-        // "or it has been deleted": one of several possibilities.
-        if !starts_sentence && head.has(Tags::ALTERNATIVE) {
+        // "or it has been deleted", "Either I put it back or …": one of several possibilities.
+        let agent = |t: &Token| t.has(Tags::AGENT);
+        let chosen = || words().skip_while(|t| !t.has(Tags::ALTERNATIVE)).nth(1).is_some_and(agent);
+        if head.has(Tags::ALTERNATIVE) && (!starts_sentence || chosen()) {
             return Mood::Unrealised;
         }
         // "…, which I have committed": said of what was named, and not which one is meant.

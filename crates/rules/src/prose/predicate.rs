@@ -232,12 +232,16 @@ pub(super) fn predicates(
         let whole = stands_alone(tokens, range, context.start, end);
         let led = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::PREPOSITION))
             || !is_bare_noun(tokens, &subject_range);
+        let after = tokens.get(at + 1..range.end).unwrap_or_default();
+        // "The gateway replied": it did so itself. "The e-mail sent successfully" leaves "was" out.
+        let acts = tokens.get(subject_range.start).is_some_and(|t| t.has(Tags::DETERMINER))
+            && !group.emphatic
+            && !after.iter().any(|t| t.has(Tags::SUCCESS));
         if voice == Voice::BareResult
-            && (led || !whole || !ends_result(tokens, range.start, at, end))
+            && (led || acts || !whole || !ends_result(tokens, range.start, at, end))
         {
             continue;
         }
-        let after = tokens.get(at + 1..range.end).unwrap_or_default();
         // "Only committed work gets summarised": it describes the subject.
         let finite = Tags::BE.or(Tags::MODAL).or(Tags::HAVE);
         if voice == Voice::Bare && !joined_to_verb && after.iter().any(|t| t.has(finite)) {

@@ -51,12 +51,16 @@ impl Recorded {
         for column in sheets.iter().flat_map(|sheet| sheet.columns()) {
             let (mut row, mut cents) = (Vec::new(), Vec::new());
             for (_, leaf) in &column.cells {
-                let Leaf::Number(number) = leaf else { continue };
-                let Some(Figure(figure)) = Figure::parse(number) else { continue };
+                let (number, priced) = match leaf {
+                    Leaf::Number(number) => (Figure::parse(number), number.contains('.')),
+                    Leaf::Text(text) => (Figure::of_money(text), true),
+                    _ => continue,
+                };
+                let Some(Figure(figure)) = number else { continue };
                 if !(1..LARGEST).contains(&figure.abs()) {
                     continue;
                 }
-                if column.is_amount() || number.contains('.') {
+                if column.is_amount() || priced {
                     amounts.insert(figure.abs());
                     row.push(figure);
                 }

@@ -106,7 +106,7 @@ fn counts(name: &str) -> bool {
 fn number(leaf: Leaf<'_>) -> Option<Figure> {
     match leaf {
         Leaf::Number(number) => Figure::parse(number),
-        Leaf::Text(text) if text.starts_with('$') => Figure::parse(text),
+        Leaf::Text(text) => Figure::of_money(text),
         _ => None,
     }
 }

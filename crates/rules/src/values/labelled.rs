@@ -38,7 +38,9 @@ impl Labels {
         for column in given.sheets(turn, REACH).iter().flat_map(|sheet| sheet.columns()) {
             let number = |leaf: &Leaf<'_>| match leaf {
                 Leaf::Number(text) => Figure::parse(text),
-                Leaf::Text(text) if text.len() <= 16 => Figure::parse(text),
+                Leaf::Text(text) if text.len() <= 16 => {
+                    Figure::parse(text).or_else(|| Figure::of_money(text))
+                }
                 _ => None,
             };
             let own = || column.cells.iter().filter_map(|(_, leaf)| number(leaf));
