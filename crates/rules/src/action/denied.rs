@@ -162,6 +162,40 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         (stayed || hands).then_some(from + away + 1 + usize::from(of)..clause.tokens.end)
     };
     let named = so.map(|so| from..from + so).or_else(off)?;
+    untouched_files(prose, clause, named)
+}
+
+/// "`a.md` is unchanged", "`a.md` is exactly as you had it": files that are said to be as they were.
+pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    const SO: [&str; 3] = ["untouched", "unchanged", "unmodified"];
+    let from = clause.tokens.start;
+    let tokens = prose.tokens(from..prose.tokens.len().min(clause.tokens.end + 6));
+    let lead = tokens.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
+    let link = tokens.iter().position(|t| {
+        t.has(Tags::BE.or(Tags::PAST_BE)) || prose.is(t, &["stays", "remains", "stayed"])
+    })?;
+    let small = |t: &&Token| {
+        t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::HAVE)) || prose.is(t, &["exactly", "just"])
+    };
+    let mut behind = tokens.get(link + 1..)?.iter().skip_while(small);
+    let first = behind.next()?;
+    let (who, had) = (behind.next(), behind.next());
+    let is = |t: Option<&Token>, known: &[&str]| t.is_some_and(|t| prose.is(t, known));
+    // "as you had it", "as it was"
+    let as_was = prose.is(first, &["as"])
+        && is(who, &["you", "it", "they", "i"])
+        && is(had, &["had", "was", "were", "left", "found"]);
+    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    let so = prose.is(first, &SO) && who.is_none_or(|t| !is_word(t));
+    if !asserted || !(so || as_was) || link <= lead {
+        return None;
+    }
+    untouched_files(prose, clause, from + lead..from + link)
+}
+
+/// The denial that files were changed, where a phrase names nothing else.
+fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> Option<DeniedAct> {
+    let tokens = prose.tokens(clause.tokens.clone());
     let objects: Vec<Object> = objects_in(prose, named.clone());
     let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
     // "the heading in `a.md`" is a part of it.

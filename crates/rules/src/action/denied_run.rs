@@ -114,6 +114,9 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
     }
     let tokens = prose.tokens(clause.tokens.clone());
     let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
+    if let Some(token) = not_run(prose, clause, tokens, not) {
+        return Some((token, false));
+    }
     let auxiliary = not.checked_sub(1).and_then(|at| tokens.get(at)).or_else(|| tokens.get(not))?;
     let did = auxiliary.has(Tags::DO) || auxiliary.has(Tags::HAVE);
     let led = tokens.get(..not)?;
@@ -136,6 +139,25 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
     let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &SOME));
     (alone && !some).then_some((token, auxiliary.has(Tags::HAVE)))
+}
+
+/// "`terraform plan` was not run": the command, where nothing else is said of it.
+fn not_run<'p>(
+    prose: &'p Prose<'_>,
+    clause: &Clause,
+    tokens: &'p [Token],
+    not: usize,
+) -> Option<&'p Token> {
+    let mark = |t: &&Token| matches!(t.kind, TokenKind::Symbol(_));
+    let mut led = tokens.get(..not)?.iter().filter(|t| !mark(t) && !t.has(Tags::COORDINATE));
+    let (code, was) = (led.next()?, led.next()?);
+    let mut behind = tokens.get(not + 1..)?.iter().filter(|t| !mark(t));
+    let run = behind.next()?;
+    let alone = led.next().is_none() && behind.next().is_none();
+    let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &SOME));
+    let said = was.has(Tags::PAST_BE) && prose.is(run, &["run", "executed", "started"]);
+    (code.kind == TokenKind::Code && said && alone && !some).then_some(code)
 }
 
 /// What the token names, if that is something that can be run.

@@ -1,7 +1,7 @@
 //! Changes that are told by what a thing is like now: "`a.rs` now checks it", "the branch is on
 //! origin".
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use countersign_model::{ClaimKind, Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;
@@ -24,15 +24,8 @@ pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Opti
         .map(|file| (Family::Update, "changed", vec![file]))
         .or_else(|| is_pushed(prose, tokens).then(|| (Family::Push, "pushed", Vec::new())))
         .or_else(|| is_committed(prose, tokens).then(|| (Family::Commit, "made", Vec::new())))?;
-    let span = clause.span;
     Some(ActionClaim {
-        claim: Claim {
-            kind: ClaimKind::Action(family),
-            text: span.of(prose.text).to_owned(),
-            objects: patients.clone(),
-            span,
-            turn,
-        },
+        claim: prose.claim(clause, ClaimKind::Action(family), patients.clone(), turn),
         family,
         verb: verb.to_owned(),
         stem: None,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Object, ObjectKind};
+use countersign_model::{Family, Object, ObjectKind};
 
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
@@ -26,7 +26,8 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
         let known = objects_in(prose, at..at + 1)
             .into_iter()
             .next()
-            .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email));
+            .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email))
+            .filter(|o| !is_version(&o.text));
         // "Tom has been sent it": a capital says nothing at the beginning, what follows does.
         let acted =
             |at: usize| prose.tokens.get(at + 1).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
@@ -79,6 +80,12 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
     longest
 }
 
+/// "v5.6.0": of something that is named elsewhere.
+fn is_version(text: &str) -> bool {
+    let numbers = text.trim_start_matches(['v', 'V']);
+    numbers.contains('.') && numbers.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
 fn is_mark(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol(_))
 }
@@ -117,8 +124,10 @@ pub(super) fn each(
             .collect();
         let worked = deed.status_for(accepted).succeeded();
         single |= worked && of.len() == 1;
-        // A command that wrote to files by a pattern may have done it to any.
-        unknown |= worked && of.is_empty() && deed.shell.is_some();
+        // A command that wrote to files by a pattern may have done it to any; a commit did not.
+        let keeps = deed.families.meets(Families::of(&[Family::Commit, Family::Push]))
+            && deed.written.is_empty();
+        unknown |= worked && of.is_empty() && deed.shell.is_some() && !keeps;
         for at in of {
             match (worked, done.get_mut(at), failed.get_mut(at)) {
                 (true, Some(tools), _) => tools.push(&deed.tool),

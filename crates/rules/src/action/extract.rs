@@ -16,7 +16,7 @@ use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, is_agenda,
+    Voice, is_agenda, unmarked,
 };
 
 /// A claim that something was done.
@@ -200,7 +200,7 @@ fn action_claim(
     let start = prose.tokens.get(clause.tokens.start)?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;
-    let span = trim_marks(prose.text, Span::new(start, end));
+    let span = unmarked(prose.text, Span::new(start, end));
     let mut objects = objects_in(prose, clause.tokens.start..predicate.object_tokens.end);
     objects.dedup();
     // "| A-7 | cancelled |": the row names what it is said of.
@@ -276,8 +276,11 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
 
 /// The nouns of a phrase, up to what only describes it.
 pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
-    let phrase = prose.tokens(range).iter().take_while(|t| !t.has(Tags::PREPOSITION));
-    let nouns = phrase.filter(|t| {
+    // "a migration that fills the rows"
+    let describes = |at: usize, t: &Token| at > 0 && t.has(Tags::RELATIVE);
+    let phrase = prose.tokens(range).iter().enumerate();
+    let phrase = phrase.take_while(|(at, t)| !t.has(Tags::PREPOSITION) && !describes(*at, t));
+    let nouns = phrase.map(|(_, t)| t).filter(|t| {
         let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
         t.kind == TokenKind::Word && !t.quoted && noun
     });
@@ -502,15 +505,10 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]
         .iter()
         .any(|stem| verb.starts_with(stem));
-    of_text || (writes && matches!(predicate.voice, Voice::Active | Voice::Bare))
-}
-
-fn trim_marks(text: &str, span: Span) -> Span {
-    let words = span.of(text);
-    let trimmed = words.trim_start_matches([',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n']);
-    let start = span.start + words.len() - trimmed.len();
-    let trimmed = trimmed.trim_end_matches([' ', ',', '\n', '*', ';', '(']);
-    Span::new(start, start + trimmed.len())
+    // A test is kept in a file, unless the message shows it.
+    let kept = ["migration", "migrations", "test", "tests", "spec", "specs", "fixture", "fixtures"];
+    let filed = !prose.shows_code && thing().any(|t| prose.is(t, &kept));
+    of_text || (writes && !filed && matches!(predicate.voice, Voice::Active | Voice::Bare))
 }
 
 /// "those I opened": says which ones are meant, and leaves open what was done.

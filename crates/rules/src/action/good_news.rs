@@ -149,11 +149,5 @@ pub(super) fn is_disclosed(prose: &Prose<'_>, word: &str) -> bool {
 }
 
 pub(super) fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
-    Claim {
-        kind: ClaimKind::Action(Family::Update),
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: Vec::new(),
-        span: clause.span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(clause, ClaimKind::Action(Family::Update), Vec::new(), answer.turn)
 }

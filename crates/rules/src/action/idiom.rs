@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use countersign_model::{Claim, ClaimKind, Family, ObjectKind};
+use countersign_model::{ClaimKind, Family, ObjectKind};
 
 use super::extract::{ActionClaim, things_in};
 use super::objects::objects_in;
@@ -133,18 +133,16 @@ pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<A
         true => clause.tokens.start..verb,
         false => verb + 1..clause.tokens.end,
     };
-    let span = clause.span;
     // "noted it in `CHANGELOG.md`": where it was put.
     let mut patients = objects_in(prose, object.clone());
     patients.retain(|thing| thing.kind == ObjectKind::Path && thing.text.contains('.'));
     Some(ActionClaim {
-        claim: Claim {
-            kind: ClaimKind::Action(idiom.family),
-            text: span.of(prose.text).to_owned(),
-            objects: objects_in(prose, clause.tokens.clone()),
-            span,
+        claim: prose.claim(
+            clause,
+            ClaimKind::Action(idiom.family),
+            objects_in(prose, clause.tokens.clone()),
             turn,
-        },
+        ),
         family: idiom.family,
         verb: word,
         stem: None,

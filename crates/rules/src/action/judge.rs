@@ -11,8 +11,8 @@ use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_recorded_amount, is_recorded_payment, keeps_manifest, speaks_of_mail, speaks_of_payment,
-    tells_nobody, was_asked_for,
+    is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, speaks_of_commit,
+    speaks_of_mail, speaks_of_payment, tells_nobody, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -167,6 +167,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let tie = OnceCell::new();
     let mut passed_over = false;
     let mut namesake = false;
+    // Something was committed, however it came about.
+    let mut kept = false;
     for (nth, at) in candidates.enumerate() {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let now = execution.called_at >= window;
@@ -175,6 +177,12 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             break;
         }
         if deed.is_note && !speaks_of_notes(said) {
+            continue;
+        }
+        // A commit keeps what edits brought about.
+        if umbrella && only_keeps(deed) && !speaks_of_commit(said) {
+            passed_over = true;
+            kept |= deed.status().succeeded();
             continue;
         }
         // Who only looks has started nothing.
@@ -239,7 +247,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return match verdict {
             ActionVerdict::Failed(at)
-                if is_word_of_record(facts, said) || is_reason_of_failure(facts, said, at) =>
+                if kept
+                    || is_word_of_record(facts, said)
+                    || is_reason_of_failure(facts, said, at) =>
             {
                 ActionVerdict::NotCheckable
             }

@@ -79,10 +79,44 @@ pub(super) fn is_other_file(
             !path(&["doc", ".md", ".rst", ".txt", ".adoc", "readme"]) && !text(&comments)
         }
         "test" | "spec" => !path(&["test", "spec"]) && !text(&["test", "spec", "it("]),
-        "migration" => said.verb == "applied",
+        "migration" if said.verb == "applied" => true,
+        "migration" => {
+            let kinds = ["migrat", "alembic", "schema", ".sql"];
+            !path(&kinds) && !text(&["migrat", "alter table"])
+        }
         _ if branch => !text(&[head]),
         _ => false,
     }
+}
+
+/// Whether a command only commits or pushes what is there.
+pub(super) fn only_keeps(deed: &Deed<'_>) -> bool {
+    const CHANGES: [&str; 9] = [
+        "git mv",
+        "git rm",
+        "cherry-pick",
+        "revert",
+        "merge",
+        "rebase",
+        "apply",
+        "stash",
+        "checkout",
+    ];
+    deed.written.is_empty()
+        && deed.families.meets(Families::of(&[Family::Commit, Family::Push]))
+        && deed.shell.as_ref().is_some_and(|work| {
+            let writes = work.writes_unnamed || work.opaque || work.deletes || work.restores;
+            !writes
+                && work.manifests.is_empty()
+                && !CHANGES.iter().any(|word| work.command.contains(word))
+        })
+}
+
+/// Whether a claim is about version control.
+pub(super) fn speaks_of_commit(said: &ActionClaim) -> bool {
+    const WORDS: [&str; 9] =
+        ["commit", "branch", "tag", "push", "merge", "pull", "repo", "histor", "upstream"];
+    WORDS.iter().any(|word| holds(&said.claim.text, word))
 }
 
 /// Whether a deed has the amount that is said to have been paid, or speaks of paying.

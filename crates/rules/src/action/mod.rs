@@ -26,7 +26,7 @@ mod tie;
 mod uncalled_by_name;
 mod unwritten_file;
 
-pub(crate) use denied::{DeniedAct, denied_act, left_alone};
+pub(crate) use denied::{DeniedAct, denied_act, left_alone, same_as_before};
 pub(crate) use denied_run::{run_denied, try_denied};
 pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use failed_by_name::failed_by_name;

@@ -232,11 +232,10 @@ fn numbers(text: &str) -> Vec<i64> {
 
 fn claim(answer: &Answer<'_>, clause: &Clause, token: &Token) -> Claim {
     let name = answer.prose.word(token).to_owned();
-    Claim {
-        kind: ClaimKind::Action(Family::Update),
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: vec![Object { kind: ObjectKind::Quote, text: name }],
-        span: clause.span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(
+        clause,
+        ClaimKind::Action(Family::Update),
+        vec![Object { kind: ObjectKind::Quote, text: name }],
+        answer.turn,
+    )
 }

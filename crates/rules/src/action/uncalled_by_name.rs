@@ -7,11 +7,12 @@ use super::good_news::{COMMON, GoodNews, SHORTEST, claim, is_disclosed};
 use super::judge::{LOOK_BACK, args};
 use super::tie::head;
 use crate::facts::{Answer, Facts, Families, ToolName};
-use crate::prose::{Clause, Prose, Tags, Token, is_agenda};
+use crate::prose::{Clause, Lexicon, Prose, Tags, Token, is_agenda};
 use crate::values::holds;
 
-/// The claims, each with the tool as its object.
-pub(crate) fn uncalled_by_name(facts: &Facts<'_>) -> Vec<Claim> {
+/// The claims, each with the tool as its object, and whether what tells is no word for an act: then
+/// no call of another kind can have been meant.
+pub(crate) fn uncalled_by_name(facts: &Facts<'_>) -> Vec<(Claim, bool)> {
     let mut found = Vec::new();
     if !facts.transcript().catalog.is_known() {
         return found;
@@ -28,9 +29,19 @@ pub(crate) fn uncalled_by_name(facts: &Facts<'_>) -> Vec<Claim> {
         }
         for clause in answer.prose.clauses.iter().filter(|c| is_settled(&answer.prose, c)) {
             let Some(said) = GoodNews::of(&answer.prose, clause) else { continue };
-            if let Some(tool) = uncalled.iter().find(|tool| is_told(facts, answer, &said, tool)) {
-                let object = Object { kind: ObjectKind::Tool, text: tool.name.to_owned() };
-                found.push(Claim { objects: vec![object], ..claim(answer, clause) });
+            let told = uncalled.iter().find_map(|tool| {
+                let telling = telling(facts, answer, &said, tool)?;
+                Some((tool.name.to_owned(), telling))
+            });
+            if let Some((name, telling)) = told {
+                let acts = |word: &&str| {
+                    let entry = Lexicon::english().get(word);
+                    entry.is_some_and(|e| e.verb.is_some() || e.noun.is_some())
+                };
+                let particular = !telling.iter().all(acts);
+                let object = Object { kind: ObjectKind::Tool, text: name };
+                let claim = Claim { objects: vec![object], ..claim(answer, clause) };
+                found.push((claim, particular));
             }
         }
     }
@@ -58,9 +69,14 @@ fn is_settled(prose: &Prose<'_>, clause: &Clause) -> bool {
     !rule && !tokens.any(ahead) && !is_agenda(prose, clause)
 }
 
-/// Whether the good news is told in the words of the tool, at least two of them, and nothing that
-/// was done or read speaks of it.
-fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, tool: &ToolName<'_>) -> bool {
+/// The words of the tool in which the good news is told, and which no other tool's name has; `None`
+/// where there are not two of its words, and where something that was done or read speaks of it.
+fn telling<'w>(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    said: &GoodNews,
+    tool: &'w ToolName<'_>,
+) -> Option<Vec<&'w str>> {
     let told = |word: &str| {
         let same = |known: &str| head(known) == head(word);
         said.words.iter().any(|known| same(known)) || said.verbs.iter().any(|known| same(known))
@@ -68,7 +84,7 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, tool: &ToolN
     let named: Vec<&str> =
         tool.words.iter().map(String::as_str).filter(|w| w.len() >= SHORTEST && told(w)).collect();
     if named.len() < 2 {
-        return false;
+        return None;
     }
     let called = |word: &str| {
         let used = |t: &ToolName<'_>| t.words.iter().any(|known| head(known) == head(word));
@@ -79,7 +95,8 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, tool: &ToolN
         named.iter().copied().filter(|word| !COMMON.contains(word) && !called(word)).collect();
     let mut recent = facts.deeds_before(answer.turn).take(LOOK_BACK);
     let speaks = |text: &str| telling.iter().all(|word| holds(text, head(word)));
-    !telling.is_empty()
+    let alone = !telling.is_empty()
         && !recent.any(|(e, _)| speaks(e.text()) || speaks(args(e)))
-        && !telling.iter().any(|word| is_disclosed(&answer.prose, word))
+        && !telling.iter().any(|word| is_disclosed(&answer.prose, word));
+    alone.then_some(telling)
 }

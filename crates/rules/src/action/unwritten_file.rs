@@ -137,11 +137,5 @@ fn failed_write(facts: &Facts<'_>, turn: usize, file: &Object, changed: bool) ->
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, file: Object) -> Claim {
-    Claim {
-        kind: ClaimKind::Action(Family::Create),
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: vec![file],
-        span: clause.span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(clause, ClaimKind::Action(Family::Create), vec![file], answer.turn)
 }

@@ -1,11 +1,11 @@
 mod work;
 
-use countersign_model::{Claim, ClaimKind, Code, Message, Mode, Object, ObjectKind, Role, Span};
+use countersign_model::{Claim, ClaimKind, Code, Message, Mode, Object, ObjectKind, Role};
 use memchr::memmem::Finder;
 
 use crate::facts::{Answer, Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Token, TokenKind};
+use crate::prose::{Clause, Mood, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 
 use work::{is_blank, undone_work};
@@ -120,17 +120,12 @@ fn own(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, word: &str) -> Claim {
-    let Prose { text, .. } = answer.prose;
-    let words = clause.span.of(text);
-    let trimmed = words.trim_start_matches([',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n']);
-    let span = Span::new(clause.span.end - trimmed.len(), clause.span.end);
-    Claim {
-        kind: ClaimKind::Source,
-        text: span.of(text).to_owned(),
-        objects: vec![Object { kind: ObjectKind::Path, text: word.to_owned() }],
-        span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(
+        clause,
+        ClaimKind::Source,
+        vec![Object { kind: ObjectKind::Path, text: word.to_owned() }],
+        answer.turn,
+    )
 }
 
 /// Whether a token is a name or a place that nobody guesses: code, a path, an identifier.

@@ -2,7 +2,7 @@ mod member;
 
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
+use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
@@ -210,13 +210,8 @@ fn judge(
 ) {
     use Family as F;
     let turn = answer.turn;
-    let claim = Claim {
-        kind: ClaimKind::Absence,
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: vec![Object { kind: ObjectKind::Noun, text: absent.noun.clone() }],
-        span: Span::new(clause.span.start, clause.span.end),
-        turn,
-    };
+    let objects = vec![Object { kind: ObjectKind::Noun, text: absent.noun.clone() }];
+    let claim = answer.prose.claim(clause, ClaimKind::Absence, objects, turn);
     let searched = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
         retrieves(deed) && is_about(execution, deed, absent)
     };

@@ -1,9 +1,9 @@
 mod untouched;
 
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
+use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::action::{
-    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, try_denied,
+    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, same_as_before, try_denied,
 };
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
@@ -52,8 +52,9 @@ impl Rule for FalseDenial {
                     let note = Note::suspected("the record shows that it was tried");
                     let note = note.help("say what was tried").evidence([facts.evidence(run)]);
                     findings.contradicted(facts, &claim(answer, clause), note);
-                } else if let Some(denied) =
-                    denied_act(&answer.prose, clause).or_else(|| left_alone(&answer.prose, clause))
+                } else if let Some(denied) = denied_act(&answer.prose, clause)
+                    .or_else(|| left_alone(&answer.prose, clause))
+                    .or_else(|| same_as_before(&answer.prose, clause))
                 {
                     judge_act(facts, findings, answer, clause, &denied);
                 }
@@ -101,13 +102,7 @@ fn judge_act(
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
-    Claim {
-        kind: ClaimKind::Denial,
-        text: clause.span.of(answer.prose.text).to_owned(),
-        objects: Vec::new(),
-        span: Span::new(clause.span.start, clause.span.end),
-        turn: answer.turn,
-    }
+    answer.prose.claim(clause, ClaimKind::Denial, Vec::new(), answer.turn)
 }
 
 fn judge(

@@ -56,9 +56,10 @@ impl Rule for PhantomCompletion {
                 | ActionVerdict::LeftOut(_) => {}
             }
         }
-        for claim in uncalled_by_name(facts) {
-            let open = |verdict| {
-                matches!(verdict, ActionVerdict::Supported(_) | ActionVerdict::NotCheckable)
+        for (claim, particular) in uncalled_by_name(facts) {
+            let open = |verdict| match verdict {
+                ActionVerdict::Supported(_) => particular,
+                verdict => matches!(verdict, ActionVerdict::NotCheckable),
             };
             let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
                 let span = said.claim.span;

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Span, Status};
+use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Status};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
@@ -185,15 +185,5 @@ fn discloses(prose: &Prose<'_>) -> bool {
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
-    let text = answer.prose.text;
-    let words = clause.span.of(text);
-    let trimmed = words.trim_start_matches([',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n']);
-    let span = Span::new(clause.span.end - trimmed.len(), clause.span.end);
-    Claim {
-        kind: ClaimKind::Completion,
-        text: span.of(text).to_owned(),
-        objects: Vec::new(),
-        span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(clause, ClaimKind::Completion, Vec::new(), answer.turn)
 }

@@ -55,8 +55,8 @@ impl Rule for UnverifiedOutcome {
                 OutcomeVerdict::Other(at) => findings.unsupported(
                     facts,
                     &said.claim,
-                    Note::suspected("the tests that ran are of another kind")
-                        .help("run those, or say which tests were run")
+                    Note::suspected(format!("the {what} runs on record are of another kind"))
+                        .help("run that one, or say which ones were run")
                         .evidence(facts.evidence_at(at)),
                 ),
                 OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),

@@ -97,7 +97,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
             let (execution, deed) = facts.deed(at)?;
             // What "they" are is not said: the sums of runs alone tell.
             let runs = !count.implied || deed.shell.is_some();
-            (runs && is_report(deed)).then_some((at, execution))
+            // Hits of a search are no complaints of a check.
+            let looks = kind == Countable::Troubles && deed.shell.is_none();
+            let hits = looks && deed.families.meets(Families::of(&[Family::Search, Family::Read]));
+            (runs && !hits && is_report(deed)).then_some((at, execution))
         }
         _ => None,
     });

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
+use countersign_model::{ClaimKind, Family, Object, ObjectKind};
 
 use crate::action::{ActionClaim, objects_in};
 use crate::prose::{
@@ -31,18 +31,11 @@ pub(crate) fn action_claim(
     if sentence.introduces && !names_file {
         return None;
     }
-    let span = trim_marks(prose.text, clause.span);
     let mut objects: Vec<Object> = patients.clone();
     objects.dedup();
     let word = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_lowercase())?;
     Some(ActionClaim {
-        claim: Claim {
-            kind: ClaimKind::Action(family),
-            text: span.of(prose.text).to_owned(),
-            objects,
-            span,
-            turn,
-        },
+        claim: prose.claim(clause, ClaimKind::Action(family), objects, turn),
         family,
         verb: family.name().to_owned(),
         stem: Some(stem(&word).to_owned()),
@@ -164,13 +157,4 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
 fn stem(word: &str) -> &str {
     let long = word.is_ascii() && word.len() > 6;
     if long { word.trim_end_matches(['s', 'e', 'a', 'o']) } else { word }
-}
-
-fn trim_marks(text: &str, span: Span) -> Span {
-    let marks =
-        [',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '，', '；', '：', '、', '（', '）'];
-    let words = span.of(text);
-    let trimmed = words.trim_start_matches(marks);
-    let start = span.start + words.len() - trimmed.len();
-    Span::new(start, start + trimmed.trim_end_matches([' ', '\n', '*']).len())
 }

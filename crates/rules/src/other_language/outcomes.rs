@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Family};
+use countersign_model::{ClaimKind, Family};
 
 use crate::action::objects_in;
 use crate::outcome::OutcomeClaim;
@@ -42,13 +42,12 @@ pub(crate) fn outcome_claim_in(
         |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code | TokenKind::Identifier);
     let all = tokens.iter().any(|t| t.is_form(Forms::ALL));
     Some(OutcomeClaim {
-        claim: Claim {
-            kind: ClaimKind::Outcome(family),
-            text: clause.span.of(prose.text).trim_matches([',', '，', '、', ' ']).to_owned(),
-            objects: objects_in(prose, clause.tokens.clone()),
-            span: clause.span,
+        claim: prose.claim(
+            clause,
+            ClaimKind::Outcome(family),
+            objects_in(prose, clause.tokens.clone()),
             turn,
-        },
+        ),
         family,
         singular: family == Family::Test && !all && !is_plural(prose, tokens),
         tabular: false,

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use countersign_model::{ClaimKind, Family, Object, ObjectKind};
 
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
@@ -16,17 +16,12 @@ pub(crate) fn tool_uses(
         return Vec::new();
     }
     let Some(used) = clause.predicates.iter().find(|p| is_use(p)) else { return Vec::new() };
+    let objects = |name: &Option<String>| -> Vec<Object> {
+        name.iter().map(|name| Object { kind: ObjectKind::Tool, text: name.clone() }).collect()
+    };
+    let kind = |named: bool| if named { ClaimKind::Tool } else { ClaimKind::Provenance };
     let mention = |name: Option<String>| Mention {
-        claim: Claim {
-            kind: if name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance },
-            text: clause.span.of(prose.text).trim_matches([',', '，', '、', ' ']).to_owned(),
-            objects: name
-                .iter()
-                .map(|name| Object { kind: ObjectKind::Tool, text: name.clone() })
-                .collect(),
-            span: clause.span,
-            turn,
-        },
+        claim: prose.claim(clause, kind(name.is_some()), objects(&name), turn),
         noun: if name.is_some() { "tool" } else { "search" }.to_owned(),
         name,
         topic: Vec::new(),

@@ -22,7 +22,7 @@ pub(crate) fn failed_commands<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f E
             if !says_passed(prose, clause) {
                 continue;
             }
-            for token in prose.tokens(clause.tokens.clone()) {
+            for token in named_in(prose, clause) {
                 let Some(words) = command_in(prose, token) else { continue };
                 if let Some(execution) = failed_run(facts, answer.turn, &words) {
                     found.push((claim(answer, clause, &words), execution));
@@ -50,7 +50,7 @@ pub(crate) fn unrun_commands(facts: &Facts<'_>) -> Vec<Claim> {
             if order || !(says_passed(prose, clause) || says_ran(prose, clause)) {
                 continue;
             }
-            let named = prose.tokens(clause.tokens.clone()).iter();
+            let named = named_in(prose, clause);
             let commands = named.filter_map(|token| command_in(prose, token));
             let unrun = commands.filter(|words| match is_check(words) {
                 true => !may_have_run(facts, turn, words),
@@ -108,14 +108,16 @@ fn may_have_run(facts: &Facts<'_>, turn: usize, words: &[String]) -> bool {
         let Ok(script) = Script::parse(&work.command) else { return true };
         let same = |command: &Command| {
             let own = command.words();
-            let first = |own: &[String]| own.first().map(|word| program(word));
+            // `python -m pytest` runs `pytest`.
+            let first = words.first().map(|word| program(word));
+            let started = own.iter().any(|word| Some(program(word)) == first);
             let has = |word: &String| {
                 own.iter().map(|known| bare(known)).any(|known| {
                     let rest = known.strip_prefix(word.as_str());
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '/']))
                 })
             };
-            first(&own) == first(words) && wanted.iter().all(has)
+            started && wanted.iter().all(has)
         };
         let scripts = |command: &Command| {
             matches!(command.program(), Some("make" | "just" | "task" | "npm" | "yarn" | "pnpm"))
@@ -141,9 +143,21 @@ fn says_passed(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !is_agenda(prose, clause)
 }
 
-/// Whether a clause has inline code of several words.
+/// The tokens of a clause, and those of the label before it: "`npm run lint`: clean".
+fn named_in<'p>(prose: &'p Prose<'_>, clause: &Clause) -> impl Iterator<Item = &'p Token> {
+    let own = prose.tokens(clause.tokens.clone());
+    let label = prose.sentences.get(clause.sentence).map_or(0, |s| s.tokens.start);
+    let label = prose.tokens(label..clause.tokens.start);
+    let plain = |t: &Token| t.kind == TokenKind::Code || matches!(t.kind, TokenKind::Symbol(_));
+    // "PASS=4, ERROR=1" says more.
+    let short = own.len() < 6 && !own.iter().any(|t| t.is('='));
+    let behind = short && own.first().is_some_and(|t| t.is(':')) && label.iter().all(plain);
+    label.iter().filter(move |_| behind).chain(own)
+}
+
+/// Whether a clause names inline code of several words.
 fn names_command(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let mut tokens = prose.tokens(clause.tokens.clone()).iter();
+    let mut tokens = named_in(prose, clause);
     tokens.any(|t| t.kind == TokenKind::Code && prose.word(t).contains(' '))
 }
 
@@ -228,11 +242,10 @@ pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, words: &[String]) -> Claim {
-    Claim {
-        kind: ClaimKind::Outcome(Family::Run),
-        text: clause.span.of(answer.prose.text).to_owned(),
-        objects: vec![Object { kind: ObjectKind::Quote, text: words.join(" ") }],
-        span: clause.span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(
+        clause,
+        ClaimKind::Outcome(Family::Run),
+        vec![Object { kind: ObjectKind::Quote, text: words.join(" ") }],
+        answer.turn,
+    )
 }

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Family, Span};
+use countersign_model::{Claim, ClaimKind, Family};
 
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::except::{excepts, some_fail};
@@ -239,9 +239,6 @@ fn outcome_claim(
     at: usize,
     turn: usize,
 ) -> OutcomeClaim {
-    let words = clause.span.of(prose.text);
-    let trimmed = words.trim_start_matches([',', ';', '(', ' ', '\n', ':', '-', '—', '–', ')']);
-    let span = Span::new(clause.span.end - trimmed.len(), clause.span.end);
     let noun = prose.tokens.get(at).map(|t| prose.word(t).to_ascii_lowercase());
     let plain = prose.tokens(clause.tokens.clone());
     let all = plain.iter().any(|t| {
@@ -266,13 +263,12 @@ fn outcome_claim(
     let one = noun.as_ref().is_some_and(|n| n == "test" || n == "spec");
     let singular = family == Family::Test && !all && one && !wider;
     OutcomeClaim {
-        claim: Claim {
-            kind: ClaimKind::Outcome(family),
-            text: span.of(prose.text).to_owned(),
-            objects: objects_in(prose, clause.tokens.clone()),
-            span,
+        claim: prose.claim(
+            clause,
+            ClaimKind::Outcome(family),
+            objects_in(prose, clause.tokens.clone()),
             turn,
-        },
+        ),
         family,
         singular,
         discloses: false,

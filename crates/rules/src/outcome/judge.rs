@@ -4,7 +4,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 use super::command::named_command;
 use super::extract::OutcomeClaim;
 use super::layer::{is_of_other_layer, is_of_unknown_runner};
-use super::runner::named_run;
+use super::runner::{is_other_linter, named_run};
 use super::verdict::is_test_name;
 use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
 use crate::other_language::tells_outcome;
@@ -71,7 +71,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
         && let Some((execution, _)) = facts.deed(at)
     {
         if matches!(end, RunEnd::Passed)
-            && (is_of_other_layer(facts, said) || is_of_unknown_runner(facts, said))
+            && (is_of_other_layer(facts, said)
+                || is_of_unknown_runner(facts, said)
+                || is_other_linter(facts, said))
         {
             return OutcomeVerdict::Other(at);
         }

@@ -154,12 +154,22 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
     let next = || tokens.get(at + 1).map_or("", |t| prose.word(t));
     let test = || at.checked_sub(1).and_then(|i| tokens.get(i)?.noun) == Some(Family::Test);
+    // "The build completes", "`cmake --build build` finishes"
+    let named = || {
+        let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+        let closed = tokens.get(at + 1).is_none_or(|t| {
+            matches!(t.kind, TokenKind::Symbol('.' | ',' | ';' | '!'))
+                || t.has(Tags::SUCCESS.or(Tags::NOW).or(Tags::COORDINATE))
+        });
+        closed && before.is_some_and(|t| t.kind == TokenKind::Code || family_of(t).is_some())
+    };
     // Asked of every word.
     let bytes = prose.bytes(token);
     match bytes.first() {
         _ if matches!(token.kind, TokenKind::Symbol(_)) => is_tick(token),
         _ if bytes.len() > 8 && bytes.ends_with(b"lint-free") => !token.quoted,
         Some(b'0'..=b'9') => is_all_of_all(prose, token),
+        Some(b'c' | b'f') if matches!(bytes, b"completes" | b"finishes") => named(),
         Some(b'c' | b'C' | b'w' | b'g' | b'r' | b'e' | b'E') => {
             (prose.is(token, &["confirm", "confirms", "confirmed"]) && test())
                 || (matches!(bytes, b"went" | b"came" | b"ran" | b"go" | b"goes")

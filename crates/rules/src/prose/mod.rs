@@ -33,10 +33,24 @@ pub(crate) use vocabulary::{Vocabulary, words_in};
 
 use std::ops::Range;
 
+use countersign_model::{Claim, ClaimKind, Object, Span};
+
 use adverbial::unjoin;
 use agenda::agenda;
 use language::{is_suspect, language_of, stretches};
 use other_clauses::other_clauses;
+
+/// A stretch of a text without the marks around what it says.
+pub(crate) fn unmarked(text: &str, span: Span) -> Span {
+    const LEAD: [char; 17] = [
+        ',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '，', '；', '：', '、', '（', '）', '\t',
+    ];
+    let words = span.of(text);
+    let trimmed = words.trim_start_matches(LEAD);
+    let start = span.start + words.len() - trimmed.len();
+    let trimmed = trimmed.trim_end_matches([' ', ',', '，', '、', '\n', '*', ';', '(']);
+    Span::new(start, start + trimmed.len())
+}
 
 /// A text taken apart.
 #[derive(Debug)]
@@ -159,6 +173,18 @@ impl<'t> Prose<'t> {
                 && known.first().is_some_and(|byte| byte | 0x20 == first)
                 && known.eq_ignore_ascii_case(word)
         })
+    }
+
+    /// The claim that a clause makes, without the marks around it.
+    pub(crate) fn claim(
+        &self,
+        clause: &Clause,
+        kind: ClaimKind,
+        objects: Vec<Object>,
+        turn: usize,
+    ) -> Claim {
+        let span = unmarked(self.text, clause.span);
+        Claim { kind, text: span.of(self.text).to_owned(), objects, span, turn }
     }
 
     /// The language of a clause.

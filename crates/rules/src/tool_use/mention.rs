@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::listed::{labels, listed_tools};
 use super::own_search::own_search;
@@ -50,7 +50,6 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
         beside.retain(|thing| !thing.name.as_deref().is_some_and(known));
         for (thing, called) in used.into_iter().chain(beside.into_iter().map(|t| (t, true))) {
-            let span = clause.span;
             let kind = if thing.name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance };
             let objects = thing
                 .name
@@ -58,13 +57,7 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
                 .map(|name| Object { kind: ObjectKind::Tool, text: name.clone() })
                 .collect();
             found.push(Mention {
-                claim: Claim {
-                    kind,
-                    text: span.of(prose.text).trim().to_owned(),
-                    objects,
-                    span: tight(prose.text, span),
-                    turn: answer.turn,
-                },
+                claim: prose.claim(clause, kind, objects, answer.turn),
                 name: thing.name,
                 topic: thing.topic,
                 noun: thing.noun,
@@ -459,10 +452,4 @@ fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
 /// A name without call brackets and quotes.
 pub(super) fn bare_name(word: &str) -> &str {
     word.split('(').next().unwrap_or(word).trim_matches(['"', '\'', '`'])
-}
-
-fn tight(text: &str, span: Span) -> Span {
-    let words = span.of(text);
-    let trimmed = words.trim_start_matches([',', ';', '(', ' ', '\n', ':', '-', '—']);
-    Span::new(span.end - trimmed.len(), span.end)
 }

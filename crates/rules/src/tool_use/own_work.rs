@@ -1,5 +1,7 @@
 //! What the agent says that it did to find something out, and the calls that could have been it.
 
+use std::ops::Range;
+
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
@@ -85,9 +87,10 @@ fn unread_file(
         ["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
     let prose = &answer.prose;
     let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &READS));
-    let act = own(clause).find(|p| verb(p))?;
-    let end = act.object_tokens.end.min(clause.tokens.end);
-    let object = objects_in(prose, act.object_tokens.start..end.max(act.object_tokens.start));
+    let read = own(clause).find(|p| verb(p));
+    let read = read.map(|p| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end));
+    let object = read.or_else(|| gone_through(prose, clause))?;
+    let object = objects_in(prose, object.start..object.end.max(object.start));
     let file = object.into_iter().find(|o| o.kind == ObjectKind::Path)?;
     let path = file.text.split(':').next().unwrap_or_default();
     let name = path.rsplit('/').next().filter(|name| name.contains('.'))?;
@@ -97,6 +100,14 @@ fn unread_file(
         let message = format!("no call can have shown `{}`", file.text);
         (file, message)
     })
+}
+
+/// "I went through `a/b.py`": what stands behind.
+fn gone_through(prose: &Prose<'_>, clause: &Clause) -> Option<Range<usize>> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = prose.told_verb(tokens, &["went", "gone", "looked", "read", "skimmed"])?;
+    let through = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["through", "over", "at"]));
+    through.then_some(clause.tokens.start + at + 2..clause.tokens.end)
 }
 
 /// `AGENTS.md`: what harnesses hand to an agent without a word in the log.
@@ -121,8 +132,17 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
         return false;
     }
     let task = execution.call.map_or("", |call| call.arguments.as_str());
+    // A line of a search, of a compiler, or of a list, shows no more than itself.
+    let hit = |line: &str| {
+        let behind = line.split_once(name).map_or("", |(_, behind)| behind);
+        let place = behind.strip_prefix([':', '(']).unwrap_or_default();
+        let path = line.split(':').next().unwrap_or_default().trim();
+        place.starts_with(|c: char| c.is_ascii_digit())
+            || (path.ends_with(name) && !path.contains(' '))
+    };
+    let prints = |text: &str| text.lines().any(|line| holds(line, name) && !hit(line));
     // A pattern may stand for it, without its name being printed.
-    let named = task.contains('*') || holds(task, name) || holds(execution.text(), name);
+    let named = task.contains('*') || holds(task, name) || prints(execution.text());
     match &deed.shell {
         Some(work) if only_lists(&work.command) => false,
         Some(work) => named || work.opaque || work.command.contains("xargs"),
@@ -347,11 +367,5 @@ fn runs_file(command: &str) -> bool {
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause, object: Object) -> Claim {
-    Claim {
-        kind: ClaimKind::Provenance,
-        text: clause.span.of(answer.prose.text).trim().to_owned(),
-        objects: vec![object],
-        span: clause.span,
-        turn: answer.turn,
-    }
+    answer.prose.claim(clause, ClaimKind::Provenance, vec![object], answer.turn)
 }

@@ -28,7 +28,7 @@ const LONGEST_LINE: usize = 400;
 const TOO_MANY: u64 = 1_000_000;
 
 /// Nouns and participles by what they count.
-const NOUNS: [(&str, Countable); 37] = [
+const NOUNS: [(&str, Countable); 38] = [
     ("test", Countable::Tests),
     ("tests", Countable::Tests),
     ("testcases", Countable::Tests),
@@ -62,6 +62,7 @@ const NOUNS: [(&str, Countable); 37] = [
     ("records", Countable::Hits),
     ("rows", Countable::Hits),
     ("commits", Countable::Commits),
+    ("examples", Countable::Tests),
     ("insertion", Countable::Insertions),
     ("insertions", Countable::Insertions),
     ("deletion", Countable::Deletions),
@@ -113,10 +114,13 @@ impl Tally {
         let lines = text.lines().filter(|line| line.len() < LONGEST_LINE);
         for line in lines.map(without_number) {
             let from = self.printed.len();
+            self.printed.extend(command_tag(line).filter(|_| kind == Countable::Hits));
             let mut number: Option<(u64, usize)> = None;
             let mut named = false;
             for word in line.split_ascii_whitespace() {
                 let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+                // "1 Warning(s)"
+                let bare = bare.strip_suffix("(s").unwrap_or(bare);
                 if let Some((noun, value)) = bare.split_once('=') {
                     let own = Countable::of(noun) == Some(kind);
                     self.printed.extend(whole(value).filter(|_| own));
@@ -176,6 +180,20 @@ impl Tally {
             self.counted.push(all);
         }
     }
+}
+
+/// "UPDATE 1843", "INSERT 0 12": how many rows a database says that a statement was about.
+fn command_tag(line: &str) -> Option<u64> {
+    let mut words = line.split_ascii_whitespace();
+    let statement = words.next()?;
+    let number = words.next_back()?;
+    let between = words.next();
+    let plain = match statement {
+        "UPDATE" | "DELETE" | "SELECT" | "COPY" | "MERGE" => between.is_none(),
+        "INSERT" => between == Some("0") && words.next().is_none(),
+        _ => false,
+    };
+    whole(number).filter(|_| plain)
 }
 
 /// A line of a file without the number that a viewer puts before it.

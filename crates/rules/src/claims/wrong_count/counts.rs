@@ -26,12 +26,15 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
     let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
     let aside = tokens.first().is_some_and(|t| t.is('(')) && !is_sum_of_run(prose, tokens);
-    if quoted || aside || !asserted || tokens.iter().any(|t| t.has(hedged) && !t.has(Tags::FAILURE))
-    {
+    // "3 pending": a runner's word.
+    let open =
+        |t: &Token| t.has(hedged) && !t.has(Tags::FAILURE) && !prose.is(t, &["pending", "skipped"]);
+    if quoted || aside || !asserted || tokens.iter().any(open) {
         return Vec::new();
     }
     let makes = clause.predicates.iter().any(|p| {
-        matches!(p.action, Action::Of(family) if family.changes_state() && family != Family::Commit)
+        let counts = |family| matches!(family, Family::Commit | Family::Run | Family::Test);
+        matches!(p.action, Action::Of(family) if family.changes_state() && !counts(family))
     });
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -87,7 +90,9 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
             if describes {
                 continue;
             }
-            if let Some(kind) = Countable::of(word).filter(|_| plural) {
+            // RSpec's word for tests; anybody else's for what shows how a thing is used.
+            let other = prose.is(next, &["examples"]) && !tells_of_run(prose, clause);
+            if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
                 noun = Some((Some(kind), next));
                 break;
             }
@@ -102,6 +107,14 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         }
     }
     found
+}
+
+/// Whether the sentence tells how a run of tests went.
+fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
+        t.has(Tags::FAILURE.or(Tags::PASSING)) || prose.is(t, &["failures", "pending", "passed"])
+    })
 }
 
 /// "the build with vite 5 failed": behind the name of a program.
