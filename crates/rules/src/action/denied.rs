@@ -371,8 +371,16 @@ impl DeniedAct {
         let changes = Lexicon::english().get(&self.verb).and_then(|entry| entry.verb);
         let changes = changes == Some(Action::Of(Family::Update));
         let one = self.bare && changes && thing.len() > 3;
+        // A folder `models` holds what describes them, too.
+        let describes = |path: &str| {
+            [".yml", ".yaml", ".json", ".md", ".toml"].iter().any(|end| path.ends_with(end))
+        };
         let is_such = |path: &String| {
-            let mut parts = path.split(|c: char| !c.is_alphanumeric());
+            let named = match describes(path) {
+                true => path.rsplit('/').next().unwrap_or(path),
+                false => path,
+            };
+            let mut parts = named.split(|c: char| !c.is_alphanumeric());
             parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))
         };
         let wrote = |deed: &Deed<'_>| deed.status().succeeded() && deed.written.iter().any(is_such);

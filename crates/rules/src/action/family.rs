@@ -104,9 +104,24 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Generic if predicate.came_about && verb == "active" => {
             predicate.emphatic.then_some(Family::Update)
         }
-        Action::Generic => named().or((cares || verb == "approved").then_some(Family::Update)),
+        Action::Generic => {
+            let told = || is_text_message(prose, predicate).then_some(Family::Send);
+            named().or_else(told).or((cares || verb == "approved").then_some(Family::Update))
+        }
         Action::Any => named().or(Some(Family::Update)),
     }
+}
+
+/// "a text has gone to her phone": a message, and no text of any other kind.
+fn is_text_message(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let subject = prose.tokens(predicate.subject_tokens.clone());
+    let mut pairs = subject.windows(2);
+    let text = pairs.any(|pair| {
+        let [a, text] = pair else { return false };
+        prose.is(a, &["a", "another"]) && prose.is(text, &["text", "sms", "letter", "note"])
+    });
+    let mut object = prose.tokens(predicate.object_tokens.clone()).iter();
+    text && object.any(|t| prose.is(t, &["to"]))
 }
 
 /// Whether what is said to have been released is software: it has a version, a name in code, or is

@@ -63,6 +63,21 @@ fn holders<'f>(facts: &'f Facts<'_>) -> &'f Holders {
     })
 }
 
+/// The executions before a place that changed something and speak of one of the things, ascending;
+/// `None` where nothing is named, or a command line may have done it.
+pub(super) fn held_before(facts: &Facts<'_>, ids: &[&Object], place: usize) -> Option<Vec<usize>> {
+    if ids.is_empty() || facts.runs_shell_before(usize::MAX) {
+        return None;
+    }
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(holders(facts).of_word(needle(id))?.iter().filter(|at| **at < place));
+    }
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
+}
+
 /// How what the execution was done to compares with what is claimed: by what tells it from others,
 /// `ids`, or by `all` that the claim names.
 pub(super) fn fit(place: &Place<'_, '_>, ids: &[&Object], all: &[&Object]) -> Fit {

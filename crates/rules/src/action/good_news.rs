@@ -67,6 +67,14 @@ impl GoodNews {
         if prose.tokens(sentence.tokens.clone()).iter().any(crossed) {
             return None;
         }
+        // "still has to be arranged"
+        let ahead = tokens.windows(2).any(|pair| {
+            let [to, be] = pair else { return false };
+            prose.is(to, &["to"]) && prose.is(be, &["be"])
+        });
+        if ahead {
+            return None;
+        }
         // "reserved by others"
         let by = tokens.iter().position(|t| prose.is(t, &["by"]));
         let own = |t: &Token| t.has(Tags::AGENT) || is_medium(prose, t);

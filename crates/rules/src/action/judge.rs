@@ -6,13 +6,13 @@ use memchr::memmem::Finder;
 
 use super::each::each;
 use super::extract::ActionClaim;
-use super::fit::{Fit, Place, fit};
+use super::fit::{Fit, Place, fit, held_before};
 use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, speaks_of_commit,
-    speaks_of_mail, speaks_of_payment, tells_nobody, was_asked_for,
+    speaks_of_mail, speaks_of_payment, special_tool, tells_nobody, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -43,7 +43,10 @@ pub(crate) enum ActionVerdict {
 }
 
 /// How many executions a claim reads itself before it asks the index.
-const NEAR: usize = 32;
+const NEAR: usize = 12;
+
+/// So many candidates are looked at one by one.
+const FAR: usize = 24;
 
 /// How many of the latest results are searched for a state of record.
 pub(super) const LOOK_BACK: usize = 200;
@@ -160,13 +163,15 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let (mut tally, mut loose) = (Tally::default(), Tally::default());
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
     let count = facts.record().count_before(turn);
-    let candidates = candidates(facts, accepted, &said.verb, count);
+    let candidates = candidates(facts, accepted, &said.verb, count, &ids);
     let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let no_mail = is_no_mail(facts, said);
     let unused = has_unused_tool(facts, said);
     let tie = OnceCell::new();
     let mut passed_over = false;
     let mut namesake = false;
+    // The call that failed to pay.
+    let mut declined = None;
     // Something was committed, however it came about.
     let mut kept = false;
     for (nth, at) in candidates.enumerate() {
@@ -231,6 +236,10 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             continue;
         }
         let spared = || files && spares(execution, deed, &ids);
+        let pays = paid && deed.families.has(Family::Pay) && deed.shell.is_none();
+        if pays && now && !deed.status().succeeded() && !tally.is_settled(now) {
+            declined = declined.or(Some(at));
+        }
         let status = match deed.status_for(accepted) {
             Status::Failed if spared() => Status::Completed,
             status => status,
@@ -243,6 +252,12 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             break;
         }
         tally.add(at, status, fit, now);
+    }
+    // "I've charged your card", where that failed, and the seats are held.
+    let declined = declined.filter(|_| said.is_own());
+    if let Some(failed) = declined.filter(|failed| loose.success_now.is_none_or(|at| at < *failed))
+    {
+        return ActionVerdict::Failed(failed);
     }
     if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
         return match verdict {
@@ -346,22 +361,6 @@ fn is_of_other_work(facts: &Facts<'_>, said: &ActionClaim, between: Range<usize>
     let mut inside = between.skip(1).take(LOOK_BACK);
     matches!(said.family, Family::Push | Family::Commit)
         && inside.any(|at| facts.deed(at).is_some_and(|(_, deed)| news(deed)))
-}
-
-/// The thing of a claim for which the agent had a tool of its own that it never called: then a
-/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand.
-fn special_tool<'s>(facts: &Facts<'_>, said: &'s ActionClaim, turn: usize) -> Option<&'s str> {
-    let catalog = &facts.transcript().catalog;
-    if said.things.is_empty() || !catalog.is_known() {
-        return None;
-    }
-    said.things.iter().map(String::as_str).find(|thing| {
-        facts.tool_names().iter().any(|tool| {
-            tool.words.iter().any(|word| word.starts_with(thing))
-                && tool.families.meets(Families::changing())
-                && !facts.has_called(tool.name, turn)
-        })
-    })
 }
 
 /// Whether the agent had tools, and none to change anything with: what became of things was read.
@@ -482,13 +481,16 @@ fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bo
 }
 
 /// The first `count` executions that did something of the kind, or changed something and name the
-/// verb in their arguments; newest first, each looked at only when it is asked for.
+/// verb in their arguments; newest first, each looked at only when it is asked for. Far back only
+/// those that speak of one of the things, where any is named.
 fn candidates<'f>(
     facts: &'f Facts<'_>,
     accepted: Families,
     told: &'f str,
     count: usize,
+    ids: &[&'f Object],
 ) -> impl Iterator<Item = usize> + 'f {
+    let ids = ids.to_vec();
     // "sent" stands in arguments as `send` and as it is.
     let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
     let verb = Finder::new(stem.as_bytes());
@@ -505,10 +507,22 @@ fn candidates<'f>(
         })
     };
     let known = facts.index().candidates(accepted, told, count);
-    let before = move |at: &usize| known.borrow_mut().latest_before(*at, &vouches);
-    let mut place = count;
+    let (mut place, mut nth) = (count, 0);
+    let mut far: Option<Vec<usize>> = None;
     std::iter::from_fn(move || {
-        place = before(&place)?;
+        if let Some(far) = &mut far {
+            while let Some(at) = far.pop() {
+                if vouches(at) {
+                    return Some(at);
+                }
+            }
+            return None;
+        }
+        place = known.borrow_mut().latest_before(place, &vouches)?;
+        nth += 1;
+        if nth == FAR {
+            far = held_before(facts, &ids, place);
+        }
         Some(place)
     })
 }

@@ -173,6 +173,26 @@ fn tools_of(facts: &Facts<'_>, family: Family) -> (bool, Option<usize>) {
     (offered, used.find(|at| facts.deed(*at).is_some_and(|(_, deed)| does(deed))))
 }
 
+/// The thing of a claim for which the agent had a tool of its own that it never called: then a
+/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand.
+pub(super) fn special_tool<'s>(
+    facts: &Facts<'_>,
+    said: &'s ActionClaim,
+    turn: usize,
+) -> Option<&'s str> {
+    let catalog = &facts.transcript().catalog;
+    if said.things.is_empty() || !catalog.is_known() {
+        return None;
+    }
+    said.things.iter().map(String::as_str).find(|thing| {
+        facts.tool_names().iter().any(|tool| {
+            tool.words.iter().any(|word| word.starts_with(thing))
+                && tool.families.meets(Families::changing())
+                && !facts.has_called(tool.name, turn)
+        })
+    })
+}
+
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and
 /// the deed is about none.
 pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {

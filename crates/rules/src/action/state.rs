@@ -1,12 +1,12 @@
 //! How the record says that things stand, whoever brought it about.
 
 use countersign_model::{Family, Object, ObjectKind, Role};
-use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};
-use super::objects::mentions;
+use super::objects::{Sought, mentions};
 use crate::facts::{Facts, Families};
+use crate::values::AnyCase;
 
 /// A result that shows the claimed state, whoever brought it about.
 pub(super) fn state_of_record(
@@ -19,21 +19,17 @@ pub(super) fn state_of_record(
     // `"status": "shipped"`: the very word.
     let value = format!("\"{}\"", said.verb);
     let words = [stem, said.stem.as_deref(), shipped, Some(&value)];
-    // `"status": "CANCELLED"`, "Cancelled"
-    let forms = words.into_iter().flatten().flat_map(|word| {
-        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-        [word.to_owned(), word.to_uppercase(), format!("{}{rest}", first.to_uppercase())]
-    });
-    let finders: Vec<Finder<'_>> =
-        forms.map(|form| Finder::new(form.as_bytes()).into_owned()).collect();
+    // `"status": "CANCELLED"`
+    let finders: Vec<AnyCase<'_>> = words.into_iter().flatten().map(AnyCase::new).collect();
     let shows = |text: &str| finders.iter().any(|f| holds_state(text, f));
+    let sought: Vec<Sought<'_>> = ids.iter().map(|id| Sought::of(id)).collect();
     let count = facts.record().count_before(said.claim.turn);
     (0..count).rev().take(LOOK_BACK).find(|at| {
         facts.deed(*at).is_some_and(|(execution, deed)| {
             let text = execution.text();
             deed.status().succeeded()
+                && (sought.is_empty() || sought.iter().any(|id| id.stands_in(text)))
                 && shows(text)
-                && (ids.is_empty() || ids.iter().any(|id| mentions(text, id)))
         })
     })
 }
@@ -98,7 +94,7 @@ pub(super) fn state_stem(family: Family) -> Option<&'static str> {
 /// "| March | 118.65 | paid |": a lone word that a result has, too, is how that puts it.
 pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let lone = said.claim.text.eq_ignore_ascii_case(&said.verb);
-    let word = Finder::new(&said.verb);
+    let word = AnyCase::new(&said.verb);
     let read = || facts.deeds_before(said.claim.turn).take(LOOK_BACK);
     lone && read().any(|(execution, deed)| {
         let reads = Families::of(&[Family::Read, Family::Search]);
@@ -152,8 +148,9 @@ pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) ->
 
 /// Whether a text holds a word that begins so, other than as the name of something that is not so:
 /// `"cancelled_at": null`.
-fn holds_state(text: &str, word: &Finder<'_>) -> bool {
-    word.find_iter(text.as_bytes()).any(|at| {
+fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
+    let first = word.find(text, 0);
+    std::iter::successors(first, |at| word.find(text, at + 1)).any(|at| {
         // Neither "absent" nor "unpaid".
         let inside = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
         if inside.is_some_and(u8::is_ascii_alphabetic) {

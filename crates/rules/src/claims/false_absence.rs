@@ -76,7 +76,7 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     if !denies || tokens.iter().any(open) {
         return None;
     }
-    if let Some(absent) = nothing(prose, tokens) {
+    if let Some(absent) = nothing(prose, tokens).or_else(|| none_behind(prose, clause)) {
         return Some(absent);
     }
     let none = tokens.windows(2).position(|pair| {
@@ -113,12 +113,14 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let idle = |t: &Token| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE)) || t.noun.is_some_and(|family| !is_record(family))
     };
-    if tokens.get(none + phrase.len()).is_some_and(idle) {
+    // "with no warnings": a result may list them.
+    let listed = matches!(noun.as_str(), "warning" | "error" | "conflict");
+    if tokens.get(none + phrase.len()).is_some_and(idle) && !listed {
         return None;
     }
     // "couldn't find", "none left": only a result tells whether records are meant.
     let plain = tokens.iter().any(|t| is(t, &plainly) || is(t, &["there", "have", "has", "exist"]));
-    let loose = !plain || tokens.iter().any(|t| t.has(Tags::MODAL));
+    let loose = !plain || listed || tokens.iter().any(|t| t.has(Tags::MODAL));
     Some(Absent { noun, generic, which, sought, loose: loose || other, other })
 }
 
@@ -144,6 +146,20 @@ fn is_bare(tokens: &[Token], none: usize) -> bool {
     before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
         && tokens.len() <= none + 6
         && !tokens.iter().any(|t| t.has(verbal))
+}
+
+/// "Backorders: none", "Open fines: 0".
+fn none_behind(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
+    let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
+    let tokens = prose.tokens(sentence);
+    let [label @ .., colon, none] = tokens else { return None };
+    let said = colon.is(':') && prose.is(none, &["none", "0", "no", "nothing"]);
+    let plain = label.iter().all(|t| t.kind == TokenKind::Word && !t.quoted);
+    let words: Vec<String> = label.iter().map(|t| lower(prose, t)).collect();
+    let (head, which) = words.split_last().filter(|_| said && plain && label.len() < 4)?;
+    let noun = head.strip_suffix('s').filter(|noun| noun.len() > 2)?.to_owned();
+    let which = which.to_vec();
+    Some(Absent { noun, generic: false, which, sought: false, loose: true, other: false })
 }
 
 /// "Nothing uses `LegacyClient`", "nothing is overdue".

@@ -128,6 +128,11 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
         return findings.not_checkable(&claim);
     };
     let misquoted = sibling.distance <= MISQUOTED;
+    // Of digits and a dash are also telephone numbers, which nobody has to look up.
+    let plain = value.text.contains('-') && !value.text.contains(|c: char| c.is_alphabetic());
+    if plain && !misquoted {
+        return findings.not_checkable(&claim);
+    }
     let message = match misquoted {
         true => {
             format!("`{}` stands nowhere in the record, which has `{}`", value.text, sibling.text)

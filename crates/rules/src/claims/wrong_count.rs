@@ -167,6 +167,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         }
     }
     let Some((evidence, numbers)) = latest else { return findings.not_checkable(&claim) };
+    // "`pay_00412`: 4 rows": of those of one thing.
+    if kind == Countable::Hits && names_thing(answer, count) {
+        return findings.not_checkable(&claim);
+    }
     if lists(answer, count.number)
         || is_told(facts, turn, kind, count.number)
         || changed(facts, turn, count)
@@ -211,6 +215,14 @@ fn names_file(answer: &Answer<'_>, count: &Count<'_>) -> bool {
             || (t.kind == TokenKind::Code && has_file_extension(prose.word(t)))
     };
     prose.before_in_sentence(at).iter().any(path)
+}
+
+/// Whether something is named before the count, in code or by its id.
+fn names_thing(answer: &Answer<'_>, count: &Count<'_>) -> bool {
+    let prose = &answer.prose;
+    let at = prose.tokens.partition_point(|t| t.start < count.first.start);
+    let mut before = prose.before_in_sentence(at).iter();
+    before.any(|t| matches!(t.kind, TokenKind::Code | TokenKind::Id | TokenKind::Identifier))
 }
 
 /// "from 11 errors to 2": where results counted before and after, one of them has the first number.

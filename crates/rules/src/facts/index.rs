@@ -279,6 +279,11 @@ impl Holders {
         Some(Self(words.into_iter().map(str::to_owned).zip(found).collect()))
     }
 
+    /// The executions in which the word stands, ascending; `None` for a word that nobody looked for.
+    pub(crate) fn of_word(&self, word: &str) -> Option<&[usize]> {
+        self.0.get(word).map(Vec::as_slice)
+    }
+
     /// Whether the word stands in what the execution was given or gave; `None` for a word that
     /// nobody looked for.
     pub(crate) fn holds(&self, execution: usize, word: &str) -> Option<bool> {

@@ -4,6 +4,27 @@
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind};
 
+/// "on 4 May", "May 12", "in May": the month, which is no modal.
+pub(super) fn date(text: &str, tokens: &mut [Token]) {
+    let word = |token: &Token| text.get(token.start as usize..token.end as usize);
+    for at in 0..tokens.len() {
+        let Some(token) = tokens.get(at).filter(|t| t.has(Tags::MODAL) && t.capital) else {
+            continue;
+        };
+        if word(token) != Some("May") {
+            continue;
+        }
+        let digits =
+            |t: &Token| word(t).is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let dated = tokens.get(at + 1).is_some_and(digits)
+            || before.is_some_and(|t| digits(t) || t.has(Tags::PREPOSITION));
+        if let Some(token) = tokens.get_mut(at).filter(|_| dated) {
+            token.tags = Tags::MONTH;
+        }
+    }
+}
+
 /// Takes the meaning of a condition from words that have none where they stand.
 pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize).unwrap_or("");

@@ -35,7 +35,7 @@ use std::ops::Range;
 
 use countersign_model::{Claim, ClaimKind, Object, Span};
 
-use adverbial::unjoin;
+use adverbial::{date, unjoin};
 use agenda::agenda;
 use language::{is_suspect, language_of, stretches};
 use other_clauses::other_clauses;
@@ -111,6 +111,7 @@ impl<'t> Prose<'t> {
             sentences(self.text, index, block.span, Language::English, tokens, out);
         }
         unjoin(self.text, tokens);
+        date(self.text, tokens);
     }
 
     /// Splits again, each stretch of text in its own language.

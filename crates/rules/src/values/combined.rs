@@ -17,6 +17,8 @@ const IN_CENTS: i64 = 10_000;
 const LARGEST: i64 = 1_000_000_000;
 /// More pieces than this, in hundredths, nobody counts.
 const MOST_PIECES: i64 = 6_000;
+/// Words in the names of members that hold a rate of tax.
+const TAXES: [&str; 6] = ["vat", "tax", "gst", "mwst", "iva", "tva"];
 /// Rounding of parts may move a result by so many hundredths.
 const ROUNDING: i64 = 2;
 
@@ -40,6 +42,8 @@ pub(crate) struct Recorded {
     factors: Vec<i64>,
     /// Sums of numbers that stand behind each other in a list or a text.
     sums: BTreeSet<i64>,
+    /// Rates of tax in hundredths of a per cent.
+    taxes: Vec<i64>,
 }
 
 impl Recorded {
@@ -47,7 +51,7 @@ impl Recorded {
     pub(super) fn of(given: &Given<'_>, turn: usize) -> Self {
         let sheets = given.sheets(turn, REACH);
         let (mut amounts, mut factors) = (BTreeSet::new(), BTreeSet::new());
-        let mut sums = BTreeSet::new();
+        let (mut sums, mut taxes) = (BTreeSet::new(), Vec::new());
         for column in sheets.iter().flat_map(|sheet| sheet.columns()) {
             let (mut row, mut cents) = (Vec::new(), Vec::new());
             for (_, leaf) in &column.cells {
@@ -63,6 +67,9 @@ impl Recorded {
                 if column.is_amount() || priced {
                     amounts.insert(figure.abs());
                     row.push(figure);
+                }
+                if column.words.iter().any(|word| TAXES.contains(&word.as_str())) {
+                    taxes.extend((figure < MOST_PIECES).then_some(figure));
                 }
                 factors.insert(figure.abs());
                 cents.extend((figure.abs() >= IN_CENTS).then_some(figure / 100));
@@ -89,7 +96,7 @@ impl Recorded {
             add_sums(&row, &mut sums);
         }
         let factors = factors.into_iter().filter(|factor| *factor <= MOST_PIECES);
-        Self { held: amounts, factors: factors.take(MOST + 1).collect(), sums }
+        Self { held: amounts, factors: factors.take(MOST + 1).collect(), sums, taxes }
     }
 }
 
@@ -131,13 +138,26 @@ impl Combined {
             let whole = factor % 100 == 0 && factor >= 200;
             let part = i128::from(a) * i128::from(factor) / 10_000;
             let share = i64::try_from(part).is_ok_and(|part| near(part) || near(a - part));
-            share || (whole && a.checked_mul(factor / 100) == Some(wanted))
+            // "€24.50 a bag", of 28 bags for €686.
+            let each = || {
+                let n = factor / 100;
+                wanted.checked_mul(n).is_some_and(|all| (all - a).abs() * 2 <= n)
+            };
+            share || (whole && (a.checked_mul(factor / 100) == Some(wanted) || each()))
+        };
+        // "€76.16 gross", of €64.00 and 19% of tax.
+        let taxed = |a: i64| {
+            self.recorded.taxes.iter().any(|percent| {
+                let tax = i128::from(a) * i128::from(*percent) / 10_000;
+                i64::try_from(tax).is_ok_and(|tax| near(a + tax))
+            })
         };
         if self.recorded.sums.contains(&wanted) {
             return true;
         }
         self.amounts.iter().enumerate().filter(|(_, a)| other(a)).any(|(at, a)| {
-            self.factors.iter().filter(other).any(|factor| made_by(*factor, *a))
+            taxed(*a)
+                || self.factors.iter().filter(other).any(|factor| made_by(*factor, *a))
                 || self.amounts.iter().skip(at).filter(other).any(|b| {
                     let three = || holds(wanted - a - b) || holds(wanted + a + b);
                     a + b == wanted || b - a == wanted || three()

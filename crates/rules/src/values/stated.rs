@@ -163,7 +163,10 @@ fn is_id(word: &str, marked: bool) -> bool {
     let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
     if letters == 0 {
         let many = digits >= 7 && digits == word.len() && !word.ends_with("000");
-        return many || (marked && digits >= 4 && digits == word.len());
+        // "901-2284617305": a ticket, or a telephone number.
+        let parts = word.split_once('-').filter(|(a, b)| a.len() >= 3 && b.len() >= 3);
+        let joined = digits >= 10 && digits + 1 == word.len() && parts.is_some();
+        return many || joined || (marked && digits >= 4 && digits == word.len());
     }
     if marked && digits >= 3 {
         return true;

@@ -19,8 +19,9 @@ pub(super) fn shown<'f, 't>(
         if deed.shell.is_some() || deed.delegates {
             return None;
         }
+        // What a change answers is how things are behind it.
         let member = member(execution.text(), &absent.noun);
-        if deed.changes() && speaks_of(execution, deed, &absent.noun) {
+        if member.is_none() && deed.changes() && speaks_of(execution, deed, &absent.noun) {
             return None;
         }
         if let Some(held) = member {

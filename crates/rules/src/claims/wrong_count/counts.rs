@@ -101,6 +101,12 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         // "PASS=2 ERROR=1": the name stands before its number.
         let assigned = |t: &&Token| tokens.iter().any(|m| m.is('=') && m.start == t.end);
         let noun = noun.filter(|(_, last)| !assigned(last));
+        // "3 failures allowed": what is set, and not what was found.
+        let set = |last: &Token| {
+            let behind = tokens.iter().find(|t| t.start > last.start);
+            behind.is_some_and(|t| prose.is(t, &["allowed", "permitted", "tolerated", "maximum"]))
+        };
+        let noun = noun.filter(|(_, last)| !set(last));
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
             found.push(Count { number, kind, some, implied: false, first: token, last });
