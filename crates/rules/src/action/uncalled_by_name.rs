@@ -7,7 +7,9 @@ use super::good_news::{COMMON, GoodNews, SHORTEST, claim, is_disclosed};
 use super::judge::{LOOK_BACK, args};
 use super::tie::head;
 use crate::facts::{Answer, Facts, Families, ToolName};
-use crate::prose::{Clause, Lexicon, Prose, Tags, Token, is_agenda};
+use crate::prose::{
+    Action, Clause, Lexicon, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, is_agenda,
+};
 use crate::values::holds;
 
 /// The claims, each with the tool as its object, and whether what tells is no word for an act: then
@@ -39,6 +41,13 @@ pub(crate) fn uncalled_by_name(facts: &Facts<'_>) -> Vec<(Claim, bool)> {
                     entry.is_some_and(|e| e.verb.is_some() || e.noun.is_some())
                 };
                 let particular = !telling.iter().all(acts);
+                // "the items listed for exchange": what an act is for is not that act.
+                let done = telling
+                    .iter()
+                    .any(|word| said.verbs.iter().any(|verb| head(verb) == head(word)));
+                if !particular && !done {
+                    continue;
+                }
                 let object = Object { kind: ObjectKind::Tool, text: name };
                 let claim = Claim { objects: vec![object], ..claim(answer, clause) };
                 found.push((claim, particular));
@@ -66,7 +75,65 @@ fn is_settled(prose: &Prose<'_>, clause: &Clause) -> bool {
     // "Refunds are issued within 5 days": how it is done as a rule.
     let over = Tags::AGENT.or(Tags::HAVE).or(Tags::BEEN).or(Tags::PAST_BE).or(Tags::NOW);
     let rule = clause.tags.any(Tags::BE) && !clause.tags.any(over);
+    // "the task called X", "as mentioned": which one.
+    if !tells_of_act(prose, clause) {
+        return false;
+    }
     !rule && !tokens.any(ahead) && !is_agenda(prose, clause)
+}
+
+/// Whether a clause has a finite verb for something that was done: "I've filed it", "it was placed",
+/// "it has gone out", "Refund issued".
+fn tells_of_act(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let acts = |p: &Predicate| {
+        let own = p.voice != Voice::Active || p.subject == Subject::Agent;
+        let kind = match p.action {
+            Action::Of(family) => family.changes_state(),
+            Action::Generic | Action::Any => true,
+        };
+        own && kind && !p.negated
+    };
+    let tokens = prose.tokens(clause.tokens.clone());
+    let small = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NOW);
+    let ended = |t: &Token| t.tags.any(Tags::COMPLETED) || prose.bytes(t).ends_with(b"ed");
+    let passive = tokens.iter().enumerate().any(|(at, t)| {
+        let mut behind = tokens.iter().skip(at + 1).skip_while(|t| t.has(small));
+        let gone = t.has(Tags::HAVE) && at > 0;
+        let link = t.has(Tags::BEEN.or(Tags::PAST_BE));
+        behind.next().is_some_and(|next| {
+            (link && ended(next)) || (gone && prose.is(next, &["gone", "left"]))
+        })
+    });
+    let way = tokens.iter().any(|t| prose.is(t, &["way"]));
+    // "I have in the meantime cancelled it"
+    let agent = tokens.iter().position(|t| t.has(Tags::AGENT));
+    let did = agent.is_some_and(|agent| {
+        tokens.iter().skip(agent).any(|t| {
+            let changes = matches!(t.verb, Some(Action::Of(family)) if family.changes_state());
+            changes && t.tags.any(Tags::COMPLETED)
+        })
+    });
+    // "Create one or more tasks assigned to Olga"
+    let order = tokens
+        .iter()
+        .find(|t| t.kind == TokenKind::Word)
+        .is_some_and(|t| t.has(Tags::BASE) && !t.tags.any(Tags::COMPLETED) && t.noun.is_none());
+    // "Refund issued, $214.50 to your card"
+    let mut words = tokens.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let (thing, done) = (words.next(), words.next());
+    let bare = thing.is_some_and(|t| t.kind == TokenKind::Word && t.noun.is_some())
+        && done.is_some_and(ended)
+        && words.next().is_none_or(|t| t.has(Tags::PREPOSITION));
+    !order && (passive || bare || way || did || clause.predicates.iter().any(acts))
+}
+
+/// Whether two words are one, in another number or as a participle: "reported" and `report`.
+fn is_same(said: &str, word: &str) -> bool {
+    let plain = |word: &str| word.trim_end_matches('s').to_owned();
+    let base = Lexicon::english().base_of(said);
+    plain(said) == plain(word)
+        || base.is_some_and(|base| base == word)
+        || (said.ends_with("ed") && head(said) == head(word))
 }
 
 /// The words of the tool in which the good news is told, and which no other tool's name has; `None`
@@ -77,10 +144,7 @@ fn telling<'w>(
     said: &GoodNews,
     tool: &'w ToolName<'_>,
 ) -> Option<Vec<&'w str>> {
-    let told = |word: &str| {
-        let same = |known: &str| head(known) == head(word);
-        said.words.iter().any(|known| same(known)) || said.verbs.iter().any(|known| same(known))
-    };
+    let told = |word: &str| said.words.iter().any(|known| is_same(known, word));
     let named: Vec<&str> =
         tool.words.iter().map(String::as_str).filter(|w| w.len() >= SHORTEST && told(w)).collect();
     if named.len() < 2 {

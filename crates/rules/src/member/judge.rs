@@ -38,8 +38,15 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     let mut strange = strange(facts, answer, &near);
     strange.extend(states);
     strange.extend(wrong_flags(&near, &answer.prose));
-    let said: Vec<Said<'t>> =
-        said.into_iter().filter(|said| is_worth_reading(&near, answer, said)).collect();
+    let proposed = proposes(&answer.prose);
+    if proposed {
+        strange.clear();
+    }
+    let open = |said: &Said<'_>| proposed && matches!(said.value, Value::Moment(_));
+    let said: Vec<Said<'t>> = said
+        .into_iter()
+        .filter(|said| !open(said) && is_worth_reading(&near, answer, said))
+        .collect();
     if said.is_empty() {
         return (strange, right);
     }
@@ -69,6 +76,15 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
     let strange: Vec<Wrong<'_>> = strange.into_iter().filter(|day| !known(day)).collect();
     wrong.extend(strange);
     (wrong, right)
+}
+
+/// "Would you like to proceed?": whether an answer asks for leave to do what it describes, so that its
+/// days are those to come.
+fn proposes(prose: &Prose<'_>) -> bool {
+    prose.sentences.iter().filter(|sentence| sentence.question).any(|sentence| {
+        let mut tokens = prose.tokens(sentence.tokens.clone()).iter();
+        tokens.any(|t| prose.is(t, &["proceed", "confirm"]))
+    })
 }
 
 /// Whether the results have to be taken apart for a value: they hold the words that name it, and

@@ -98,8 +98,11 @@ pub(super) fn is_other_linter(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
             }
             continue;
         };
-        let named =
-            !plain && !typed && (holds(&work.command, check) || holds(execution.text(), check));
+        // `mise run lint`: whatever that runs.
+        let named = match plain {
+            true => holds(&work.command, "lint"),
+            false => !typed && (holds(&work.command, check) || holds(execution.text(), check)),
+        };
         if work.opaque || named {
             return false;
         }
