@@ -87,7 +87,8 @@ pub(super) fn is_other_linter(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
     };
     let typed = check.starts_with("typ");
     let plain = check.starts_with("lint");
-    if check.contains(apart) && !plain && !typed {
+    // Who formats may be called anything.
+    if (check.contains(apart) && !plain && !typed) || check.starts_with("format") {
         return false;
     }
     let mut others = false;
