@@ -1,9 +1,9 @@
-use countersign_model::{Claim, Code, Family, Mode, ObjectKind};
+use countersign_model::{Claim, Code, Family, Mode, ObjectKind, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts, is_documentation};
 use crate::findings::{Findings, Note};
-use crate::outcome::OutcomeVerdict;
+use crate::outcome::{OutcomeVerdict, Parts, ScopeClaim, scope_claims};
 use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 
@@ -25,11 +25,13 @@ impl Rule for StaleCheck {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        let mut warned: Vec<(usize, Span)> = Vec::new();
         for (said, verdict) in facts.outcomes() {
             let OutcomeVerdict::Passed(at) = *verdict else { continue };
             let Some((run, _)) = facts.deed(at) else { continue };
             if said.ran {
                 if let Some((edit, command)) = run_since(facts, &said.claim, said.family) {
+                    warned.push((said.claim.turn, said.claim.span));
                     findings.unsupported(
                         facts,
                         &said.claim,
@@ -37,8 +39,6 @@ impl Rule for StaleCheck {
                             .help("run it again, or say what was run before")
                             .evidence([facts.evidence(run), facts.evidence(edit)]),
                     );
-                } else if said.whole {
-                    partial(facts, findings, &said.claim, run);
                 }
                 continue;
             }
@@ -48,12 +48,8 @@ impl Rule for StaleCheck {
                 .find(|(e, deed)| {
                     edits_code(e, deed) && !(said.family == Family::Lint && spares(run, deed))
                 });
-            let Some((edit, deed)) = later else {
-                if said.whole {
-                    partial(facts, findings, &said.claim, run);
-                }
-                continue;
-            };
+            let Some((edit, deed)) = later else { continue };
+            warned.push((said.claim.turn, said.claim.span));
             if discloses(facts, said.claim.turn, said.family) {
                 findings.not_checkable(&said.claim);
                 continue;
@@ -68,36 +64,58 @@ impl Rule for StaleCheck {
                     .evidence([facts.evidence(run), facts.evidence(edit)]),
             );
         }
+        for said in facts.answers().iter().flat_map(scope_claims) {
+            let known = |(turn, span): &(usize, Span)| {
+                *turn == said.claim.turn && said.sentence.contains(*span)
+            };
+            let Some(run) = widest_run(facts, &said).filter(|_| !warned.iter().any(known)) else {
+                continue;
+            };
+            findings.unsupported(
+                facts,
+                &said.claim,
+                Note::suspected("only a part of the tests was run")
+                    .help("run all of them, or say which ones were run")
+                    .evidence([facts.evidence(run)]),
+            );
+        }
     }
 }
 
-/// Warns where the whole suite is said to pass, and after the last edit only parts of it ran.
-fn partial<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, claim: &Claim, run: &Execution<'t>) {
-    let since = facts.deeds_before(claim.turn).take_while(|(e, deed)| !edits_code(e, deed));
-    let mut known = true;
-    let whole = since.into_iter().any(|(execution, deed)| match &deed.shell {
-        Some(work) => {
-            let tests = work.runs.iter().filter(|run| run.family == Family::Test);
-            let (some, whole) =
-                tests.fold((false, false), |(_, all), run| (true, all || run.whole));
-            known &= some || !(work.opaque || deed.continues) || !reports_tests(execution.text());
-            whole
+/// The latest run of tests where all of them are said to have been run and only parts were: of what
+/// is said to pass, since the last edit, where there was one since.
+fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Execution<'t>> {
+    let mut latest = None;
+    let mut commands: Vec<&str> = Vec::new();
+    for (execution, deed) in facts.deeds_before(said.claim.turn) {
+        if said.passes && latest.is_some() && edits_code(execution, deed) {
+            break;
         }
-        None => {
-            known &= !deed.families.has(Family::Test) && !reports_tests(execution.text());
-            false
+        let Some(work) = &deed.shell else {
+            if deed.families.has(Family::Test) || reports_tests(execution.text()) {
+                return None;
+            }
+            continue;
+        };
+        let mut tests = work.runs.iter().filter(|run| run.family == Family::Test).peekable();
+        let some = tests.peek().is_some();
+        let unseen = !some && (work.opaque || deed.continues) && reports_tests(execution.text());
+        if unseen || tests.any(|run| run.whole) {
+            return None;
         }
-    });
-    if whole || !known {
-        return;
+        if some {
+            latest = latest.or(Some(execution));
+            if !commands.contains(&&*work.command) {
+                commands.push(&work.command);
+            }
+        }
     }
-    findings.unsupported(
-        facts,
-        claim,
-        Note::suspected("after the last edit only a part of the tests was run")
-            .help("run all of them, or say which ones were run")
-            .evidence([facts.evidence(run)]),
-    );
+    let enough = match said.parts {
+        Parts::None => usize::MAX,
+        Parts::Some => 2,
+        Parts::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+    };
+    latest.filter(|_| commands.len() < enough)
 }
 
 /// Whether an output is that of a test run.

@@ -51,7 +51,6 @@ pub(crate) fn outcome_claim_in(
         family,
         singular: family == Family::Test && !all && !is_plural(prose, tokens),
         tabular: false,
-        whole: false,
         discloses: false,
         mixed: false,
         narrowed: tokens.iter().any(named),

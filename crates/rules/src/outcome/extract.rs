@@ -32,8 +32,6 @@ pub(crate) struct OutcomeClaim {
     pub(crate) narrowed: bool,
     /// A row of a table says it: that may be a table of targets.
     pub(crate) tabular: bool,
-    /// It speaks of the whole suite in so many words.
-    pub(crate) whole: bool,
     /// It speaks of a run somewhere else: in CI.
     pub(crate) elsewhere: bool,
     /// It only says that the check was run.
@@ -275,7 +273,6 @@ fn outcome_claim(
         mixed: sentence.iter().any(|t| prose.is(t, &["fail", "fails", "failed", "failing"])),
         narrowed: is_narrowed(prose, plain),
         tabular: false,
-        whole: family == Family::Test && speaks_of_whole(prose, sentence),
         elsewhere: sentence.iter().any(|t| {
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
@@ -377,47 +374,6 @@ fn check_in_field(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)>
     let passes = said.len() <= 3 && said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
     let plain = said.iter().all(|t| !t.has(Tags::NEGATION.or(Tags::FAILURE)));
     (check && passes && plain).then_some((family, clause.tokens.start))
-}
-
-/// "the full test suite", "the entire suite", "across all packages"
-fn speaks_of_whole(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let word = |t: &Token| prose.word(t).to_ascii_lowercase();
-    // "not the whole suite"
-    if tokens.iter().any(|t| t.has(Tags::NEGATION) && prose.is(t, &["not", "n't"])) {
-        return false;
-    }
-    let whole = |t: &Token| matches!(word(t).as_str(), "full" | "entire" | "whole" | "complete");
-    let suite = |t: &Token| matches!(word(t).as_str(), "suite" | "suites" | "tests");
-    let place = |t: &Token| {
-        let word = word(t);
-        let places = ["package", "crate", "workspace", "project", "codebase", "repository", "repo"];
-        places.contains(&word.strip_suffix('s').unwrap_or(&word))
-    };
-    let everywhere = tokens.windows(2).any(|pair| {
-        let [all, of] = pair else { return false };
-        matches!(word(all).as_str(), "all" | "every" | "entire" | "whole" | "complete") && place(of)
-    });
-    // "every test in the repository"
-    let all = tokens.iter().position(|t| matches!(word(t).as_str(), "all" | "every"));
-    let inside = tokens.windows(2).position(|pair| {
-        let [the, of] = pair else { return false };
-        matches!(word(the).as_str(), "the" | "this") && place(of)
-    });
-    let everywhere = everywhere || matches!((all, inside), (Some(all), Some(at)) if all < at);
-    // "all of the project's tests"
-    let owned = all.is_some_and(|all| {
-        let behind = tokens.get(all + 1..).unwrap_or_default();
-        let owner = behind.iter().take(5).position(|t| word(t) == "'s" || word(t) == "’s");
-        owner.is_some_and(|at| behind.get(at + 1).is_some_and(suite))
-    });
-    if everywhere || owned {
-        return true;
-    }
-    (0..tokens.len()).filter(|&at| tokens.get(at).is_some_and(whole)).any(|at| {
-        let behind = tokens.get(at + 1..).unwrap_or_default();
-        let mut described = behind.iter().take(3);
-        described.any(suite) && !behind.iter().take(2).any(|t| word(t) == "short")
-    })
 }
 
 /// The checks that the clause says came out well, each with the token that names it.

@@ -7,8 +7,10 @@ mod extract;
 mod judge;
 mod layer;
 mod runner;
+mod scope;
 mod verdict;
 
 pub(crate) use command::{failed_commands, unrun_commands};
 pub(crate) use extract::{OutcomeClaim, outcome_claims};
 pub(crate) use judge::{OutcomeVerdict, judge};
+pub(crate) use scope::{Parts, ScopeClaim, scope_claims};

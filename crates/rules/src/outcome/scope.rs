@@ -1,0 +1,233 @@
+//! How much is said to have been tested: "the whole suite", "every module of the project".
+
+use countersign_model::{Claim, ClaimKind, Family, Span};
+
+use super::verdict::{check_at, clears, passing_at};
+use crate::facts::Answer;
+use crate::prose::{
+    Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, is_agenda,
+};
+use crate::values::whole;
+
+/// A claim that all the tests there are ran, or came out well.
+#[derive(Debug)]
+pub(crate) struct ScopeClaim {
+    /// The claim.
+    pub(crate) claim: Claim,
+    /// The sentence in which it is made.
+    pub(crate) sentence: Span,
+    /// It says how it stands, and not only what was run.
+    pub(crate) passes: bool,
+    /// What it counts out: "all three modules" may be three runs.
+    pub(crate) parts: Parts,
+}
+
+/// Of how many parts the whole is said to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// "the whole suite"
+    None,
+    /// "every module"
+    Some,
+    /// "all three modules"
+    Count(u64),
+}
+
+/// The claims of this kind in one answer.
+pub(crate) fn scope_claims(answer: &Answer<'_>) -> Vec<ScopeClaim> {
+    let prose = &answer.prose;
+    let mut found = Vec::new();
+    for sentence in &prose.sentences {
+        let tokens = prose.tokens(sentence.tokens.clone());
+        if sentence.language != Language::English || !tokens.iter().any(may_test) {
+            continue;
+        }
+        let Some((at, parts)) =
+            (0..tokens.len()).find_map(|at| Some((at, whole_at(prose, tokens, at)?)))
+        else {
+            continue;
+        };
+        let Some(clause) = prose.clause_at(sentence.tokens.start + at) else { continue };
+        // "in CI", "the pipeline runs the whole suite"
+        let elsewhere = |t: &Token| {
+            prose.is(t, &["ci", "pipeline", "actions", "upstream", "remote", "you", "your"])
+        };
+        if !is_told(prose, clause) || tokens.iter().any(elsewhere) {
+            continue;
+        }
+        let same = |c: &&Clause| c.sentence == clause.sentence && is_told(prose, c);
+        let from = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
+        let own = prose.tokens(clause.tokens.clone());
+        let passes = prose.clauses.iter().skip(from).take(8).filter(same).any(|c| {
+            let tokens = prose.tokens(c.tokens.clone());
+            passing_at(prose, tokens).is_some() || clears(prose, tokens).is_some()
+        });
+        let ran = clause.predicates.iter().any(|p| {
+            let done = matches!(p.action, Action::Of(Family::Run | Family::Test));
+            let own = matches!(p.subject, Subject::Agent | Subject::Nobody);
+            done && !p.negated && !p.earlier && (own || p.voice != Voice::Active)
+        });
+        // "Full suite run, no failures"
+        let noun = own.windows(3).any(|words| {
+            let [suite, run, next] = words else { return false };
+            let ends = next.kind != TokenKind::Code;
+            prose.is(suite, &["suite", "tests"]) && prose.is(run, &["run"]) && ends
+        });
+        if passes || ran || noun {
+            let kind = ClaimKind::Outcome(Family::Test);
+            found.push(ScopeClaim {
+                claim: prose.claim(clause, kind, Vec::new(), answer.turn),
+                sentence: Span::new(
+                    tokens.first().map_or(0, |t| t.start as usize),
+                    tokens.last().map_or(0, |t| t.end as usize),
+                ),
+                passes,
+                parts,
+            });
+        }
+    }
+    found
+}
+
+/// Whether a word may speak of tests.
+fn may_test(token: &Token) -> bool {
+    let test = Some(Family::Test);
+    token.noun == test
+        || token.verb == Some(Action::Of(Family::Test))
+        || token.kind == TokenKind::Code
+}
+
+/// Whether a clause is the speaker's own word for what is so.
+fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let open = Tags::MODAL.or(Tags::INTEND).or(Tags::EARLIER).or(Tags::HEDGE).or(Tags::CONDITIONAL);
+    let tokens = prose.tokens(clause.tokens.clone());
+    // "The tests don't show it: I ran the whole suite"
+    let colon = tokens.iter().rposition(|t| t.is(':'));
+    let tokens = tokens.get(colon.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let denies = tokens.iter().enumerate().any(|(at, t)| {
+        // "not just the cart ones"
+        let more = tokens.get(at + 1).is_some_and(|n| prose.is(n, &["just", "only", "merely"]));
+        !more && (prose.is(t, &["not", "n't", "never", "neither", "nor", "cannot"]))
+    });
+    clause.mood == Mood::Asserted
+        && !denies
+        && !tokens.iter().any(|t| t.has(open))
+        && !is_agenda(prose, clause)
+}
+
+/// Whether a word begins what means all the tests there are.
+fn whole_at(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
+    let token = tokens.get(at)?;
+    if token.kind != TokenKind::Word || token.quoted {
+        return None;
+    }
+    if prose.is(token, &["full", "entire", "whole", "complete"]) {
+        return whole_suite(prose, tokens, at).then_some(Parts::None);
+    }
+    if prose.is(token, &["all", "every", "each"]) {
+        return every_part(prose, tokens, at);
+    }
+    // "without any filter"
+    let behind = tokens.get(at + 1..)?;
+    let filter = |t: &Token| prose.is(t, &["filter", "filters"]);
+    let unfiltered = prose.is(token, &["without", "no"]) && behind.iter().take(2).any(filter);
+    unfiltered.then_some(Parts::None)
+}
+
+/// "the whole suite", "the complete RSpec suite", "the entire project"
+fn whole_suite(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let behind = tokens.get(at + 1..).unwrap_or_default();
+    // What stands between names the program that runs them, and never which of them.
+    let plain = |t: &Token, i: usize| {
+        let name = t.capital && t.kind == TokenKind::Word;
+        name || check_at(prose, tokens, at + 1 + i) == Some(Family::Test)
+            || prose.is(t, &["test", "testing", "automated"])
+    };
+    let head =
+        behind.iter().take(4).enumerate().find(|(i, t)| !is_suite(prose, t) && !plain(t, *i));
+    // "the full test run"
+    let run = |i: usize| {
+        let before = i.checked_sub(1).and_then(|i| Some((behind.get(i)?, i)));
+        before.is_some_and(|(t, i)| plain(t, i))
+            && behind.get(i).is_some_and(|t| prose.is(t, &["run"]))
+    };
+    let suite = (0..4).find(|&i| behind.get(i).is_some_and(|t| is_suite(prose, t)) || run(i));
+    let place = behind.first().is_some_and(|t| is_place(prose, t));
+    // "the entire project's tests"
+    let owned = place && behind.get(1).is_some_and(|t| matches!(prose.word(t), "'s" | "’s"));
+    match suite {
+        Some(end) if head.is_none_or(|(i, _)| i >= end) => !is_narrowed(prose, behind, end + 1),
+        _ => place && (owned || !is_narrowed(prose, behind, 1)),
+    }
+}
+
+/// "every package", "all three modules", "each of the solution's three test projects", "all tests
+/// of the project", "all of the project's tests"
+fn every_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
+    let mut next = at + 1;
+    let word = |at: usize| tokens.get(at).filter(|t| !t.quoted);
+    let is = |at: usize, known: &[&str]| word(at).is_some_and(|t| prose.is(t, known));
+    next += usize::from(is(next, &["of"]));
+    next += usize::from(is(next, &["the", "this", "our", "its", "these"]));
+    let mut owned = false;
+    if word(next).is_some_and(|t| is_place(prose, t)) && is(next + 1, &["'s", "’s"]) {
+        owned = true;
+        next += 2;
+    }
+    let count = word(next).and_then(|t| whole(prose.word(t)));
+    next += usize::from(count.is_some());
+    let parts = count.map_or(Parts::Some, Parts::Count);
+    let tested = is(next, &["test", "spec"])
+        || word(next).is_some_and(|t| {
+            t.noun == Some(Family::Test) || check_at(prose, tokens, next) == Some(Family::Test)
+        });
+    // "every test file", "all bats files"
+    if tested && is(next + 1, &["file", "files", "class", "classes", "project", "projects"]) {
+        return (!is_narrowed(prose, tokens, next + 2)).then_some(parts);
+    }
+    if is(next, &["package", "packages", "crate", "crates", "module", "modules", "workspaces"]) {
+        return (!is_narrowed(prose, tokens, next + 1)).then_some(parts);
+    }
+    // "all component and composable specs in the project"
+    let named = (next..next + 4).find(|&at| {
+        word(at).is_some_and(|t| t.noun == Some(Family::Test)) || is(at, &["tests", "specs"])
+    })?;
+    let inside = is(named + 1, &["of", "in", "across", "from", "throughout"])
+        && is(named + 2, &["the", "this", "our"])
+        && word(named + 3).is_some_and(|t| is_place(prose, t));
+    (inside || (owned && named == next)).then_some(Parts::None)
+}
+
+/// The place where all there is to be tested is found.
+fn is_place(prose: &Prose<'_>, token: &Token) -> bool {
+    let places = [
+        "project",
+        "workspace",
+        "codebase",
+        "repository",
+        "repo",
+        "solution",
+        "monorepo",
+        "app",
+        "application",
+    ];
+    prose.is(token, &places)
+}
+
+fn is_suite(prose: &Prose<'_>, token: &Token) -> bool {
+    prose.is(token, &["suite", "suites", "tests"])
+}
+
+/// Whether what stands behind says which part is meant: "for the billing module", "that changed".
+fn is_narrowed(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let which = ["for", "of", "in", "under", "inside", "within", "that", "which", "i", "except"];
+    let but = ["but", "apart"];
+    let Some(next) = tokens.get(at) else { return false };
+    if prose.is(next, &["affected", "touched", "changed", "involved", "concerned"]) {
+        return true;
+    }
+    // "under `TZ=UTC`"
+    let setting = |t: &Token| t.kind == TokenKind::Code && prose.word(t).contains('=');
+    let place = tokens.iter().skip(at + 1).take(3).any(|t| is_place(prose, t) || setting(t));
+    (prose.is(next, &which) && !place) || prose.is(next, &but)
+}
