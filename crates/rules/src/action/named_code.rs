@@ -172,7 +172,7 @@ fn is_unwritten(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause, token: 
 }
 
 /// Whether a command may have written what its words do not show.
-fn writes_unseen(work: &ShellWork<'_>) -> bool {
+pub(super) fn writes_unseen(work: &ShellWork<'_>) -> bool {
     let edits = ["sed -i", "perl -", "patch", "apply", "merge", "generate", "codegen"];
     // Who stashes puts back what was there before; a build makes no sources, as a rule.
     let stashes = work.command.contains("git stash");

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Mode};
 
-use crate::action::{ActionClaim, ActionVerdict, uncalled_by_name, unwritten_names};
+use crate::action::{ActionClaim, ActionVerdict, listed_files, uncalled_by_name, unwritten_names};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -74,6 +74,12 @@ impl Rule for PhantomCompletion {
             let tool = claim.objects.first().map_or("", |object| object.text.as_str());
             let note = Note::suspected(format!("`{tool}` was there for it, and was not called"))
                 .help("do it with the tool, or say that it was not done");
+            findings.unsupported(facts, &claim, note);
+        }
+        for claim in listed_files(facts) {
+            let name = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note = Note::suspected(format!("no call wrote `{name}`"))
+                .help("list what was really changed, or change it");
             findings.unsupported(facts, &claim, note);
         }
         for claim in unwritten_names(facts) {

@@ -1,0 +1,179 @@
+//! Lists of changes that name a file nobody wrote: "- `a.rs`: …" among files that were changed.
+
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+
+use super::judge::{LOOK_BACK, args};
+use super::named_code::writes_unseen;
+use super::objects::{mentions, objects_in};
+use crate::facts::{Answer, Facts};
+use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind};
+
+/// An item of a list that begins with the name of a file.
+struct Row {
+    file: Object,
+    /// The sentence that begins with it.
+    sentence: usize,
+    /// It speaks of no trouble, and of nothing that was left as it is.
+    plain: bool,
+}
+
+/// The claims, each with the file as its object.
+pub(crate) fn listed_files(facts: &Facts<'_>) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        let mut lists = lists(&answer.prose);
+        lists.retain(|(_, rows)| rows.len() > 1);
+        if lists.is_empty() || !shows_writing(facts, answer.turn) {
+            continue;
+        }
+        for (announced, rows) in lists {
+            let written: Vec<bool> =
+                rows.iter().map(|row| may_be_written(facts, answer.turn, &row.file)).collect();
+            let changed = written.iter().filter(|written| **written).count();
+            let others = rows.len() - changed;
+            if changed < others || changed < if announced { 1 } else { 2 } {
+                continue;
+            }
+            let strange =
+                rows.iter().zip(&written).filter(|(row, written)| row.plain && !**written);
+            found.extend(strange.filter_map(|(row, _)| claim(answer, row)));
+        }
+    }
+    found
+}
+
+/// The lists of a message of which items begin with a file, and whether they are announced as what
+/// was changed.
+fn lists(prose: &Prose<'_>) -> Vec<(bool, Vec<Row>)> {
+    let mut found: Vec<(bool, Vec<Row>)> = Vec::new();
+    let mut listing = false;
+    let mut announced = false;
+    let mut block = usize::MAX;
+    for (at, sentence) in prose.sentences.iter().enumerate() {
+        let item = matches!(
+            prose.blocks.get(sentence.block).map(|block| block.kind),
+            Some(BlockKind::Item { ticked: None | Some(true) })
+        );
+        if !item {
+            announced = tells_change(prose, sentence);
+            listing = false;
+            continue;
+        }
+        if !std::mem::replace(&mut listing, true) {
+            found.push((announced, Vec::new()));
+        }
+        let Some((_, rows)) = found.last_mut() else { continue };
+        if std::mem::replace(&mut block, sentence.block) == sentence.block {
+            // The rest of an item.
+            if let Some(row) = rows.last_mut().filter(|row| is_in(prose, row, sentence.block)) {
+                row.plain &= is_plain(prose, sentence);
+            }
+            continue;
+        }
+        rows.extend(labelled(prose, sentence).map(|file| Row {
+            file,
+            sentence: at,
+            plain: is_plain(prose, sentence) && sentence.language == Language::English,
+        }));
+    }
+    found
+}
+
+fn is_in(prose: &Prose<'_>, row: &Row, block: usize) -> bool {
+    prose.sentences.get(row.sentence).is_some_and(|sentence| sentence.block == block)
+}
+
+/// "`a.rs`: …", "**a.rs** – …"
+fn labelled(prose: &Prose<'_>, sentence: &Sentence) -> Option<Object> {
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let ticks = |t: &Token| matches!(t.kind, TokenKind::Symbol(mark) if !mark.is_ascii());
+    let at = tokens.iter().position(|t| !ticks(t))?;
+    let mark = tokens.get(at + 1)?;
+    if !matches!(mark.kind, TokenKind::Symbol(':' | '–' | '—' | '-')) || at + 2 >= tokens.len()
+    {
+        return None;
+    }
+    let from = sentence.tokens.start + at;
+    let file = objects_in(prose, from..from + 1).pop()?;
+    // `load.py:9` is where something was found.
+    let place = prose.word(prose.tokens.get(from)?).contains(':');
+    let named = file.kind == ObjectKind::Path && file.text.contains('.') && !place;
+    (named && !file.text.contains(['*', '{', '<']) && !file.text.ends_with('/')).then_some(file)
+}
+
+/// Whether what is said of a file can only be a change.
+fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    const LEFT: [&str; 20] = [
+        "unchanged",
+        "untouched",
+        "same",
+        "still",
+        "already",
+        "remains",
+        "stays",
+        "left",
+        "existing",
+        "todo",
+        "pending",
+        "missing",
+        "next",
+        "formatted",
+        "see",
+        "read",
+        "needs",
+        "generated",
+        "unrelated",
+        "kept",
+    ];
+    let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER);
+    let tokens = prose.tokens(sentence.tokens.clone());
+    !tokens.iter().any(|t| t.has(open) || prose.is(t, &LEFT))
+}
+
+/// "Changes", "What I changed:", "Done, with these edits:"
+fn tells_change(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    let edits = [Family::Update, Family::Create];
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let tells = |t: &Token| {
+        let done = matches!(t.verb, Some(Action::Of(f)) if edits.contains(&f));
+        let noun = prose.is(t, &["changes", "edits", "changed", "files"]);
+        (done && t.tags.any(Tags::COMPLETED)) || noun
+    };
+    let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::INTEND).or(Tags::USER);
+    tokens.iter().any(tells) && !tokens.iter().any(|t| t.has(open))
+}
+
+/// Whether the record holds all that was written.
+fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
+    facts.is_complete_before(turn)
+        && facts.record().count_before(turn) <= LOOK_BACK
+        && facts.deeds_before(turn).all(|(_, deed)| {
+            let fixes = [" --fix", " -u", " --update", " --write", " -w ", "generate"];
+            let unseen = deed.shell.as_ref().is_some_and(|work| {
+                writes_unseen(work) || fixes.iter().any(|flag| work.command.contains(flag))
+            });
+            let unknown = deed.shell.is_none()
+                && deed.families.is_empty()
+                && !(deed.is_note || deed.continues);
+            !(deed.delegates || unseen || unknown)
+        })
+}
+
+/// Whether a file was written, or a command that says what changed speaks of it.
+fn may_be_written(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
+    facts.deeds_before(turn).any(|(execution, deed)| {
+        let tells = deed.shell.as_ref().is_some_and(|work| {
+            work.command.contains("git ") && mentions(execution.text(), file)
+                || !work.written.is_empty() && mentions(args(execution), file)
+        });
+        tells || deed.written.iter().any(|path| mentions(path, file))
+    })
+}
+
+fn claim(answer: &Answer<'_>, row: &Row) -> Option<Claim> {
+    let prose = &answer.prose;
+    let sentence = prose.sentences.get(row.sentence)?;
+    let clause = prose.clause_at(sentence.tokens.start)?;
+    let kind = ClaimKind::Action(Family::Update);
+    Some(prose.claim(clause, kind, vec![row.file.clone()], answer.turn))
+}
