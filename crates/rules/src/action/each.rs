@@ -13,6 +13,8 @@ use crate::prose::{Prose, Tags, Token, TokenKind};
 
 /// So many calls before a claim are looked through.
 const MOST_CALLS: usize = 128;
+/// What leads to a list has no more words than these: "to these:".
+const FEW: usize = 3;
 /// Arguments longer than this are content.
 const LONGEST: usize = 8 * 1024;
 
@@ -21,8 +23,13 @@ const LONGEST: usize = 8 * 1024;
 pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool) -> Vec<Object> {
     let (mut longest, mut run): (Vec<Object>, Vec<Object>) = (Vec::new(), Vec::new());
     let first = |at: usize| prose.before_in_sentence(at).iter().all(is_mark);
+    let start = range.start;
     for at in range {
         let Some(token) = prose.tokens.get(at) else { break };
+        // "I switched from my first choice: Northwind was late": of which something else is told.
+        if token.is(':') && at > start + FEW && run.is_empty() {
+            break;
+        }
         let known = objects_in(prose, at..at + 1)
             .into_iter()
             .next()

@@ -9,6 +9,7 @@ use super::extract::ActionClaim;
 use super::fit::{Fit, Place, fit, held_before};
 use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
+use super::made_good::is_made_good;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, speaks_of_commit,
@@ -264,7 +265,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             ActionVerdict::Failed(at)
                 if kept
                     || is_word_of_record(facts, said)
-                    || is_reason_of_failure(facts, said, at) =>
+                    || is_reason_of_failure(facts, said, at)
+                    || is_made_good(facts, said, accepted, at) =>
             {
                 ActionVerdict::NotCheckable
             }

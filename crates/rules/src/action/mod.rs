@@ -16,6 +16,7 @@ mod instead;
 mod judge;
 mod left_out;
 mod listed_file;
+mod made_good;
 mod matter;
 mod named_code;
 mod no_act;

@@ -212,6 +212,15 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
         behind.into_iter().any(|t| t.noun == Some(Family::Update))
     });
     let before = before || dated;
+    // "After the test run I touched one more line"
+    let checks = [Some(Family::Test), Some(Family::Build), Some(Family::Run)];
+    let since = tokens.iter().position(|t| prose.is(t, &["after"])).is_some_and(|at| {
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let run = behind.iter().take(4).any(|t| checks.contains(&t.noun));
+        let own = behind.iter().position(|t| t.has(Tags::AGENT));
+        run && own.is_some_and(|at| behind.iter().skip(at).take(4).any(edits))
+    });
+    let before = before || since;
     let after = tokens.windows(2).any(|pair| {
         let [after, that] = pair else { return false };
         prose.is(after, &["after"]) && prose.is(that, &["that", "this", "it"])

@@ -9,7 +9,7 @@ use countersign_model::{Catalog, Family, Status};
 
 use super::arguments::Members;
 use super::failure::reports_failure;
-use super::families::{Families, of_arguments, of_parts, of_tool, words_of};
+use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 use crate::prose::Lexicon;
@@ -71,7 +71,7 @@ struct Named {
 
 impl Named {
     fn of(tool: &str, catalog: &Catalog) -> Self {
-        let words = words_of(tool);
+        let words = words_of_tool(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
         Self {

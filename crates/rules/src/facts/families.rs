@@ -51,7 +51,7 @@ pub(crate) struct ToolName<'t> {
 
 impl<'t> ToolName<'t> {
     pub(crate) fn of(name: &'t str) -> Self {
-        let words = words_of(name);
+        let words = words_of_tool(name);
         let families = of_parts(&words);
         Self { name, words, families }
     }
@@ -113,13 +113,26 @@ const ACTING: [(&str, &[Family]); 26] = [
 
 /// The families that a name names. The last segment of a dotted name counts first.
 pub(crate) fn of_name(name: &str) -> Families {
-    of_parts(&words_of(name))
+    of_parts(&words_of_tool(name))
 }
 
 /// The same of the words of a name.
 pub(crate) fn of_parts(words: &[String]) -> Families {
     // `leave_balance` leaves nothing, and `balance_transfer` transfers.
     if words.len() > 1 && words.last().is_some_and(|word| word == "balance" || word == "history") {
+        return Families::of(&[Family::Read, Family::Search]);
+    }
+    // `place_details`, `order_status`: things, of which something is told.
+    let told = ["details", "detail", "info", "status", "overview", "summary"];
+    let acts = |word: &String| {
+        let verb = Lexicon::english().get(word).is_some_and(|entry| entry.verb.is_some());
+        verb && !NAMES_THINGS.contains(&word.as_str())
+    };
+    if let [.., thing, last] = words
+        && told.contains(&last.as_str())
+        && NAMES_THINGS.contains(&thing.as_str())
+        && !words.iter().any(acts)
+    {
         return Families::of(&[Family::Read, Family::Search]);
     }
     let first = of_words(words.iter().map(String::as_str));
@@ -139,6 +152,12 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     let acts = words.iter().find_map(|word| ACTING.iter().find(|(known, _)| known == word));
     acts.map_or_else(|| families_of(words), |(_, families)| Families::of(families))
 }
+
+/// Words of tools' names that are things more often than acts.
+const NAMES_THINGS: [&str; 12] = [
+    "place", "order", "book", "file", "record", "charge", "transfer", "report", "document", "note",
+    "schedule", "refund",
+];
 
 fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
     let mut generic = false;
@@ -202,7 +221,42 @@ fn without_names(text: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a tool's name, lower case: the last segment first, then the others.
+/// The words of a tool's name, with those written out that are often shortened: `est_snd`.
+pub(crate) fn words_of_tool(name: &str) -> Vec<String> {
+    let mut words = words_of(name);
+    for word in &mut words {
+        if let Some((_, long)) = SHORTENED.iter().find(|(short, _)| short == word) {
+            (*long).clone_into(word);
+        }
+    }
+    words
+}
+
+/// Words that names of tools leave letters out of.
+const SHORTENED: [(&str, &str); 20] = [
+    ("snd", "send"),
+    ("upd", "update"),
+    ("updt", "update"),
+    ("ord", "order"),
+    ("bk", "book"),
+    ("del", "delete"),
+    ("rm", "remove"),
+    ("chk", "check"),
+    ("mk", "make"),
+    ("crt", "create"),
+    ("cxl", "cancel"),
+    ("cncl", "cancel"),
+    ("canc", "cancel"),
+    ("rsv", "reserve"),
+    ("resv", "reserve"),
+    ("pmt", "payment"),
+    ("rfnd", "refund"),
+    ("msg", "message"),
+    ("qry", "query"),
+    ("srch", "search"),
+];
+
+/// The words of a name, lower case: the last segment first, then the others.
 pub(crate) fn words_of(name: &str) -> Vec<String> {
     let mut segments: Vec<&str> = name.split(['.', '/', ':']).filter(|s| !s.is_empty()).collect();
     if segments.len() < 2 {
@@ -294,6 +348,9 @@ mod tests {
             ("email.send_email", Families::of(&[F::Send])),
             ("customer_relationship_manager.update_customer", Families::of(&[F::Update])),
             ("get_order_details", reads),
+            ("maps_place_details", reads),
+            ("order_status", reads),
+            ("place_order", &[Family::Book]),
             ("WebSearch", reads),
             ("find_user_id_by_email", reads),
             ("transfer_to_human_agents", Families::of(&[F::Move])),

@@ -69,7 +69,9 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
             let open = matches!(verdict, ActionVerdict::Supported(_) | ActionVerdict::NotCheckable);
             said.claim.turn == answer.turn && said.claim.span.contains(span) && !open
         };
-        (held.excludes(stage) && !facts.actions().any(judged)).then(|| Wrong {
+        // "a work order is open (WO-8846)": in other words elsewhere.
+        let told = || told_of(facts, answer.turn, &id, prose.word(word));
+        (held.excludes(stage) && !facts.actions().any(judged) && !told()).then(|| Wrong {
             text: span.of(prose.text),
             span,
             held: format!("`{id}` {status}"),
@@ -77,6 +79,22 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
         })
     });
     judged.collect()
+}
+
+/// Whether a result that is about a thing says the word for the state of it, outside of its members.
+fn told_of(facts: &Facts<'_>, turn: usize, id: &str, word: &str) -> bool {
+    /// So many bytes before the id and behind it.
+    const AROUND: usize = 60;
+    facts.deeds_before(turn).take(LOOK_BACK).any(|(execution, _)| {
+        let text = execution.text();
+        let mut places = text.match_indices(id).take(4);
+        places.any(|(at, _)| {
+            let from = text.floor_char_boundary(at.saturating_sub(AROUND));
+            let until = text.ceil_char_boundary((at + id.len() + AROUND).min(text.len()));
+            let near = text.get(from..until).unwrap_or_default();
+            near.contains(&format!("is {}", word.to_ascii_lowercase()))
+        })
+    })
 }
 
 /// The thing, by its id or its noun, the stage, and the word for it, of a clause that says the one

@@ -1,4 +1,4 @@
-use countersign_model::{Family, Role};
+use countersign_model::{Family, Object, ObjectKind, Role};
 use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
 use super::command::named_command;
@@ -91,6 +91,10 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
                 false => OutcomeVerdict::NotCheckable,
             },
             RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
+            RunEnd::Failed if parts_pass(said, execution) => OutcomeVerdict::Passed(at),
+            RunEnd::Failed if is_built_since(facts, said, at, count) => {
+                OutcomeVerdict::NotCheckable
+            }
             RunEnd::Failed if said.partly && stands_apart(said, execution) => {
                 OutcomeVerdict::NotCheckable
             }
@@ -155,6 +159,16 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
 fn built_for_tests(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
     let built = said.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
+}
+
+/// "It compiles", where the build failed, and tests ran after it.
+fn is_built_since(facts: &Facts<'_>, said: &OutcomeClaim, failed: usize, count: usize) -> bool {
+    let compiles = !said.claim.text.contains("build");
+    let since = built_for_tests(facts, said, count).filter(|at| compiles && *at > failed);
+    since.and_then(|at| facts.deed(at)).is_some_and(|(execution, _)| {
+        let ran = summary(execution.text(), ActivityKind::Test);
+        ran.passed.or(ran.failed).is_some()
+    })
 }
 
 /// "The build succeeds", where the build is all that a tool does, its tests included: the latest run
@@ -371,6 +385,24 @@ fn only_asks(line: &str) -> bool {
 fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = |line: &str| line.starts_with("ok") || line.contains("PASS") || line.contains('✓');
     is_told_of(said, execution, passed) && !fails_apart(said, execution)
+}
+
+/// "`internal/api` and `internal/queue` ok": whether the run says of each that it passed.
+fn parts_pass(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let mut parts = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Path).peekable();
+    let told = |part: &Object, passed: bool| {
+        execution.text().lines().any(|line| {
+            let line = line.trim_start();
+            let starts = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
+            let kind = if passed {
+                starts(&["ok", "PASS", "✓"])
+            } else {
+                starts(&["FAIL", "✗", "×"])
+            };
+            kind && line.contains(part.text.as_str())
+        })
+    };
+    parts.peek().is_some() && parts.all(|part| told(part, true) && !told(part, false))
 }
 
 /// "All strategy tests pass": whether the run says of a part by that name that it failed.

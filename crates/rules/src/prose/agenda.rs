@@ -1,6 +1,6 @@
 use super::{BlockKind, Clause, Prose, Sentence, Tags, Token};
 
-/// Goals, criteria, things to do: an open check box, an item under such a heading, or what stands
+/// Goals, criteria, things to do or not done: an open check box, an item under such a heading, or what stands
 /// behind such a label: "To be done: …".
 pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.agenda.get(clause.sentence).copied().unwrap_or(false)
@@ -15,13 +15,23 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
         let ticked = match prose.block_of(sentence).map(|block| block.kind) {
             Some(BlockKind::Item { ticked }) => ticked,
             _ => {
-                announced = tokens.iter().any(|t| t.has(Tags::AGENDA));
+                announced = tokens.iter().any(|t| t.has(Tags::AGENDA)) || is_denied(prose, tokens);
                 return is_label(prose, tokens);
             }
         };
         ticked == Some(false) || announced || is_label(prose, tokens)
     };
     prose.sentences.iter().map(of).collect()
+}
+
+/// "What I have not done:", "I did not:": what follows was left undone.
+fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let [.., last] = tokens else { return false };
+    let not =
+        |t: &Token| t.has(Tags::NEGATION) && prose.is(t, &["not", "n't", "didn't", "haven't"]);
+    let short = tokens.len() <= 7 && last.is(':');
+    let done = |t: &Token| prose.is(t, &["done", "do", "did", "didn't", "changed", "touched"]);
+    short && tokens.iter().any(not) && tokens.iter().any(done)
 }
 
 /// Whether a sentence begins with a label that names things to do.

@@ -1,6 +1,6 @@
 //! What may be worked out from a few numbers of the record, whatever they belong to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::figure::{Figure, each_figure};
@@ -52,6 +52,21 @@ impl Recorded {
         let sheets = given.sheets(turn, REACH);
         let (mut amounts, mut factors) = (BTreeSet::new(), BTreeSet::new());
         let (mut sums, mut taxes) = (BTreeSet::new(), Vec::new());
+        // The numbers of one object: what is due less what is paid.
+        let mut objects: BTreeMap<(usize, usize), Vec<i64>> = BTreeMap::new();
+        for sheet in &sheets {
+            for (object, leaf) in sheet.columns().iter().flat_map(|column| &column.cells) {
+                let number =
+                    if let Leaf::Number(number) = leaf { Figure::parse(number) } else { None };
+                let plain = number.filter(|Figure(figure)| (1..LARGEST).contains(figure));
+                let numbers = objects.entry((sheet.execution, *object)).or_default();
+                numbers.extend(plain.map(|Figure(figure)| figure));
+            }
+        }
+        for numbers in objects.values().filter(|numbers| numbers.len() <= MOST) {
+            let pairs = numbers.iter().flat_map(|a| numbers.iter().map(move |b| a - b));
+            sums.extend(pairs.filter(|left| *left > 0));
+        }
         for column in sheets.iter().flat_map(|sheet| sheet.columns()) {
             let (mut row, mut cents) = (Vec::new(), Vec::new());
             for (_, leaf) in &column.cells {
@@ -138,12 +153,12 @@ impl Combined {
             let whole = factor % 100 == 0 && factor >= 200;
             let part = i128::from(a) * i128::from(factor) / 10_000;
             let share = i64::try_from(part).is_ok_and(|part| near(part) || near(a - part));
-            // "€24.50 a bag", of 28 bags for €686.
+            // "€24.50 a bag", of 28 bags for €686; "€89 an hour", of 3.5 hours for €311.50.
             let each = || {
-                let n = factor / 100;
-                wanted.checked_mul(n).is_some_and(|all| (all - a).abs() * 2 <= n)
+                let all = wanted.checked_mul(factor).zip(a.checked_mul(100));
+                factor > 100 && all.is_some_and(|(all, a)| (all - a).abs() * 2 <= factor)
             };
-            share || (whole && (a.checked_mul(factor / 100) == Some(wanted) || each()))
+            share || each() || (whole && a.checked_mul(factor / 100) == Some(wanted))
         };
         // "€76.16 gross", of €64.00 and 19% of tax.
         let taxed = |a: i64| {
