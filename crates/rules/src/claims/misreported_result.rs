@@ -5,7 +5,7 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
-use crate::member::{members, people, versions};
+use crate::member::{contacts, members, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
@@ -67,6 +67,7 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
     let (mut wrong, right) = members(facts, answer);
     wrong.extend(versions(facts, answer));
     wrong.extend(people(facts, answer));
+    wrong.extend(contacts(facts, answer));
     for span in right {
         findings.supported(&claim(span), []);
     }

@@ -350,7 +350,7 @@ mod tests {
             ("get_order_details", reads),
             ("maps_place_details", reads),
             ("order_status", reads),
-            ("place_order", &[Family::Book]),
+            ("place_order", Families::of(&[F::Book])),
             ("WebSearch", reads),
             ("find_user_id_by_email", reads),
             ("transfer_to_human_agents", Families::of(&[F::Move])),

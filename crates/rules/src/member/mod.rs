@@ -1,7 +1,8 @@
 //! What answers say of the members of results: "it departs at 14:35", "Status: shipped", held
-//! against the members of that name; also versions and people's names, held against those beside
+//! against the members of that name; also versions, people's names and how to reach them, held against those beside
 //! the same name.
 
+mod contact;
 mod flag;
 mod judge;
 mod near;
@@ -14,6 +15,7 @@ mod strange;
 mod subject;
 mod version;
 
+pub(crate) use contact::contacts;
 pub(crate) use judge::members;
 pub(crate) use near::Sheaf;
 pub(crate) use person::people;
