@@ -6,6 +6,7 @@ mod mention;
 mod own_search;
 mod own_work;
 mod record;
+mod unread;
 
 pub(crate) use mention::{Mention, mentions};
 pub(crate) use own_work::unmade_work;

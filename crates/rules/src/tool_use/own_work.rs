@@ -1,12 +1,10 @@
 //! What the agent says that it did to find something out, and the calls that could have been it.
 
-use std::ops::Range;
-
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
-use crate::action::objects_in;
-use crate::facts::{Answer, Deed, Execution, Facts, Families};
+use super::unread::unread;
+use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
     Voice, is_agenda,
@@ -47,7 +45,7 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
             if clause.tags.any(Tags::INTEND) {
                 continue;
             }
-            let missing = unread_file(facts, answer, clause)
+            let missing = unread(facts, answer, clause)
                 .or_else(|| unsought_word(facts, answer, clause))
                 .or_else(|| uncalled_route(facts, answer, clause))
                 .or_else(|| traceless(facts, answer, clause))
@@ -71,91 +69,10 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !is_agenda(prose, clause)
 }
 
-fn own(clause: &Clause) -> impl Iterator<Item = &Predicate> {
+pub(super) fn own(clause: &Clause) -> impl Iterator<Item = &Predicate> {
     clause.predicates.iter().filter(|p| {
         p.subject == Subject::Agent && p.voice == Voice::Active && !p.negated && !p.earlier
     })
-}
-
-/// "I read `a/b.py` myself": the file, where no call can have shown it.
-fn unread_file(
-    facts: &Facts<'_>,
-    answer: &Answer<'_>,
-    clause: &Clause,
-) -> Option<(Object, String)> {
-    const READS: [&str; 7] =
-        ["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
-    let prose = &answer.prose;
-    let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &READS));
-    let read = own(clause).find(|p| verb(p));
-    let read = read.map(|p| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end));
-    let object = read.or_else(|| gone_through(prose, clause))?;
-    let object = objects_in(prose, object.start..object.end.max(object.start));
-    let file = object.into_iter().find(|o| o.kind == ObjectKind::Path)?;
-    let path = file.text.split(':').next().unwrap_or_default();
-    let name = path.rsplit('/').next().filter(|name| name.contains('.'))?;
-    let pasted = is_house_rule(name) || brings(facts, answer.turn, name);
-    let shown = facts.deeds_before(answer.turn).any(|(e, deed)| shows(e, deed, name));
-    (!pasted && !shown).then(|| {
-        let message = format!("no call can have shown `{}`", file.text);
-        (file, message)
-    })
-}
-
-/// "I went through `a/b.py`": what stands behind.
-fn gone_through(prose: &Prose<'_>, clause: &Clause) -> Option<Range<usize>> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let at = prose.told_verb(tokens, &["went", "gone", "looked", "read", "skimmed"])?;
-    let through = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["through", "over", "at"]));
-    through.then_some(clause.tokens.start + at + 2..clause.tokens.end)
-}
-
-/// `AGENTS.md`: what harnesses hand to an agent without a word in the log.
-fn is_house_rule(name: &str) -> bool {
-    let stem = name.strip_suffix(".md").unwrap_or_default();
-    !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_uppercase())
-}
-
-/// Whether a message brought the file along: its text, or `@` before its path.
-fn brings(facts: &Facts<'_>, turn: usize, name: &str) -> bool {
-    facts.transcript().messages.iter().take(turn).any(|message| {
-        let attached = |word: &str| word.starts_with('@') && word.contains(name);
-        message.calls.is_empty()
-            && message.text.contains(name)
-            && (message.text.lines().count() > 5 || message.text.split_whitespace().any(attached))
-    })
-}
-
-/// Whether a call can have shown what a file holds.
-fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
-    if deed.delegates {
-        return false;
-    }
-    let task = execution.call.map_or("", |call| call.arguments.as_str());
-    // A line of a search, of a compiler, or of a list, shows no more than itself.
-    let hit = |line: &str| {
-        let behind = line.split_once(name).map_or("", |(_, behind)| behind);
-        let place = behind.strip_prefix([':', '(']).unwrap_or_default();
-        let path = line.split(':').next().unwrap_or_default().trim();
-        place.starts_with(|c: char| c.is_ascii_digit())
-            || (path.ends_with(name) && !path.contains(' '))
-    };
-    let prints = |text: &str| text.lines().any(|line| holds(line, name) && !hit(line));
-    // A pattern may stand for it, without its name being printed.
-    let named = task.contains('*') || holds(task, name) || prints(execution.text());
-    match &deed.shell {
-        Some(work) if only_lists(&work.command) => false,
-        Some(work) => named || work.opaque || work.command.contains("xargs"),
-        None => named || (deed.opaque && deed.families.is_empty()),
-    }
-}
-
-/// Whether a command line lists or counts files and shows nothing of what they hold.
-fn only_lists(command: &str) -> bool {
-    const LISTS: [&str; 9] = ["ls", "wc", "find", "tree", "du", "stat", "file", "cd", "pwd"];
-    let parts = command.split(['|', ';', '&', '\n']).map(str::trim).filter(|part| !part.is_empty());
-    let mut programs = parts.map(|part| part.split_whitespace().next().unwrap_or_default());
-    programs.all(|program| LISTS.contains(&program)) && !command.contains("-exec")
 }
 
 /// "I searched the code for `find_by`": the word, where no call has it.
@@ -334,7 +251,7 @@ fn stems_of(name: &str) -> Vec<String> {
 }
 
 /// Whether some call has the word in its arguments.
-fn calls_hold(facts: &Facts<'_>, turn: usize, word: &str) -> bool {
+pub(super) fn calls_hold(facts: &Facts<'_>, turn: usize, word: &str) -> bool {
     facts.deeds_before(turn).any(|(execution, deed)| {
         !deed.delegates && execution.call.is_some_and(|call| holds(call.arguments.as_str(), word))
     })
