@@ -4,6 +4,9 @@ use super::lexicon::Tags;
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
 
+/// A phrase before what the speaker did has no more words.
+const LONGEST_LEAD: usize = 12;
+
 /// Whether a word that may begin a clause stands within one here: "I then cancelled it", "I have
 /// since cancelled it", "After that I cancelled it".
 fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> bool {
@@ -19,10 +22,59 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
     let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
     let first = at == sentence.tokens.start + 1;
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
-    let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
+    let dated = (first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB)))
+        || (token.has(Tags::THING) && tells_own_act(tokens, sentence, at + 1));
     (adverb && before.has(subject))
         || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
         || (token.has(Tags::RELATIVE) && dated)
+}
+
+/// "Before editing I read it", "Once it compiled we ran it", "On top of that I sent it": whether the
+/// speaker tells what they did behind a phrase that begins the sentence.
+fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
+    let start = sentence.tokens.start;
+    let lead = tokens.get(start..at).unwrap_or_default();
+    let ([first, .., last], Some(agent)) = (lead, tokens.get(at)) else { return false };
+    let leads = Tags::SUBORDINATE.or(Tags::PREPOSITION).or(Tags::CONDITIONAL).or(Tags::PURPOSE);
+    let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE).or(Tags::ADVERSATIVE);
+    let told = Tags::REPORT.or(Tags::ASSURE).or(Tags::PERCEIVE).or(Tags::HEDGE).or(Tags::INTEND);
+    let that = last.has(Tags::RELATIVE) && last.has(Tags::THING);
+    let joined = (last.has(joins) && !that) || (last.has(told) && !last.has(Tags::REQUEST));
+    // "If I did it": of nothing that happened.
+    let supposed = first.has(Tags::CONDITIONAL) && first.end - first.start == 2;
+    let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(Tags::MODAL);
+    if !agent.has(Tags::AGENT)
+        || !first.has(leads)
+        || supposed
+        || joined
+        || lead.len() > LONGEST_LEAD
+        || !lead.iter().all(plain)
+    {
+        return false;
+    }
+    let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
+    let behind = tokens.get(at + 1..sentence.tokens.end).unwrap_or_default();
+    let mut words = behind.iter().skip_while(|t| t.has(small) && !t.has(Tags::COMPLETED));
+    let Some(mut verb) = words.next() else { return false };
+    let perfect = verb.has(Tags::HAVE);
+    if perfect {
+        let Some(participle) = words.find(|t| !t.has(small) || t.has(Tags::COMPLETED)) else {
+            return false;
+        };
+        verb = participle;
+    }
+    // "Before that I read it"; "Once you agree I put it in" is yet to come.
+    let plain_past =
+        !verb.has(Tags::BASE) || (lead.len() <= 3 && !lead.iter().any(|t| t.has(Tags::USER)));
+    let past = verb.has(Tags::PAST) && plain_past;
+    let done = past || (perfect && verb.has(Tags::PARTICIPLE));
+    // "After the edits I made, …": which edits.
+    let object = words.next().is_some_and(|t| {
+        !matches!(t.kind, TokenKind::Symbol(_))
+            && !t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL))
+            && !(t.tags.any(Tags::PAST) && t.noun.is_none())
+    });
+    done && object
 }
 
 /// "until June 15", "until the 15th", "before 5 pm", "after that,": when, and nothing that is said
@@ -89,6 +141,9 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
             mark,
             ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
         );
+    }
+    if tells_own_act(tokens, sentence, at) {
+        return true;
     }
     if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
         return false;
