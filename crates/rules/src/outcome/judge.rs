@@ -13,6 +13,12 @@ use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
 /// How many of the latest results are looked at for what others ran.
 pub(super) const LOOK_BACK: usize = 200;
 
+/// Programs of which each subcommand is one check, and no other.
+const ALONE: [&str; 12] = [
+    "cargo", "go", "pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "dotnet",
+    "swift", "mix",
+];
+
 /// What the record says about a claimed outcome.
 ///
 /// Runs are told by their place in the record.
@@ -436,8 +442,17 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
     (0..count).rev().take(LOOK_BACK).any(|at| {
         let reported = facts.index().reported(said.family, at, || {
             let result = facts.deed(at).filter(|(execution, deed)| {
+                // A known runner says only what it ran itself.
+                let known = |work: &ShellWork<'_>| {
+                    let alone = |run: &Run<'_>| {
+                        let program = run.names.split_whitespace().next().unwrap_or_default();
+                        ALONE.contains(&program)
+                    };
+                    !work.opaque && !work.runs.is_empty() && work.runs.iter().all(alone)
+                };
                 deed.written.is_empty()
                     && !shows_file(deed)
+                    && !deed.shell.as_ref().is_some_and(known)
                     && may_report(execution.text(), said.family)
             });
             let seen = result.map(|(execution, _)| summary(execution.text(), kind_of(said.family)));

@@ -161,7 +161,7 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
     };
     let prints = |text: &str| text.lines().any(|line| holds(line, name) && !hit(line));
     // A pattern may stand for it, without its name being printed.
-    let pattern = task.contains('*') && deed.written.is_empty();
+    let pattern = task.contains('*') && (deed.shell.is_some() || deed.written.is_empty());
     let named = pattern || holds(task, name) || prints(execution.text());
     match &deed.shell {
         Some(work) if only_lists(&work.command) => false,
