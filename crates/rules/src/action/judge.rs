@@ -12,8 +12,8 @@ use super::left_out::left_out;
 use super::made_good::is_made_good;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, speaks_of_commit,
-    speaks_of_mail, speaks_of_payment, special_tool, tells_nobody, was_asked_for,
+    is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, sets_unknown_version,
+    speaks_of_commit, speaks_of_mail, speaks_of_payment, special_tool, tells_nobody, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -78,7 +78,11 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 .map(ActionVerdict::LeftOut)
                 .or_else(|| each(facts, said, accepted))
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
-                .or_else(|| names_unknown_file(facts, said).then_some(ActionVerdict::Absent(false)))
+                .or_else(|| {
+                    let unknown =
+                        names_unknown_file(facts, said) || sets_unknown_version(facts, said);
+                    unknown.then_some(ActionVerdict::Absent(false))
+                })
                 .or_else(|| open().map(|_| ActionVerdict::Absent(false)))
                 .filter(|_| !made())
                 .unwrap_or(verdict)

@@ -144,7 +144,7 @@ fn tells_change(prose: &Prose<'_>, sentence: &Sentence) -> bool {
 }
 
 /// Whether the record holds all that was written.
-fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
+pub(super) fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
     facts.is_complete_before(turn)
         && facts.record().count_before(turn) <= LOOK_BACK
         && facts.deeds_before(turn).all(|(_, deed)| {

@@ -69,6 +69,18 @@ pub(super) fn is_other_file(
     if !edits || said.stem.is_some() || (said.names_file() && !branch) {
         return false;
     }
+    // "I closed issue #12", "I tagged v0.4.3": nothing that stands in a file.
+    const KEPT: [&str; 6] = ["closed", "reopened", "assigned", "tagged", "labelled", "approved"];
+    let tracked = |thing: &&str| ["issue", "ticket", "pr", "request", "release"].contains(thing);
+    let numbered = |o: &Object| {
+        let number = o.text.trim_start_matches(['#', 'v']);
+        number.len() < o.text.len() && number.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if KEPT.contains(&said.verb.as_str())
+        && (nouns.iter().any(tracked) || said.claim.objects.iter().any(numbered))
+    {
+        return true;
+    }
     let path =
         |known: &[&str]| deed.written.iter().any(|path| known.iter().any(|word| holds(path, word)));
     let text = |known: &[&str]| known.iter().any(|word| holds(args(execution), word));
@@ -87,6 +99,23 @@ pub(super) fn is_other_file(
         _ if branch => !text(&[head]),
         _ => false,
     }
+}
+
+/// "I bumped it to 0.4.3": where no call, no result and nobody ever spoke of that version.
+pub(super) fn sets_unknown_version(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let sets = ["bumped", "upgraded", "raised", "updated", "pinned", "downgraded", "moved", "set"];
+    let version = |text: &str| {
+        let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        text.split('.').count() == 3 && text.split('.').all(number)
+    };
+    let turn = said.claim.turn;
+    sets.contains(&said.verb.as_str())
+        && facts.shows_all_before(turn)
+        && !facts.delegates_before(turn)
+        && said.claim.objects.iter().any(|thing| {
+            let number = thing.text.trim_start_matches('v');
+            version(number) && facts.source_of(number, turn, true).is_none()
+        })
 }
 
 /// Whether a command only commits or pushes what is there.

@@ -26,6 +26,7 @@ mod rows;
 mod state;
 mod tie;
 mod uncalled_by_name;
+mod unknown_document;
 mod unwritten_file;
 
 pub(crate) use denied::{DeniedAct, denied_act, left_alone, same_as_before};
@@ -38,4 +39,5 @@ pub(crate) use listed_file::listed_files;
 pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use uncalled_by_name::uncalled_by_name;
+pub(crate) use unknown_document::unknown_documents;
 pub(crate) use unwritten_file::unwritten_files;

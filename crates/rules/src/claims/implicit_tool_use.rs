@@ -47,6 +47,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         findings.supported(claim, [facts.evidence(execution)]);
         return;
     }
+    // A command line goes to the web by few programs.
+    let web = mention.topic.first().is_some_and(|word| word == "web") && mention.topic.len() > 1;
+    if web && stays_offline(facts, claim.turn) {
+        let note = Note::suspected("the web is said to have been searched, and no call went there")
+            .help("look it up with a tool, or say that it was not checked");
+        return findings.unsupported(facts, claim, note);
+    }
     let shell = facts.runs_shell_before(claim.turn);
     if shell || !facts.transcript().catalog.is_known() {
         return findings.not_checkable(claim);
@@ -68,4 +75,17 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         Note::suspected(format!("no call went to a {}", source.trim()))
             .help("name what was really looked at"),
     );
+}
+
+/// Whether all that was called is known, and none of it goes to the web.
+fn stays_offline(facts: &Facts<'_>, turn: usize) -> bool {
+    const PROGRAMS: [&str; 10] =
+        ["curl", "wget", "http", "lynx", "w3m", "gh ", "python", "node", "ruby", "perl"];
+    facts.is_complete_before(turn)
+        && facts.deeds_before(turn).all(|(_, deed)| match &deed.shell {
+            Some(work) => {
+                !work.opaque && !PROGRAMS.iter().any(|program| work.command.contains(program))
+            }
+            None => !(deed.opaque || deed.delegates || deed.families.is_empty()),
+        })
 }

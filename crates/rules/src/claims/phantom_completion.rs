@@ -1,6 +1,8 @@
 use countersign_model::{Code, Mode};
 
-use crate::action::{ActionClaim, ActionVerdict, listed_files, uncalled_by_name, unwritten_names};
+use crate::action::{
+    ActionClaim, ActionVerdict, listed_files, uncalled_by_name, unknown_documents, unwritten_names,
+};
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -80,6 +82,12 @@ impl Rule for PhantomCompletion {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());
             let note = Note::suspected(format!("no call wrote `{name}`"))
                 .help("list what was really changed, or change it");
+            findings.unsupported(facts, &claim, note);
+        }
+        for claim in unknown_documents(facts) {
+            let name = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note = Note::suspected(format!("no call was about a {name}"))
+                .help("write it, or say that it is not there yet");
             findings.unsupported(facts, &claim, note);
         }
         for claim in unwritten_names(facts) {

@@ -51,6 +51,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     if said.general {
         return judge_all(facts, said, count);
     }
+    if said.elsewhere && never_heard_of_ci(facts, said) {
+        return OutcomeVerdict::Never(false);
+    }
     if let Some(at) = named_command(facts, said, count) {
         return OutcomeVerdict::Passed(at);
     }
@@ -384,6 +387,32 @@ fn only_asks(line: &str) -> bool {
             || orders
             || tokens.iter().any(|t| t.has(asks.or(Tags::CONDITIONAL)))
     })
+}
+
+/// Whether nothing that the agent was given or did speaks of another machine that checks.
+fn never_heard_of_ci(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
+    let turn = said.claim.turn;
+    const WORDS: [&str; 12] = [
+        "badge",
+        "passing",
+        "CI",
+        "ci",
+        "workflow",
+        "workflows",
+        "pipeline",
+        "Actions",
+        "checks",
+        "Jenkins",
+        "jobs",
+        "gh",
+    ];
+    let heard = |word: &&str| facts.source_of(word, turn, true).is_some();
+    let words = || said.claim.text.split(|c: char| !c.is_alphanumeric());
+    words().any(|word| word == "CI")
+        && !words().any(|word| word == "badge")
+        && facts.shows_all_before(turn)
+        && !facts.delegates_before(turn)
+        && !WORDS.iter().any(|word| heard(&word))
 }
 
 /// "The http tests pass": whether the run says of a part by that name that it passed, and of none

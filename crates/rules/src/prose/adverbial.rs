@@ -87,6 +87,12 @@ fn dates_own_act(tokens: &[Token], at: usize) -> bool {
             let verb = behind
                 .get(main + 1)
                 .is_some_and(|t| (t.has(Tags::PAST) && !t.has(Tags::BASE)) || t.has(Tags::HAVE));
-            main > 0 && verb && phrase.iter().all(plain)
+            // "After the papers I asked for, …"
+            let rest = behind.get(main + 2..).unwrap_or_default();
+            let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
+            let left = rest.first().is_some_and(|t| {
+                mark(t) || (t.has(Tags::PREPOSITION) && rest.get(1).is_none_or(mark))
+            });
+            main > 0 && verb && !left && phrase.iter().all(plain)
         })
 }

@@ -42,8 +42,12 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let joined = (last.has(joins) && !that) || (last.has(told) && !last.has(Tags::REQUEST));
     // "If I did it": of nothing that happened.
     let supposed = first.has(Tags::CONDITIONAL) && first.end - first.start == 2;
-    let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(Tags::MODAL);
-    if !agent.has(Tags::AGENT)
+    // "At no point did I delete it"
+    let open = Tags::MODAL.or(Tags::NEGATION);
+    let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(open);
+    let inverted = last.has(Tags::HAVE.or(Tags::DO));
+    if inverted
+        || !agent.has(Tags::AGENT)
         || !first.has(leads)
         || supposed
         || joined
@@ -69,10 +73,14 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let past = verb.has(Tags::PAST) && plain_past;
     let done = past || (perfect && verb.has(Tags::PARTICIPLE));
     // "After the edits I made, …": which edits.
-    let object = words.next().is_some_and(|t| {
-        !matches!(t.kind, TokenKind::Symbol(_))
-            && !t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL))
-            && !(t.tags.any(Tags::PAST) && t.noun.is_none())
+    let behind: Vec<&Token> = words.take(2).collect();
+    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
+    let object = behind.first().is_some_and(|t| {
+        let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL));
+        let verb = t.has(Tags::PAST) && t.noun.is_none();
+        // "After the papers I asked for, …"
+        let left = t.has(Tags::PREPOSITION) && behind.get(1).is_none_or(|t| mark(t));
+        !mark(t) && !finite && !verb && !left
     });
     done && object
 }

@@ -262,6 +262,11 @@ impl Context {
         let Some(head) = head else { return self.mood.unwrap_or(Mood::Asserted) };
         let pending = self.pending.take();
         if head.has(Tags::RELATIVE) && head.has(Tags::THING) {
+            // "Now that it has been sent, …"
+            let now = tokens.get(sentence.tokens.start).is_some_and(|t| t.has(Tags::NOW));
+            if now && range.start == sentence.tokens.start + 1 {
+                return Mood::Asserted;
+            }
             if is_heard(tokens, self.start, range) {
                 return Mood::Attributed;
             }

@@ -67,8 +67,20 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     let named = || results().filter(|_| sought);
     let at = act.map(|p| p.verb).or_else(noun).or_else(named)?;
     let noun = "search".to_owned();
-    Some(Thing { name: None, topic: Vec::new(), noun, tokens: at..at + 1 })
+    // "I searched the web for it": not in a file.
+    let web = act.is_some_and(|p| {
+        let mut place = prose.tokens(p.object_tokens.clone()).iter().take(3);
+        place.any(|t| prose.is(t, &["web", "internet", "online"]))
+    });
+    let topic = if web { WEB.map(str::to_owned).to_vec() } else { Vec::new() };
+    Some(Thing { name: None, topic, noun, tokens: at..at + 1 })
 }
+
+/// What tools that go to the web are called.
+const WEB: [&str; 12] = [
+    "web", "search", "fetch", "browse", "browser", "internet", "url", "http", "page", "google",
+    "scrape", "crawl",
+];
 
 /// "My search turned up", "the search results show": nothing before it, a finding behind it.
 fn leads_to_finding(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {

@@ -177,20 +177,32 @@ fn not_run_under(
     clause: &Clause,
 ) -> Option<(Object, String)> {
     let prose = &answer.prose;
-    let ran = own(clause).find(|p| p.action == Action::Of(Family::Run))?;
+    let tries = |p: &Predicate| {
+        let verb = prose.tokens.get(p.verb);
+        verb.is_some_and(|t| prose.is(t, &["tested", "tried", "verified", "built", "checked"]))
+    };
+    let ran = own(clause).find(|p| p.action == Action::Of(Family::Run) || tries(p))?;
+    let tried = tries(ran);
     let object = prose.tokens(ran.object_tokens.clone());
     // Short options are written together: `-xvs`.
     let option = |t: &Token| {
         t.kind == TokenKind::Code && prose.word(t).starts_with('-') && prose.word(t).len() > 3
     };
+    // "on Windows", "with Clang": a name, and no day.
+    let proper = |t: &Token| {
+        let word = t.kind == TokenKind::Word && t.capital && t.tags.is_empty() && t.verb.is_none();
+        (word || t.kind == TokenKind::Identifier) && !prose.word(t).ends_with("day")
+    };
     let at = object.windows(2).position(|pair| {
         let [with, what] = pair else { return false };
-        prose.is(with, &["under"]) || (prose.is(with, &["with"]) && option(what))
+        let place = tried && prose.is(with, &["on", "under", "with"]) && proper(what);
+        place || prose.is(with, &["under"]) || (prose.is(with, &["with"]) && option(what))
     })?;
     let token = object.get(at + 1)?;
-    let named = matches!(token.kind, TokenKind::Code | TokenKind::Identifier);
+    let named = matches!(token.kind, TokenKind::Code | TokenKind::Identifier) || proper(token);
     let name = prose.word(token);
-    let stems = if option(token) { vec![name.to_owned()] } else { stems_of(name) };
+    let whole = option(token) || (tried && proper(token));
+    let stems = if whole { vec![name.to_owned()] } else { stems_of(name) };
     if !named || stems.is_empty() || is_hidden(facts, answer.turn) {
         return None;
     }
@@ -200,9 +212,15 @@ fn not_run_under(
             .iter()
             .any(|stem| [task, execution.text(), &deed.tool].iter().any(|text| holds(text, stem)))
     });
+    let told = facts.source_of(name, answer.turn, true).is_some();
     let object = Object { kind: ObjectKind::Name, text: name.to_owned() };
-    let with = if option(token) { "with" } else { "under" };
-    (!spoken).then(|| (object, format!("nothing was run {with} {name}")))
+    let with = object_word(prose, ran, at);
+    (!spoken && !told).then(|| (object, format!("nothing was run {with} {name}")))
+}
+
+/// "under", "on", "with": what leads to the name of a place or of a program.
+fn object_word<'t>(prose: &Prose<'t>, ran: &Predicate, at: usize) -> &'t str {
+    prose.tokens(ran.object_tokens.clone()).get(at).map_or("under", |t| prose.word(t))
 }
 
 /// "I tested it with an empty list": code that the agent wrote, where nothing was ever run.

@@ -6,7 +6,7 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::own_work::{calls_hold, own};
 use crate::action::objects_in;
-use crate::facts::{Answer, Deed, Execution, Facts, Families};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::prose::{Clause, Predicate, Prose, TokenKind};
 use crate::values::holds;
 
@@ -166,10 +166,16 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
     match &deed.shell {
         Some(work) if only_lists(&work.command) => false,
         // A run of tests names the files that it runs.
-        Some(work) if !work.runs.is_empty() => holds(task, name),
+        Some(work) if runs_check(work) => pattern || holds(task, name),
         Some(work) => named || work.opaque || work.command.contains("xargs"),
         None => named || (deed.opaque && deed.families.is_empty()),
     }
+}
+
+/// Whether a command line runs a check.
+fn runs_check(work: &ShellWork<'_>) -> bool {
+    let checks = [Family::Test, Family::Build, Family::Lint];
+    work.runs.iter().any(|run| checks.contains(&run.family))
 }
 
 /// Whether a command line lists or counts files and shows nothing of what they hold.

@@ -1,0 +1,85 @@
+//! Documents that are said to hold something, and that no call was about: "the README mentions it",
+//! "there is a changelog entry".
+
+use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+
+use super::judge::args;
+use super::listed_file::shows_writing;
+use crate::facts::Facts;
+use crate::prose::{
+    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, is_agenda,
+};
+use crate::values::AnyCase;
+
+/// What such documents are called, whatever their ending.
+const DOCUMENTS: [&str; 2] = ["readme", "changelog"];
+
+/// The claims, each with the document as its object.
+pub(crate) fn unknown_documents(facts: &Facts<'_>) -> Vec<Claim> {
+    let mut found = Vec::new();
+    for answer in facts.answers() {
+        let (prose, turn) = (&answer.prose, answer.turn);
+        for clause in &prose.clauses {
+            let Some(document) = held_by(prose, clause) else { continue };
+            let name = AnyCase::new(document);
+            let about = facts.deeds_before(turn).any(|(execution, _)| {
+                [args(execution), execution.text()].iter().any(|text| name.find(text, 0).is_some())
+            });
+            if about || !shows_writing(facts, turn) {
+                continue;
+            }
+            let object = Object { kind: ObjectKind::Name, text: document.to_owned() };
+            found.push(prose.claim(clause, ClaimKind::Action(Family::Update), vec![object], turn));
+        }
+    }
+    found
+}
+
+/// The document that a clause says holds something.
+fn held_by(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
+    const HOLDS: [&str; 9] = [
+        "has",
+        "mentions",
+        "covers",
+        "lists",
+        "describes",
+        "documents",
+        "contains",
+        "explains",
+        "there",
+    ];
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER);
+    let tokens = prose.tokens(clause.tokens.clone());
+    let word = |t: &Token| {
+        let stem = prose.word(t);
+        let stem = stem.split('.').next().unwrap_or(stem);
+        DOCUMENTS.into_iter().find(|known| known.eq_ignore_ascii_case(stem))
+    };
+    let kinds = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
+    let (at, document) = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !t.quoted && kinds(t))
+        .find_map(|(at, t)| Some((at, word(t)?)))?;
+    let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s))?;
+    if clause.mood != Mood::Asserted
+        || clause.tags.any(doubt)
+        || block.kind == BlockKind::Quote
+        || prose.language_of(clause) != Language::English
+        || is_agenda(prose, clause)
+    {
+        return None;
+    }
+    // "I noted it in the changelog"
+    let wrote = clause.predicates.iter().any(|p| {
+        let verb = prose.tokens.get(p.verb);
+        let own = p.subject == Subject::Agent && !p.negated;
+        own && (verb
+            .is_some_and(|t| prose.is(t, &["noted", "documented", "described", "mentioned"]))
+            || p.action == Action::Of(Family::Create))
+    });
+    let behind = tokens.get(at + 1..)?.iter().take(3).any(|t| prose.is(t, &HOLDS));
+    let there = tokens.get(..at)?.iter().take(3).any(|t| prose.is(t, &["there", "there's"]));
+    let inside = at > 0 && tokens.get(..at)?.iter().any(|t| prose.is(t, &["in", "to"]));
+    (behind || there || (wrote && inside)).then_some(document)
+}
