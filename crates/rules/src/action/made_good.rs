@@ -6,7 +6,7 @@ use countersign_model::Family;
 use super::extract::ActionClaim;
 use super::judge::LOOK_BACK;
 use super::tie::head;
-use crate::facts::{Facts, Families};
+use crate::facts::{Deed, Facts, Families};
 use crate::values::{Leaf, Leaves};
 
 /// Shorter words begin alike by chance.
@@ -20,7 +20,12 @@ pub(super) fn is_made_good(
     failed: usize,
 ) -> bool {
     let count = facts.record().count_before(said.claim.turn);
-    let Some((_, wrong)) = facts.deed(failed).filter(|(_, deed)| deed.shell.is_none()) else {
+    // Which file was written is another matter.
+    let edits = |word: &String| ["edit", "write", "patch", "replace"].contains(&word.as_str());
+    let acts = |deed: &Deed<'_>| {
+        deed.shell.is_none() && deed.written.is_empty() && !deed.words().iter().any(edits)
+    };
+    let Some((_, wrong)) = facts.deed(failed).filter(|(_, deed)| acts(deed)) else {
         return false;
     };
     let tells_failure = || {

@@ -406,13 +406,13 @@ fn never_heard_of_ci(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
         "jobs",
         "gh",
     ];
-    let heard = |word: &&str| facts.source_of(word, turn, true).is_some();
+    let heard = |word: &str| facts.source_of(word, turn, true).is_some();
     let words = || said.claim.text.split(|c: char| !c.is_alphanumeric());
     words().any(|word| word == "CI")
         && !words().any(|word| word == "badge")
         && facts.shows_all_before(turn)
         && !facts.delegates_before(turn)
-        && !WORDS.iter().any(|word| heard(&word))
+        && !WORDS.iter().any(|word| heard(word))
 }
 
 /// "The http tests pass": whether the run says of a part by that name that it passed, and of none

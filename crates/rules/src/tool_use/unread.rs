@@ -106,9 +106,9 @@ fn unread_symbol(
         return None;
     }
     let shown = facts.deeds_before(turn).any(|(execution, deed)| {
-        let defines = |word: &&str| holds(execution.text(), &format!("{word} {name}"));
+        let defines = |word: &str| holds(execution.text(), &format!("{word} {name}"));
         let open = deed.delegates || (deed.opaque && deed.shell.is_none());
-        open || holds(arguments(execution), name) || DEFINES.iter().any(|word| defines(&word))
+        open || holds(arguments(execution), name) || DEFINES.iter().any(|word| defines(word))
     });
     let read = facts.deeds_before(turn).any(|(e, _)| e.outcome.is_some());
     (read && !shown).then(|| {

@@ -11,6 +11,8 @@ use super::leaves::Leaf;
 const REACH: usize = 32 * 1024;
 /// Where the record has more numbers, almost everything would follow from them.
 const MOST: usize = 12;
+/// An object with more numbers holds no plain account.
+const FEW: usize = 3;
 /// Whole numbers from here on, in hundredths, may be cents.
 const IN_CENTS: i64 = 10_000;
 /// Longer numbers are ids.
@@ -63,7 +65,7 @@ impl Recorded {
                 numbers.extend(plain.map(|Figure(figure)| figure));
             }
         }
-        for numbers in objects.values().filter(|numbers| numbers.len() <= MOST) {
+        for numbers in objects.values().filter(|numbers| numbers.len() <= FEW) {
             let pairs = numbers.iter().flat_map(|a| numbers.iter().map(move |b| a - b));
             sums.extend(pairs.filter(|left| *left > 0));
         }
@@ -156,7 +158,8 @@ impl Combined {
             // "€24.50 a bag", of 28 bags for €686; "€89 an hour", of 3.5 hours for €311.50.
             let each = || {
                 let all = wanted.checked_mul(factor).zip(a.checked_mul(100));
-                factor > 100 && all.is_some_and(|(all, a)| (all - a).abs() * 2 <= factor)
+                let part = factor % 25 == 0 && factor > 100;
+                part && all.is_some_and(|(all, a)| (all - a).abs() * 2 <= factor)
             };
             share || each() || (whole && a.checked_mul(factor / 100) == Some(wanted))
         };
