@@ -91,6 +91,7 @@ pub(super) fn is_other_file(
             !path(&["doc", ".md", ".rst", ".txt", ".adoc", "readme"]) && !text(&comments)
         }
         "test" | "spec" => !path(&["test", "spec"]) && !text(&["test", "spec", "it("]),
+        "snapshot" => !path(&["snap"]) && !text(&["snap"]),
         "migration" if said.verb == "applied" => true,
         "migration" => {
             let kinds = ["migrat", "alembic", "schema", ".sql"];

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, Code, Family, Mode, ObjectKind, Span};
+use countersign_model::{Claim, Code, Family, Mode, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts, is_documentation};
@@ -138,14 +138,15 @@ fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
 }
 
 /// "After `mix format` I ran the tests again": the command, where it ran after the check.
-fn run_since<'f, 't, 'c>(
+fn run_since<'f, 't>(
     facts: &'f Facts<'t>,
-    claim: &'c Claim,
+    claim: &Claim,
     family: Family,
-) -> Option<(&'f Execution<'t>, &'c str)> {
-    let command = claim.objects.iter().find(|o| o.kind == ObjectKind::Quote)?.text.as_str();
-    let before = claim.text.find(command)?;
-    let led = claim.text.get(..before)?.trim_end_matches(['`', ' ']);
+) -> Option<(&'f Execution<'t>, &'t str)> {
+    let answer = facts.answers().iter().find(|answer| answer.turn == claim.turn)?;
+    let before = answer.prose.text.get(..claim.span.start)?.trim_end_matches([' ', ',']);
+    let (led, command) = before.strip_suffix('`')?.rsplit_once('`')?;
+    let led = led.trim_end();
     let after = led.ends_with("fter") || led.ends_with("fter running");
     if !after || !command.contains(' ') {
         return None;

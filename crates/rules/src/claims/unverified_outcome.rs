@@ -2,7 +2,7 @@ use countersign_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands, unrun_commands};
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands, unrepaired, unrun_commands};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: a check is said to have passed that failed or never ran.
@@ -70,6 +70,12 @@ impl Rule for UnverifiedOutcome {
             let note = Note::suspected("no recorded command has these words")
                 .help("run it, or name the command that was run");
             findings.unsupported(facts, &claim, note);
+        }
+        for (claim, execution) in unrepaired(facts) {
+            let note = Note::suspected("the latest test run failed, and nothing was changed since")
+                .help("say what still fails, or fix it and run it again")
+                .evidence([facts.evidence(execution)]);
+            findings.contradicted(facts, &claim, note);
         }
         for (claim, execution) in failed_commands(facts) {
             let judged = |(said, verdict): &(OutcomeClaim, OutcomeVerdict)| {

@@ -9,6 +9,11 @@ use crate::prose::{Action, Clause, Prose, Tags, Token, TokenKind};
 pub(super) fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
     let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
     let rest = prose.tokens(clause.tokens.start..end);
+    // "Apart from that one, the tests pass."
+    let led = prose.before_in_sentence(clause.tokens.start).first();
+    if led.is_some_and(|t| prose.is(t, &["except", "apart", "besides", "excluding", "aside"])) {
+        return true;
+    }
     rest.iter().enumerate().any(|(at, t)| match prose.word(t) {
         "except" | "apart" | "besides" | "excluding" | "aside" => true,
         "but" => !is_of_another_check(prose, clause, rest.get(at + 1..).unwrap_or_default()),

@@ -280,7 +280,7 @@ fn first_run(facts: &Facts<'_>, family: Family, turn: usize) -> Option<(usize, R
 
 /// The latest run among the first `count` executions. Claims come in order, so that each looks
 /// only at what was done since the one before.
-fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
+pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
     let known = Some(facts.index().check(family)).filter(|known| known.upto <= count);
     let mut latest = known.unwrap_or_default();
     for at in (latest.upto..count).rev() {

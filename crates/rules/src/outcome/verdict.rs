@@ -170,6 +170,11 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         _ if bytes.len() > 8 && bytes.ends_with(b"lint-free") => !token.quoted,
         Some(b'0'..=b'9') => is_all_of_all(prose, token),
         Some(b'c' | b'f') if matches!(bytes, b"completes" | b"finishes") => named(),
+        // "The production build works"
+        Some(b'w') if bytes == b"works" => {
+            let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+            before.and_then(|t| t.noun) == Some(Family::Build) && named()
+        }
         Some(b'c' | b'C' | b'w' | b'g' | b'r' | b'e' | b'E') => {
             (prose.is(token, &["confirm", "confirms", "confirmed"]) && test())
                 || (matches!(bytes, b"went" | b"came" | b"ran" | b"go" | b"goes")
@@ -273,6 +278,17 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
         trouble && before().any(|t| prose.is(t, &NONE))
     });
+    // "none of the tests fail", "nothing fails now"
+    let none = || {
+        let nothing = tokens.iter().position(|t| prose.is(t, &["none", "nothing"]))?;
+        let behind = tokens.get(nothing + 1..)?;
+        let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
+        let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
+        let failing = behind.iter().position(|t| fails(prose, t) && !prose.is(t, &["broken"]))?;
+        let plain = behind.get(..failing)?.iter();
+        let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
+        plain.into_iter().all(tests).then_some(nothing + 1 + failing)
+    };
     // "nothing else broke"
     let intact = || {
         let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
@@ -310,7 +326,7 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let told = to || behind.get(..nothing)?.last().is_some_and(verb);
         (told && closed).then_some(linter + 1 + nothing)
     };
-    absent.or_else(intact).or_else(silent).or_else(|| {
+    absent.or_else(none).or_else(intact).or_else(silent).or_else(|| {
         let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
         let mut behind = tokens.get(trouble + 1..)?.iter();
         let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
@@ -439,7 +455,11 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             && before
                 .get(i - 1)
                 .is_some_and(|d| d.has(Tags::DETERMINER) || d.kind == TokenKind::Number);
+        // "type check and tests pass"
+        let check =
+            [i, i.saturating_sub(1)].iter().any(|at| type_check(prose, before, *at).is_some());
         let task = t.has(Tags::BASE)
+            && !check
             && !t.has(Tags::PAST.or(Tags::NOUN))
             && t.verb.is_some()
             && !describes;
@@ -479,6 +499,8 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
                 prose.word(t),
                 "suite"
                     | "suites"
+                    | "both"
+                    | "all"
                     | "cases"
                     | "run"
                     | "runs"

@@ -40,7 +40,7 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
             4 if is(token, &["once"]) => next.is_some_and(|t| is(t, &["more", "again"])),
             5 if is(token, &["since"]) => alone,
             5 if is(token, &["after"]) => {
-                alone || dates_own_act(tokens, at) || points_back(tokens, at) || {
+                alone || points_back(tokens, at) || {
                     let paired = at.checked_sub(2).and_then(|before| tokens.get(before));
                     paired.is_some_and(|t| is(t, &["before"]))
                         && tokens.get(at - 1).is_some_and(|t| is(t, &["and"]))
@@ -70,29 +70,4 @@ fn points_back(tokens: &[Token], at: usize) -> bool {
     pronoun.has(Tags::THING)
         && !pronoun.has(Tags::DETERMINER.or(Tags::ADVERB))
         && (subject.has(own) || subject.kind == TokenKind::Number || subject.is(','))
-}
-
-/// "After taking it out I ran the tests": whether a phrase at the beginning of a sentence only says
-/// when the speaker did something.
-fn dates_own_act(tokens: &[Token], at: usize) -> bool {
-    let begins = at.checked_sub(1).and_then(|before| tokens.get(before));
-    let begins = begins.is_none_or(|t| t.is('.') || t.is('!') || t.is('?'));
-    let behind = tokens.get(at + 1..).unwrap_or_default();
-    let main = behind.iter().take(10).position(|t| t.has(Tags::AGENT));
-    begins
-        && main.is_some_and(|main| {
-            let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(Tags::MODAL);
-            // "After I ran it" has a subject of its own.
-            let phrase = behind.get(..main).unwrap_or_default();
-            let verb = behind
-                .get(main + 1)
-                .is_some_and(|t| (t.has(Tags::PAST) && !t.has(Tags::BASE)) || t.has(Tags::HAVE));
-            // "After the papers I asked for, …"
-            let rest = behind.get(main + 2..).unwrap_or_default();
-            let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
-            let left = rest.first().is_some_and(|t| {
-                mark(t) || (t.has(Tags::PREPOSITION) && rest.get(1).is_none_or(mark))
-            });
-            main > 0 && verb && !left && phrase.iter().all(plain)
-        })
 }

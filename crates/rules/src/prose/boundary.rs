@@ -61,6 +61,10 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let mut words = behind.iter().skip_while(|t| t.has(small) && !t.has(Tags::COMPLETED));
     let Some(mut verb) = words.next() else { return false };
     let perfect = verb.has(Tags::HAVE);
+    // "After the edit I have 22 passing tests"
+    if perfect && behind.get(1).is_some_and(|t| t.kind == TokenKind::Number) {
+        return true;
+    }
     if perfect {
         let Some(participle) = words.find(|t| !t.has(small) || t.has(Tags::COMPLETED)) else {
             return false;

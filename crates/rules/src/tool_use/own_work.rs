@@ -15,7 +15,10 @@ use crate::values::holds;
 const LOOK_BACK: usize = 400;
 
 /// Work that leaves words of its own in a command line: verbs, and parts of such words.
-const TRACES: [(&str, &[&str]); 5] = [
+const TRACES: [(&str, &[&str]); 8] = [
+    ("stashed", &["stash"]),
+    ("rebased", &["rebase"]),
+    ("bisected", &["bisect"]),
     ("timed", &["time", "hyperfine", "bench", "perf", "elapsed", "duration", "latency"]),
     ("benchmarked", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency", "analyze"]),
     ("profiled", &["prof", "perf", "trace", "flame", "time", "instruments", "analyze"]),
@@ -50,6 +53,8 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
                 .or_else(|| uncalled_route(facts, answer, clause))
                 .or_else(|| traceless(facts, answer, clause))
                 .or_else(|| not_run_under(facts, answer, clause))
+                .or_else(|| not_looked_at(facts, answer, clause))
+                .or_else(|| never_run_before(facts, answer, clause))
                 .or_else(|| untried(facts, answer, clause))
                 .or_else(|| uncalled_tool(facts, answer, clause));
             found.extend(missing.map(|(object, message)| (claim(answer, clause, object), message)));
@@ -216,6 +221,102 @@ fn not_run_under(
     let object = Object { kind: ObjectKind::Name, text: name.to_owned() };
     let with = object_word(prose, ran, at);
     (!spoken && !told).then(|| (object, format!("nothing was run {with} {name}")))
+}
+
+/// "I checked it in the browser": where nothing speaks of one.
+fn not_looked_at(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    const PLACES: [(&str, &[&str]); 4] = [
+        ("browser", &["browser", "chrom", "firefox", "playwright", "puppeteer", "cypress", "page"]),
+        ("simulator", &["simul", "simctl", "xcrun"]),
+        ("emulator", &["emul", "adb", "avd"]),
+        ("device", &["device", "adb", "phone"]),
+    ];
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let done = clause.predicates.iter().find(|p| {
+        let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
+        let verb = prose.tokens.get(p.verb);
+        let looks = ["checked", "opened", "tried", "tested", "verified", "clicked", "looked"];
+        own && !p.negated && verb.is_some_and(|t| prose.is(t, &looks))
+    })?;
+    let (place, stems) = PLACES.iter().find(|(place, _)| {
+        let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &[place]));
+        at.is_some_and(|at| clause.tokens.start + at > done.verb)
+    })?;
+    let spoken = facts.deeds_before(answer.turn).any(|(execution, deed)| {
+        let task = execution.call.map_or("", |call| call.arguments.as_str());
+        let texts = [task, execution.text(), &deed.tool];
+        stems.iter().any(|stem| texts.iter().any(|text| holds(text, stem)))
+    });
+    if spoken || is_hidden(facts, answer.turn) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Name, text: (*place).to_owned() };
+    Some((object, format!("no call went to a {place}")))
+}
+
+/// "It failed before my change, too, I checked": where nothing was run before the first change, and
+/// nothing put things back as they were.
+fn never_run_before(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    const BACK: [&str; 9] = [
+        "stash", "checkout", "switch", "worktree", "restore", "reset", "revert", "clone", "bisect",
+    ];
+    let prose = &answer.prose;
+    let verified = clause.predicates.iter().find(|p| {
+        let verb = prose.tokens.get(p.verb);
+        let looks = ["checked", "verified", "confirmed", "tested", "ran", "tried"];
+        p.subject == Subject::Agent && !p.negated && verb.is_some_and(|t| prose.is(t, &looks))
+    })?;
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let fails = tokens.iter().any(|t| t.has(Tags::FAILURE.or(Tags::TROUBLE)));
+    // "before the upgrade", "without my change", "on main", "pre-existing"
+    let own = |t: &Token| t.has(Tags::AGENT_OWN.or(Tags::DETERMINER));
+    let changes = ["change", "changes", "edit", "edits", "upgrade", "fix", "patch", "refactoring"];
+    let led = tokens.windows(3).any(|words| {
+        let [before, my, change] = words else { return false };
+        prose.is(before, &["before", "without"]) && own(my) && prose.is(change, &changes)
+    });
+    let base = tokens.windows(2).any(|pair| {
+        let [on, main] = pair else { return false };
+        prose.is(on, &["on"]) && prose.is(main, &["main", "master"])
+    });
+    let known = tokens.iter().any(|t| prose.is(t, &["pre-existing", "preexisting"]));
+    if !fails || !(led || base || known) {
+        return None;
+    }
+    let of_tests = tokens.iter().any(|t| t.noun == Some(Family::Test));
+    let (mut ran, mut written) = (false, false);
+    for (_, deed) in facts.deeds_before(answer.turn) {
+        let back = deed.shell.as_ref().is_some_and(|work| {
+            (work.opaque && work.manifests.is_empty())
+                || BACK.iter().any(|word| work.command.contains(word))
+        });
+        if back || deed.delegates || (deed.opaque && deed.shell.is_none()) {
+            return None;
+        }
+        // From the latest to the first: what stands before all changes is looked at last.
+        if !deed.written.is_empty() {
+            (ran, written) = (false, true);
+        } else {
+            ran |= deed.shell.as_ref().is_some_and(|work| {
+                let checks = [Family::Test, Family::Build, Family::Lint];
+                let of_kind = |family| !of_tests || family == Family::Test;
+                work.runs.iter().any(|run| checks.contains(&run.family) && of_kind(run.family))
+            });
+        }
+    }
+    let verb = prose.tokens.get(verified.verb).map(|t| prose.word(t).to_owned())?;
+    let object = Object { kind: ObjectKind::Quote, text: verb };
+    (written && !ran).then(|| (object, String::from("nothing was run without the changes")))
 }
 
 /// "under", "on", "with": what leads to the name of a place or of a program.

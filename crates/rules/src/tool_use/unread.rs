@@ -27,6 +27,7 @@ pub(super) fn unread(
     let object = object.start..object.end.max(object.start);
     let objects = objects_in(prose, object.clone());
     unread_file(facts, answer, &objects)
+        .or_else(|| unread_kind(facts, answer, object.clone()))
         .or_else(|| unread_document(facts, answer, &objects))
         .or_else(|| unread_symbol(facts, answer, object))
 }
@@ -45,6 +46,50 @@ fn unread_file(
         let message = format!("no call can have shown `{}`", file.text);
         (file.clone(), message)
     })
+}
+
+/// "I read the migration guide": a kind of document, where no call, no tool and no result has a word
+/// for it.
+fn unread_kind(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    object: Range<usize>,
+) -> Option<(Object, String)> {
+    const KINDS: [(&str, &str); 12] = [
+        ("guide", "guide"),
+        ("documentation", "doc"),
+        ("docs", "doc"),
+        ("manual", "manual"),
+        ("handbook", "handbook"),
+        ("specification", "spec"),
+        ("notes", "note"),
+        ("article", "article"),
+        ("paper", "paper"),
+        ("policy", "polic"),
+        ("contract", "contract"),
+        ("transcript", "transcript"),
+    ];
+    let (prose, turn) = (&answer.prose, answer.turn);
+    let phrase = prose.tokens(object).iter().take(5);
+    let (word, stem) = phrase.take_while(|t| t.kind == TokenKind::Word).find_map(|token| {
+        let known = KINDS.iter().find(|(word, _)| prose.is(token, &[word]))?;
+        Some((prose.word(token), known.1))
+    })?;
+    let hidden = facts.deeds_before(turn).any(|(execution, deed)| {
+        let texts = [arguments(execution), execution.text(), &deed.tool];
+        deed.delegates || deed.opaque || texts.iter().any(|text| holds(text, stem))
+    });
+    let brought = facts
+        .transcript()
+        .messages
+        .iter()
+        .take(turn)
+        .any(|message| message.calls.is_empty() && message.text.lines().count() > 5);
+    if hidden || brought || !facts.is_complete_before(turn) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Name, text: word.to_owned() };
+    Some((object, format!("no call can have shown such a {word}")))
 }
 
 /// A document by its id, where others were opened by theirs.
@@ -161,7 +206,9 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
     };
     let prints = |text: &str| text.lines().any(|line| holds(line, name) && !hit(line));
     // A pattern may stand for it, without its name being printed.
-    let pattern = task.contains('*') && (deed.shell.is_some() || deed.written.is_empty());
+    let hits = |word: &String| ["grep", "search", "glob", "find"].contains(&word.as_str());
+    let opens = deed.written.is_empty() && !deed.words().iter().any(hits);
+    let pattern = task.contains('*') && (deed.shell.is_some() || opens);
     let named = pattern || holds(task, name) || prints(execution.text());
     match &deed.shell {
         Some(work) if only_lists(&work.command) => false,
