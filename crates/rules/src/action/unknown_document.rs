@@ -7,7 +7,7 @@ use super::judge::args;
 use super::listed_file::shows_writing;
 use crate::facts::Facts;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, is_agenda,
+    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, is_agenda,
 };
 use crate::values::AnyCase;
 
@@ -19,6 +19,10 @@ pub(crate) fn unknown_documents(facts: &Facts<'_>) -> Vec<Claim> {
     let mut found = Vec::new();
     for answer in facts.answers() {
         let (prose, turn) = (&answer.prose, answer.turn);
+        let speaks = |part: &str| memchr::memmem::find(prose.text.as_bytes(), part.as_bytes());
+        if ["EADME", "eadme", "hangelog", "HANGELOG"].into_iter().find_map(speaks).is_none() {
+            continue;
+        }
         for clause in &prose.clauses {
             let Some(document) = held_by(prose, clause) else { continue };
             let name = AnyCase::new(document);
@@ -55,7 +59,11 @@ fn held_by(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
         let stem = stem.split('.').next().unwrap_or(stem);
         DOCUMENTS.into_iter().find(|known| known.eq_ignore_ascii_case(stem))
     };
-    let kinds = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
+    // `README`, `CHANGELOG.md`
+    let kinds = |t: &Token| {
+        (6..=13).contains(&(t.end - t.start))
+            && prose.bytes(t).first().is_some_and(|b| matches!(b | 0x20, b'r' | b'c'))
+    };
     let (at, document) = tokens
         .iter()
         .enumerate()

@@ -17,7 +17,7 @@ const PREFIX: usize = 4;
 pub(crate) fn contacts<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t>> {
     let (prose, turn) = (&answer.prose, answer.turn);
     let mut found = Vec::new();
-    let may = |t: &&Token| t.kind == TokenKind::Email || prose.word(t).starts_with('+');
+    let may = |t: &&Token| t.kind == TokenKind::Email || prose.bytes(t).first() == Some(&b'+');
     if !prose.tokens.iter().any(|t| may(&t)) || !facts.shows_all_before(turn) {
         return found;
     }

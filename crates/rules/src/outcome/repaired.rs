@@ -12,6 +12,10 @@ pub(crate) fn unrepaired<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f Execut
     let mut found = Vec::new();
     for answer in facts.answers() {
         let (prose, turn) = (&answer.prose, answer.turn);
+        let speaks = |word: &str| prose.text.contains(word);
+        if !["fixed", "Fixed", "epaired", "mended"].iter().any(|word| speaks(word)) {
+            continue;
+        }
         let mut said = prose.clauses.iter().filter(|clause| tells_repair(prose, clause)).peekable();
         // Who tells of trouble may mean another test.
         let other =

@@ -23,7 +23,7 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
     let first = at == sentence.tokens.start + 1;
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
     let dated = (first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB)))
-        || (token.has(Tags::THING) && tells_own_act(tokens, sentence, at + 1));
+        || (token.has(Tags::THING) && agent && tells_own_act(tokens, sentence, at + 1));
     (adverb && before.has(subject))
         || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
         || (token.has(Tags::RELATIVE) && dated)
@@ -154,7 +154,7 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
             ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
         );
     }
-    if tells_own_act(tokens, sentence, at) {
+    if token.has(Tags::AGENT) && tells_own_act(tokens, sentence, at) {
         return true;
     }
     if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
