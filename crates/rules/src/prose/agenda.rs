@@ -10,11 +10,26 @@ pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
 pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
     // What the sentence before a list announces.
     let mut announced = false;
+    // The first row of a table.
+    let mut head = None;
     let of = |sentence: &Sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let ticked = match prose.block_of(sentence).map(|block| block.kind) {
             Some(BlockKind::Item { ticked }) => ticked,
+            // "| Who | What | When |": what is to be done by whom.
+            Some(BlockKind::Cell { row, .. }) => {
+                let (first, who, when) = head.get_or_insert((row, false, false));
+                if let [only] = tokens
+                    && *first == row
+                {
+                    *who |= prose.is(only, &["who", "owner", "assignee"]);
+                    *when |= prose.is(only, &["when", "due", "deadline"]);
+                    announced |= *who && *when;
+                }
+                return announced || is_label(prose, tokens);
+            }
             _ => {
+                head = None;
                 announced = tokens.iter().any(|t| t.has(Tags::AGENDA)) || is_denied(prose, tokens);
                 return is_label(prose, tokens);
             }
