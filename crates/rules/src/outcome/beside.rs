@@ -7,7 +7,8 @@ use countersign_model::Family;
 
 use super::except::{excepts, some_fail};
 use super::extract::is_fraction;
-use super::verdict::{check_at, clears, ends_before, is_part, is_wished, passing_at};
+use super::trouble::clears;
+use super::verdict::{check_at, ends_before, is_part, is_wished, passing_at};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 
 /// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and

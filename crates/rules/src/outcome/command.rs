@@ -6,7 +6,8 @@ use countersign_shell::{ActivityKind, Command, Script, Status, activities};
 use super::except::{excepts, some_fail};
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
-use super::verdict::{clears, passing_at};
+use super::trouble::clears;
+use super::verdict::passing_at;
 use crate::facts::{Answer, Execution, Facts, ShellWork};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, is_agenda,

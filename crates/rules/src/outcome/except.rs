@@ -2,7 +2,8 @@
 
 use countersign_model::Family;
 
-use super::verdict::{check_at, fails, is_cross};
+use super::trouble::{fails, is_cross};
+use super::verdict::check_at;
 use crate::prose::{Action, Clause, Prose, Tags, Token, TokenKind};
 
 /// "all tests pass except …", "all pass, but two fail"; not "it compiles, but the tests …".

@@ -2,10 +2,11 @@ use countersign_model::{Claim, ClaimKind, Family};
 
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::except::{excepts, some_fail};
+use super::trouble::{clears, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, clears, describes_check, ends_before, is_all_of_all, is_generic, is_part,
+    builds_at, check_at, describes_check, ends_before, is_all_of_all, is_generic, is_part,
     is_passed, is_tick, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
-    reports_trouble, says_which, sum_of_run,
+    says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;

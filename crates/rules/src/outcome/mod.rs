@@ -9,6 +9,7 @@ mod layer;
 mod repaired;
 mod runner;
 mod scope;
+mod trouble;
 mod verdict;
 
 pub(crate) use command::{failed_commands, unrun_commands};

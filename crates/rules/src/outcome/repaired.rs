@@ -3,7 +3,7 @@
 use countersign_model::{Claim, ClaimKind, Family};
 
 use super::judge::latest_run;
-use super::verdict::reports_trouble;
+use super::trouble::reports_trouble;
 use crate::facts::{Execution, Facts, RunEnd};
 use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, is_agenda};
 

@@ -2,7 +2,8 @@
 
 use countersign_model::{Claim, ClaimKind, Family, Span};
 
-use super::verdict::{check_at, clears, passing_at};
+use super::trouble::clears;
+use super::verdict::{check_at, passing_at};
 use crate::facts::Answer;
 use crate::prose::{
     Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, is_agenda,

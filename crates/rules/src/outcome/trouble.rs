@@ -1,0 +1,133 @@
+//! Whether a clause tells of trouble with a check, or says that there is none.
+
+use countersign_model::Family;
+
+use super::verdict::{check_at, describes_check, passing_at};
+use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
+
+/// A mark that stands for "failed".
+pub(super) fn is_cross(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'))
+}
+
+/// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
+/// errors", "no failing tests", "all warnings are resolved".
+pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    const NONE: [&str; 6] = ["no", "0", "zero", "without", "any", "single"];
+    const SILENT: [&str; 7] =
+        ["finds", "found", "reports", "reported", "flags", "flagged", "raised"];
+    const OVER: [&str; 5] = ["resolved", "fixed", "gone", "cleared", "addressed"];
+    let absent = tokens.iter().enumerate().position(|(i, token)| {
+        let before = || tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter();
+        let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
+        trouble && before().any(|t| prose.is(t, &NONE))
+    });
+    // "none of the tests fail", "nothing fails now"
+    let none = || {
+        let nothing = tokens.iter().position(|t| prose.is(t, &["none", "nothing"]))?;
+        let behind = tokens.get(nothing + 1..)?;
+        let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
+        let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
+        let failing = behind.iter().position(|t| fails(prose, t) && !prose.is(t, &["broken"]))?;
+        let plain = behind.get(..failing)?.iter();
+        let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
+        plain.into_iter().all(tests).then_some(nothing + 1 + failing)
+    };
+    // "nothing else broke"
+    let intact = || {
+        let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
+        let nothing = tokens.iter().enumerate().position(|(at, t)| {
+            t.has(Tags::NEGATION)
+                && (prose.is(t, &["nothing"]) || (prose.is(t, &["no"]) && tests(at + 1)))
+        })?;
+        let broke = tokens.get(nothing + 1..)?.iter().position(|t| {
+            prose.is(t, &["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])
+        })?;
+        (broke < 4).then_some(nothing + 1 + broke)
+    };
+    // "ruff has nothing to report"
+    let silent = || {
+        if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
+            return None;
+        }
+        let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
+        let linter = (0..tokens.len()).find(lints)?;
+        let behind = tokens.get(linter + 1..)?;
+        // "clippy no longer complains"
+        let over = behind.windows(3).position(|words| {
+            let [no, longer, complains] = words else { return false };
+            let complains = prose.is(complains, &["complains", "complaining", "objects"]);
+            complains && prose.is(no, &["no"]) && prose.is(longer, &["longer"])
+        });
+        if let Some(over) = over {
+            return Some(linter + 1 + over);
+        }
+        let nothing = behind.iter().position(|t| prose.is(t, &["nothing"]))?;
+        let tells = ["report", "complain", "say", "find", "flag"];
+        let verb = |t: &Token| prose.is(t, &SILENT);
+        let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, &["but", "else"]));
+        let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, &tells));
+        let told = to || behind.get(..nothing)?.last().is_some_and(verb);
+        (told && closed).then_some(linter + 1 + nothing)
+    };
+    absent.or_else(none).or_else(intact).or_else(silent).or_else(|| {
+        let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
+        let mut behind = tokens.get(trouble + 1..)?.iter();
+        let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
+        let all = || tokens.iter().any(|t| prose.is(t, &["all", "every"]));
+        (prose.is(gone, &OVER) && all()).then_some(trouble)
+    })
+}
+
+/// "failing", "failed", "fails" of tests.
+pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
+    token.has(Tags::FAILURE)
+        && ["failing", "failed", "fail", "fails", "broken"]
+            .iter()
+            .any(|word| prose.word(token).eq_ignore_ascii_case(word))
+}
+
+/// Whether the clause says that a check went wrong.
+pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let told = clause.tags.any(Tags::FAILURE)
+        || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING))
+        || tokens.iter().any(is_cross);
+    if clause.mood != Mood::Asserted || !told {
+        return false;
+    }
+    // "Fixed the failing test": trouble that is over.
+    let repaired = clause.predicates.iter().any(|p| {
+        let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
+        let repairs = matches!(p.action, Action::Of(Family::Update | Family::Create));
+        let object = prose.tokens(p.object_tokens.clone());
+        let some = object.iter().any(|t| prose.is(t, &["of", "still", "not"]) || is_cross(t));
+        let outside = tokens.iter().take(p.verb.saturating_sub(clause.tokens.start));
+        own && repairs && !p.negated && !some && !outside.into_iter().any(|t| t.has(Tags::FAILURE))
+    });
+    !repaired
+        && (tokens.iter().any(is_cross)
+            || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
+            || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING)))
+        && clears(prose, tokens).is_none()
+}
+
+/// Whether a word tells of trouble, and does not only name it: "error handling", "returns an error
+/// if the file is missing", "the previously failing test passes".
+fn tells_trouble(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at).filter(|t| t.has(Tags::FAILURE)) else { return false };
+    if !prose.is(token, &["error", "errors", "failure", "failures"]) {
+        return !(describes_check(prose, tokens, at) && passing_at(prose, tokens).is_some());
+    }
+    let compound = tokens.get(at + 1).is_some_and(|t| {
+        let plain = t.tags.is_empty() || t.has(Tags::TEXT_NOUN);
+        t.kind == TokenKind::Word && plain && t.verb.is_none() && !prose.word(token).ends_with('s')
+    });
+    let raised = tokens.get(..at).unwrap_or_default().iter().rev().take(4).any(|t| {
+        let word = prose.word(t).to_ascii_lowercase();
+        ["return", "rais", "throw", "threw", "propagat", "log", "handl", "catch"]
+            .iter()
+            .any(|stem| word.starts_with(stem))
+    });
+    !(compound || raised)
+}
