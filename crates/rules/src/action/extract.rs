@@ -167,7 +167,9 @@ fn action_claim(
     let lives = verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
     let weak = lives && prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
     let weak = weak || is_reduced(prose, predicate);
-    let direct = !state && (told == Told::Done || !listed);
+    // "Done: parcel, slot, one invitation": what was done is named, and not how.
+    let noun = verb == "done" && predicate.voice == Voice::Bare;
+    let direct = !state && !noun && (told == Told::Done || !listed);
     let patient_range = match predicate.voice {
         Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
         _ => predicate.subject_tokens.clone(),

@@ -367,6 +367,16 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
     }
     let strange = days.into_iter().filter(|day| !near.gives_moment(day.when)).take(MOST_DAYS);
     let strange = strange.filter(|day| is_strange(near, day.when));
+    // A day that was asked for is not one that a result has, and not made up either.
+    let asked = |when: When| {
+        facts.deeds_before(answer.turn).any(|(execution, _)| {
+            let mut found = false;
+            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+            each_moment(arguments, |moment| found |= moment.when.agrees(when));
+            found
+        })
+    };
+    let strange = strange.filter(|day| !asked(day.when));
     let wrong = |span: Span| {
         let held = "no such day".to_owned();
         Wrong { text: span.of(answer.prose.text), span, held, proven: false }
