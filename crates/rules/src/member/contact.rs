@@ -58,6 +58,10 @@ fn other_address<'t, I: Iterator<Item = &'t str>>(
 ) -> Option<String> {
     let said = said.to_ascii_lowercase();
     let (name, place) = said.split_once('@')?;
+    // What stands for an address.
+    if ["example.com", "example.org", "example.net"].contains(&place) {
+        return None;
+    }
     let mut other = None;
     for text in given() {
         for (at, _) in text.match_indices('@') {

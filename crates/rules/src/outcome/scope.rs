@@ -53,12 +53,12 @@ pub(crate) fn scope_claims(answer: &Answer<'_>) -> Vec<ScopeClaim> {
         let elsewhere = |t: &Token| {
             prose.is(t, &["ci", "pipeline", "actions", "upstream", "remote", "you", "your"])
         };
-        if !is_told(prose, clause) || tokens.iter().any(elsewhere) {
+        let own = prose.tokens(clause.tokens.clone());
+        if !is_told(prose, clause) || own.iter().any(elsewhere) {
             continue;
         }
         let same = |c: &&Clause| c.sentence == clause.sentence && is_told(prose, c);
         let from = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
-        let own = prose.tokens(clause.tokens.clone());
         let passes = prose.clauses.iter().skip(from).take(8).filter(same).any(|c| {
             let tokens = prose.tokens(c.tokens.clone());
             passing_at(prose, tokens).is_some() || clears(prose, tokens).is_some()
