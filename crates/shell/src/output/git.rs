@@ -36,7 +36,12 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
 pub(super) fn is_of_remote(line: &str) -> bool {
     let text = line.trim_start();
     let begins = ["remote: ", "! [", "error: failed to push", "Everything up-to-date", "To "];
-    let holds = ["unable to access", "Could not read from remote", "Authentication failed"];
+    let holds = [
+        "unable to access",
+        "Could not read from remote",
+        "could not read Username",
+        "Authentication failed",
+    ];
     begins.iter().any(|begin| text.starts_with(begin))
         || (text.starts_with("fatal: ")
             && (holds.iter().any(|part| text.contains(part)) || text.contains(" upstream")))
