@@ -150,7 +150,12 @@ pub(super) fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
         && facts.deeds_before(turn).all(|(_, deed)| {
             let fixes = [" --fix", " -u", " --update", " --write", " -w ", "generate"];
             let unseen = deed.shell.as_ref().is_some_and(|work| {
-                writes_unseen(work) || fixes.iter().any(|flag| work.command.contains(flag))
+                // `sed -i … a.rs` names what it writes.
+                let named = work.command.contains("sed -i")
+                    && !work.written.is_empty()
+                    && !(work.writes_unnamed || work.opaque);
+                (writes_unseen(work) && !named)
+                    || fixes.iter().any(|flag| work.command.contains(flag))
             });
             let unknown = deed.shell.is_none()
                 && deed.families.is_empty()

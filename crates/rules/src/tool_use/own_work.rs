@@ -184,7 +184,8 @@ fn not_run_under(
     let prose = &answer.prose;
     let tries = |p: &Predicate| {
         let verb = prose.tokens.get(p.verb);
-        verb.is_some_and(|t| prose.is(t, &["tested", "tried", "verified", "built", "checked"]))
+        let verbs = ["tested", "tried", "verified", "built", "rebuilt", "compiled", "checked"];
+        verb.is_some_and(|t| prose.is(t, &verbs))
     };
     let ran = own(clause).find(|p| p.action == Action::Of(Family::Run) || tries(p))?;
     let tried = tries(ran);
@@ -230,7 +231,7 @@ fn not_looked_at(
     clause: &Clause,
 ) -> Option<(Object, String)> {
     const PLACES: [(&str, &[&str]); 4] = [
-        ("browser", &["browser", "chrom", "firefox", "playwright", "puppeteer", "cypress", "page"]),
+        ("browser", &["browser", "chrom", "firefox", "playwright", "puppeteer", "cypress"]),
         ("simulator", &["simul", "simctl", "xcrun"]),
         ("emulator", &["emul", "adb", "avd"]),
         ("device", &["device", "adb", "phone"]),
