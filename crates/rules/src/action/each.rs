@@ -8,6 +8,7 @@ use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::{Sought, objects_in};
+use super::otherwise::spares;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Prose, Tags, Token, TokenKind};
 
@@ -136,6 +137,9 @@ pub(super) fn each(
             && deed.written.is_empty();
         unknown |= worked && of.is_empty() && deed.shell.is_some() && !keeps;
         for at in of {
+            let thing = things.get(at).map(|(thing, _)| *thing);
+            let file = thing.filter(|thing| thing.kind == ObjectKind::Path && !worked);
+            let worked = worked || file.is_some_and(|file| spares(execution, deed, &[file]));
             match (worked, done.get_mut(at), failed.get_mut(at)) {
                 (true, Some(tools), _) => tools.push(&deed.tool),
                 (false, _, Some(slot)) => {

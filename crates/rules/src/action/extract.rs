@@ -195,8 +195,7 @@ fn action_claim(
         patients.extend(goal);
     }
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
-    let perfect = predicate.voice == Voice::PerfectPassive;
-    if sentence.introduces && !files && !(perfect && speaks_of_thing(prose, predicate)) {
+    if sentence.introduces && !files && !speaks_of_thing(prose, predicate) {
         return None;
     }
     let start = prose.tokens.get(clause.tokens.start)?.start as usize;
@@ -480,7 +479,16 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     };
     let thing =
         || prose.tokens(range.clone()).iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION));
-    let of_text = thing().any(|t| t.has(Tags::TEXT_NOUN));
+    // "the code paths", "the Go version, from 1.24 to 1.25": no text.
+    let numbered = prose.tokens(range.clone()).iter().any(|t| t.kind == TokenKind::Number);
+    let noun = |t: &Token| t.kind == TokenKind::Word && t.tags.is_empty() && !t.quoted;
+    let mut words = thing().peekable();
+    let mut of_text = false;
+    while let Some(word) = words.next() {
+        let head = !words.peek().is_some_and(|next| noun(next));
+        let release = numbered && prose.is(word, &["version"]);
+        of_text |= word.has(Tags::TEXT_NOUN) && head && !release;
+    }
     // "a note to your account": where that is kept, and not in the message.
     let kept = prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
         let [to, your, place] = words else { return false };

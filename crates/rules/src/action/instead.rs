@@ -7,8 +7,8 @@ use countersign_model::Family;
 
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
-use super::judge::{args, stem};
-use super::tie::head;
+use super::judge::args;
+use super::tie::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::{AnyCase, When, each_moment, holds};

@@ -18,10 +18,10 @@ use super::matter::{
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
 use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
-use super::tie::{Tie, head};
+use super::tie::{Tie, head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
 use crate::other_language::families_of;
-use crate::prose::{Lexicon, has_file_extension};
+use crate::prose::has_file_extension;
 use crate::values::{AnyCase, Leaf, Leaves, holds};
 
 /// What the record says about a claimed action; executions by their place in the record.
@@ -292,7 +292,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         && said.stem.is_none()
         && was_asked_for(facts, said);
     if (said.as_found && !wanted)
-        || (said.of_others && only_reads(facts) && !was_asked_for(facts, said))
+        || (said.of_others && count > 0 && only_reads(facts) && !was_asked_for(facts, said))
     {
         return ActionVerdict::NotCheckable;
     }
@@ -582,13 +582,4 @@ fn identifying(objects: &[Object]) -> Vec<&Object> {
 
 pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {
     execution.call.map_or("", |call| call.arguments.as_str())
-}
-
-/// A verb without its ending: enough to find it in arguments.
-pub(super) fn stem(verb: &str) -> &str {
-    if let Some(base) = Lexicon::english().base_of(verb) {
-        return base;
-    }
-    let cut = verb.strip_suffix("ed").or_else(|| verb.strip_suffix('d')).unwrap_or(verb);
-    if cut.len() >= 4 { cut } else { verb }
 }

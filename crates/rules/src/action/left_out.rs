@@ -3,9 +3,9 @@
 use countersign_model::{Object, ObjectKind};
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args, stem};
+use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, needle};
-use super::tie::head;
+use super::tie::{head, stem};
 use crate::facts::{Execution, Facts, Families};
 use crate::values::{Leaf, Leaves};
 

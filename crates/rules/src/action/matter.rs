@@ -3,9 +3,10 @@
 use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
 
 use super::extract::ActionClaim;
-use super::judge::{args, stem};
+use super::judge::args;
 use super::objects::{mentions, needle};
 use super::state::{records, state_stem};
+use super::tie::stem;
 use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
 use crate::values::{Figure, Leaf, each_figure, holds};

@@ -168,6 +168,8 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         .next()
         .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
     match verb {
+        // "They've been addressed about it", "addressed to Mia"
+        "addressed" => after.first().is_some_and(|t| t.has(Tags::PREPOSITION)),
         "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
         "let" => {
             let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
@@ -181,11 +183,28 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
     }
 }
 
-/// Whether what was done was done to something in particular, not to "the following changes".
+/// "I have deleted all mails of May:", "Removed the `show` command:": whether what was done was done
+/// to something in particular. "The following changes" stand behind the colon, and "Updated code:"
+/// is a label.
 pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    !prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| {
-        matches!(prose.word(t), "following" | "changes" | "updates" | "steps" | "these" | "things")
-    })
+    let told = match predicate.voice {
+        Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
+        Voice::PerfectPassive => predicate.subject_tokens.clone(),
+        Voice::State | Voice::PastPassive | Voice::BareResult => return false,
+    };
+    let words = ["following", "changes", "updates", "steps", "these", "things"];
+    let mut phrase = prose.tokens(told).iter();
+    let particular = |t: &Token| {
+        t.has(Tags::DETERMINER.or(Tags::USER_OWN))
+            || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Id)
+            || matches!(t.kind, TokenKind::Path | TokenKind::Number)
+    };
+    let named = predicate.voice != Voice::Bare || phrase.clone().any(particular);
+    // "I've updated the summary:", "I have changed the request:": what stands behind the colon.
+    let numbered = phrase.clone().any(|t| t.kind == TokenKind::Number);
+    let text = |t: &Token| t.has(Tags::TEXT_NOUN.or(Tags::REQUEST)) && !numbered;
+    let shown = |t: &Token| text(t) || prose.is(t, &words);
+    named && !phrase.any(shown)
 }
 
 /// "cancelled by the airline"

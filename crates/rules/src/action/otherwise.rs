@@ -124,9 +124,31 @@ fn speaks_of_kind(command: &str, path: &str) -> bool {
     }
 }
 
+/// `sed -i … a.rs && cargo build`, where the build failed: the file was written before.
+fn was_before_run(work: &ShellWork<'_>, said: &str, ids: &[&Object]) -> bool {
+    // What stands in quotation marks is for the program.
+    let mut bare = work.command.split(['\'', '"']).step_by(2);
+    if bare.any(|part| part.contains([';', '\n', '|'])) {
+        return false;
+    }
+    let Some(run) = work.runs.first() else { return false };
+    let Some(program) = run.names.split(' ').next() else { return false };
+    let refused = ["sed: ", "bash: ", "sh: ", "cp: ", "mv: ", "rm: ", "perl: ", "tee: ", "cat: "];
+    if said.trim().is_empty() || refused.iter().any(|word| said.trim_start().starts_with(word)) {
+        return false;
+    }
+    let before = work.command.split("&&").take_while(|part| !part.contains(program));
+    let parts: Vec<&str> = before.collect();
+    ids.iter().all(|id| parts.iter().any(|part| mentions(part, id)))
+}
+
 /// Whether a command that failed did its work on the things all the same: what it said speaks of
 /// others only. `rm a b`, where there was no `b`.
 pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
+    let before = |work| was_before_run(work, execution.text(), ids);
+    if !ids.is_empty() && deed.shell.as_ref().is_some_and(before) {
+        return true;
+    }
     let single = |command: &str| !command.contains(['\n', ';']) && !command.contains("&&");
     if ids.is_empty() || !deed.shell.as_ref().is_some_and(|work| single(&work.command)) {
         return false;

@@ -4,7 +4,7 @@ use countersign_model::Family;
 use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
-use super::judge::{args, stem};
+use super::judge::args;
 use super::state::state_stem;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
@@ -14,6 +14,8 @@ use crate::values::{AnyCase, holds};
 const LETTERS: usize = 5;
 /// So many bytes of what the agent was given are searched for what an id stands for.
 const REACH: usize = 32 * 1024;
+/// How the words for what stands in a calendar begin.
+const PLANNED: [&str; 5] = ["meeti", "event", "appoi", "calen", "sched"];
 /// And so many texts.
 const TEXTS: usize = 64;
 /// Shorter words of arguments stand everywhere.
@@ -97,7 +99,14 @@ impl<'s> Tie<'s> {
             let text = text.trim_start_matches(['#', '$', '€', '£']);
             text.len() > 1 && texts.iter().any(|known| holds(known, text))
         };
+        // What the user calls a meeting, a calendar calls an event.
+        let changed = Families::of(&[Family::Update, Family::Move, Family::Delete, Family::Cancel]);
+        let planned = || {
+            deed.families.meets(changed) && self.things.iter().any(|thing| PLANNED.contains(thing))
+        };
+        let plans = || PLANNED.iter().any(|word| texts.iter().any(|text| holds(text, word)));
         self.words.iter().any(|word| texts.iter().any(|text| word.stands_in(text)))
+            || (planned() && plans())
             || said.claim.objects.iter().any(|known| object(&known.text))
             || stands_for(facts, execution, &self.things)
     }
@@ -115,6 +124,22 @@ impl<'s> Tie<'s> {
 /// How a word begins, which tells it from others, whatever its ending.
 pub(super) fn head(word: &str) -> &str {
     word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
+}
+
+/// A verb without its ending: enough to find it in arguments.
+pub(super) fn stem(verb: &str) -> &str {
+    if let Some(base) = Lexicon::english().base_of(verb) {
+        return base;
+    }
+    let cut = verb.strip_suffix("ed").or_else(|| verb.strip_suffix('d')).unwrap_or(verb);
+    // "plotted", "dropped"
+    let doubled = match cut.as_bytes() {
+        [.., a, b] => a == b && b"bdgmnprt".contains(b),
+        _ => false,
+    };
+    let short = doubled && cut.len() <= LETTERS;
+    let cut = cut.get(..cut.len() - usize::from(short)).unwrap_or(cut);
+    if cut.len() >= 4 { cut } else { verb }
 }
 
 /// Whether an act may be done by deeds of any other name: a change, a payment.

@@ -4,13 +4,25 @@
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind};
 
-/// "on 4 May", "May 12", "in May": the month, which is no modal.
+/// "on 4 May", "May 12", "in May", "at 9:30 AM": the month, which is no modal, and the hour, which
+/// is no verb.
 pub(super) fn date(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize);
     for at in 0..tokens.len() {
-        let Some(token) = tokens.get(at).filter(|t| t.has(Tags::MODAL) && t.capital) else {
+        let told = |t: &&Token| t.has(Tags::MODAL.or(Tags::BE)) && (t.capital || at > 0);
+        let Some(token) = tokens.get(at).filter(told) else { continue };
+        if token.has(Tags::BE) {
+            let timed = |t: &Token| matches!(t.kind, TokenKind::Number | TokenKind::Date);
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            let hour = before.is_some_and(timed) && matches!(word(token), Some("AM" | "am"));
+            if let Some(token) = tokens.get_mut(at).filter(|_| hour) {
+                token.tags = Tags::default();
+            }
             continue;
-        };
+        }
+        if !token.capital {
+            continue;
+        }
         if word(token) != Some("May") {
             continue;
         }

@@ -81,7 +81,15 @@ pub(crate) fn clauses(
         let end = sentence.tokens.end;
         let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
         let before = context.reach;
-        if !inserted && !resumes {
+        // "Your trip – flight and hotel – has been booked"
+        let dashes = |t: &Token| t.is('-') || t.is('–') || t.is('—');
+        let verbal = |t: &Token| t.has(Tags::HAVE.or(Tags::BE));
+        if i > first + 1
+            && tokens.get(range.start).is_some_and(dashes)
+            && tokens.get(range.start + 1).is_some_and(verbal)
+        {
+            context.reach = start;
+        } else if !inserted && !resumes {
             context.reach = range.start;
         }
         let predicates = predicates(tokens, &range, end, &mut context);
@@ -98,11 +106,12 @@ pub(crate) fn clauses(
         if i == first && is_interjection(tokens, &range) {
             context.reach = range.end;
             context.mood = Some(Mood::Asserted);
-        } else {
+        } else if !resumes {
             context.after(tokens, &range, mood);
         }
         if resumes {
             context.mood = outer;
+            context.aside = range;
         }
         if let Some(clause) = out.get_mut(i) {
             clause.mood = mood;
@@ -133,12 +142,20 @@ impl Insertion {
 
     fn word(&mut self, at: usize, token: &Token, leads_on: bool) {
         // "tasks assigned to her that …": a participle that describes, not the main verb.
+        // "that has not been paid": one group of auxiliaries.
+        let small = token.has(Tags::NEGATION.or(Tags::ADVERB));
+        if small && self.verb_at.is_some_and(|verb| verb + 1 == at) {
+            self.verb_at = Some(at);
+        }
         let describes =
             leads_on && !self.inside && token.has(Tags::PARTICIPLE) && token.verb.is_some();
-        if token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST)) && !describes {
+        let done = self.inside && token.has(Tags::DO);
+        let finite = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST));
+        if (finite || done) && !describes {
             if self.inside {
-                // Auxiliaries of one group stand side by side.
-                self.verb_at = Some(at);
+                // Auxiliaries of one group stand side by side; behind a verb a new one begins.
+                let auxiliary = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
+                self.verb_at = Some(if auxiliary { at } else { at.saturating_sub(1) });
             } else {
                 self.main_verb = true;
             }
@@ -242,6 +259,8 @@ pub(super) struct Context {
     pub(super) start: usize,
     /// How far back the subject of the clause may begin: over verbless insertions.
     pub(super) reach: usize,
+    /// The relative clause that stands between the subject and its verb.
+    pub(super) aside: Range<usize>,
 }
 
 impl Context {
@@ -316,7 +335,12 @@ impl Context {
             let otherwise = if completes { Mood::Asserted } else { Mood::Relative };
             return pending.unwrap_or(otherwise);
         }
-        if let Some(pending) = pending {
+        // "I noticed the mistake and corrected it": the speaker did both.
+        let joined = tokens.get(range.start).is_some_and(|t| t.has(Tags::COORDINATE));
+        let behind = words().skip(1).find(|t| !t.has(Tags::ADVERB.or(Tags::SUCCESS)));
+        let own = matches!(&self.previous, Some((Subject::Agent | Subject::Nobody, _, _)))
+            && behind.is_some_and(|t| t.verb.is_some() && t.has(Tags::COMPLETED));
+        if let Some(pending) = pending.filter(|&p| !(p == Mood::Observed && joined && own)) {
             return pending;
         }
         // "as soon as it has been sent"

@@ -31,11 +31,11 @@ tags! {
     /// Third person singular.
     THIRD_PERSON = 1, "(third person)";
     /// Simple past.
-    PAST = 2, "(past)";
+    PAST = 2, "past";
     /// Past participle.
     PARTICIPLE = 3, "(participle)";
     /// Gerund.
-    GERUND = 4, "(gerund)";
+    GERUND = 4, "gerund";
     /// Names an action.
     NOUN = 5, "(noun)";
     HAVE = 6, "have";
@@ -237,6 +237,9 @@ impl Lexicon {
     }
 
     fn verb(&mut self, spelled: &str, action: Action) -> bool {
+        // "port", "address": a noun as a rule, and a verb where it is inflected.
+        let (spelled, noun) =
+            spelled.strip_prefix('=').map_or((spelled, false), |rest| (rest, true));
         let mut parts = spelled.split('/');
         let base = parts.next().unwrap_or_default();
         let (base, double) = match base.strip_suffix(['+', '~']) {
@@ -257,8 +260,10 @@ impl Lexicon {
             entry.tags = entry.tags.or(tag);
             entry.verb = entry.verb.or(Some(action));
         };
-        form(base.to_owned(), Tags::BASE);
-        form(third_person(base), Tags::THIRD_PERSON);
+        if !noun {
+            form(base.to_owned(), Tags::BASE);
+            form(third_person(base), Tags::THIRD_PERSON);
+        }
         for &double in doublings {
             let stem = stem(base, double);
             form(format!("{stem}ing"), Tags::GERUND);

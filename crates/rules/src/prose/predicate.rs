@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use countersign_model::Family;
+
 use super::clause::Context;
 use super::lexicon::{Action, Tags};
 use super::telling::{accomplished, achieved, caused, comes_about, result_label, stands_alone};
@@ -152,12 +154,26 @@ pub(super) fn predicates(
             found.push(predicate);
             continue;
         }
-        let Some(action) = token.verb else { continue };
+        let Some(action) = token.verb else {
+            // "I spotted the duplicate and removed it": what goes on from it has the same subject.
+            if token.has(Tags::PAST) && !token.capital {
+                let (group, group_start) = group_before(tokens, range.start, at);
+                let words = context.reach..group_start;
+                let plain = !(group.modal || group.be || group.negated || group.infinitive);
+                if plain && subject_of(tokens, &words) == Subject::Agent {
+                    context.previous = Some((Subject::Agent, group, words));
+                }
+            } else if token.has(Tags::PAST) && at == context.start {
+                context.previous = Some((Subject::Nobody, Group::default(), at..at));
+            }
+            continue;
+        };
         if token.quoted || !token.tags.any(Tags::COMPLETED) {
             continue;
         }
         // Verbs have no capital inside a sentence; names have.
-        let labelled = heads_label(tokens, context.start, at);
+        let labelled =
+            heads_label(tokens, context.start, at) || heads_labelled_act(tokens, context.start, at);
         if token.capital && at > range.start && at > context.start && !labelled {
             continue;
         }
@@ -248,7 +264,7 @@ pub(super) fn predicates(
             continue;
         }
         let negated = group.negated
-            || negates(tokens, &subject_range)
+            || negates_beside(tokens, &subject_range, &context.aside)
             || denies_object(tokens.get(at + 1..end).unwrap_or_default());
         context.previous = Some((subject, group, subject_tokens.clone()));
         if let Some(last) = found.last_mut() {
@@ -270,6 +286,32 @@ pub(super) fn predicates(
         });
     }
     found
+}
+
+/// "**Cleanup:** removed the helper", "Parser – added a check": a verb with its object behind a label
+/// of a word or three.
+fn heads_labelled_act(tokens: &[Token], start: usize, verb: usize) -> bool {
+    let label = tokens.get(start..verb).unwrap_or_default();
+    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
+    let numbered = |t: &Token| mark(t) || t.kind == TokenKind::Number;
+    let first = label.iter().take_while(|t| numbered(t)).count();
+    let last = label.iter().rev().take_while(|t| mark(t)).count();
+    let Some(words) = label.get(first..label.len().saturating_sub(last)) else { return false };
+    let parts = label.iter().rev().take(last.max(1));
+    let parted = parts.clone().any(|t| t.is(':') || t.is('–') || t.is('—') || t.is('-'));
+    let verbal = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
+    let open = verbal.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::PAST).or(Tags::REPORT);
+    let open = open.or(Tags::NEGATION).or(Tags::CONDITIONAL).or(Tags::REQUEST).or(Tags::THIRD);
+    let plain = |t: &Token| t.kind == TokenKind::Word && !t.quoted && !t.has(open);
+    // "Status: cancelled by the shop": an object of its own stands behind the verb. "Mia: revised
+    // plans" is what she is to make.
+    let capital = tokens.get(verb).is_some_and(|t| t.capital);
+    let object = tokens.get(verb + 1).is_some_and(|t| {
+        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN))
+            || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path)
+            || (capital && t.kind == TokenKind::Word && t.tags.is_empty() && t.verb.is_none())
+    });
+    parted && object && (1..=3).contains(&words.len()) && words.iter().all(plain)
 }
 
 /// "`src/a.rs` - Added a check": a verb behind a label that names only files.
@@ -394,6 +436,24 @@ pub(super) fn negates(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(Tags::NEGATION))
 }
 
+/// The same, of what stands outside a relative clause: "those who had not paid have been told".
+fn negates_beside(tokens: &[Token], range: &Range<usize>, aside: &Range<usize>) -> bool {
+    let from = aside.end.clamp(range.start, range.end);
+    let until = aside.start.clamp(range.start, from);
+    // "the ones you didn't want": the denial has a subject of its own.
+    let inner = |at: usize| {
+        let back = |n: usize| at.checked_sub(n).filter(|i| *i >= range.start);
+        let auxiliary = Tags::DO.or(Tags::HAVE).or(Tags::MODAL).or(Tags::BE);
+        let is = |n: usize, what: &dyn Fn(&Token) -> bool| {
+            back(n).and_then(|i| tokens.get(i)).is_some_and(what)
+        };
+        let noun = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::COORDINATE);
+        is(1, &|t| t.has(auxiliary)) && is(2, &is_pronoun) && is(3, &noun)
+    };
+    let denies = |at: usize| tokens.get(at).is_some_and(|t| t.has(Tags::NEGATION)) && !inner(at);
+    (range.start..until).chain(from..range.end).any(denies)
+}
+
 /// A participle that describes a noun: "the updated file", "orders placed by".
 fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: usize) -> bool {
     let before = group.checked_sub(1).filter(|&i| i >= range.start).and_then(|i| tokens.get(i));
@@ -467,14 +527,16 @@ fn opens_with_have(tokens: &[Token], start: usize, group: usize) -> bool {
 fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool {
     let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
     let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
+    let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(Tags::GOAL);
     // "Leads assigned to her returned nothing": a description, and the verb comes later.
     let later = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default();
+        let mut second = false;
         behind.windows(2).any(|pair| {
             let [before, t] = pair else { return false };
+            second |= before.has(Tags::COORDINATE);
             let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
-            let joined =
-                before.has(Tags::COORDINATE) || matches!(before.kind, TokenKind::Symbol(_));
+            let joined = second || matches!(before.kind, TokenKind::Symbol(_));
             // "Payments refunded to a card take five days"
             let verb = t.verb.is_some()
                 && t.noun.is_none()
@@ -483,22 +545,38 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
             finite || (completed(t) && !joined) || verb
         })
     };
+    // "Meeting with Mia scheduled for Friday" describes a meeting; with "successfully", or as a
+    // sentence about anything but a date, it reports.
+    let ended = tokens.get(end - 1).is_some_and(|t| t.is('.') || t.is('!'));
+    let dated = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Book)));
+    let well = tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::SUCCESS));
+    let described = |t: &Token| t.has(Tags::PREPOSITION) && !well && (dated || !ended);
     let noun = || {
-        tokens
-            .get(start..verb)
-            .unwrap_or_default()
-            .iter()
-            .all(|t| !(t.has(Tags::PREPOSITION) || completed(t) && !t.has(Tags::HAVE)))
+        let before = tokens.get(start..verb).unwrap_or_default().iter();
+        before.clone().all(|t| !(described(t) || completed(t) && !t.has(Tags::HAVE)))
     };
     let short = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
-        let phrase = behind
-            .take_while(|t| !(t.has(Tags::COORDINATE) || matches!(t.kind, TokenKind::Symbol(_))));
-        phrase.count() <= 6
+        let phrase = behind.take_while(|t| {
+            !(t.has(Tags::COORDINATE.or(Tags::GERUND)) || matches!(t.kind, TokenKind::Symbol(_)))
+        });
+        phrase.count() <= 12
+    };
+    // "and confirmation mail sent": a noun and a participle of its own.
+    let second = || {
+        let behind = tokens.get(verb + 2..end).unwrap_or_default().iter();
+        let mut behind = behind.skip_while(|t| t.has(Tags::DETERMINER)).skip_while(|t| {
+            t.kind == TokenKind::Word && !completed(t) && (t.tags.is_empty() || t.noun.is_some())
+        });
+        behind.next().is_some_and(completed) && behind.next().is_none_or(closes)
     };
     at(1).is_none_or(|t| match t.kind {
         TokenKind::Symbol(mark) => mark != '\'',
-        _ if t.has(Tags::COORDINATE) => at(2).is_some_and(completed) && !later() && noun(),
+        _ if t.has(Tags::COORDINATE) => {
+            (at(2).is_some_and(completed) && !later() && noun()) || (second() && noun())
+        }
+        // "sent asking for a day"
+        _ if t.has(Tags::GERUND) => !later() && noun(),
         _ => t.has(Tags::SUCCESS) || (t.has(Tags::GOAL) && !later() && noun() && short()),
     })
 }

@@ -48,8 +48,9 @@ pub(crate) fn sentences(
         let Some(last) = tokens.get(at) else { continue };
         #[cfg(test)]
         let Some(head) = tokens.get(range.start) else { continue };
-        let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev();
-        let mark = closing.take(3).find_map(|t| match t.kind {
+        let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev().take(3);
+        // "titled 'Are you free?'": somebody else's question.
+        let mark = closing.filter(|t| !t.quoted).find_map(|t| match t.kind {
             TokenKind::Symbol(c @ ('?' | ':' | '.' | '!' | '？' | '：' | '。' | '！')) => {
                 Some(c)
             }
@@ -80,7 +81,10 @@ fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool 
     let stop = if closes && at > begin { tokens.get(at - 1) } else { Some(token) };
     match stop.map(|t| t.kind) {
         Some(TokenKind::Symbol('!' | '?' | '。' | '！' | '？')) => {
-            !matches!(next.kind, TokenKind::Symbol('!' | '?' | '"' | '”' | ')'))
+            // "titled 'Free?' asking for a day"
+            let goes_on = closes && breaks == 0 && next_char.is_lowercase();
+            !(goes_on
+                || matches!(next.kind, TokenKind::Symbol('!' | '?' | '"' | '”' | '\'' | '’' | ')')))
         }
         Some(TokenKind::Symbol('.')) => {
             if matches!(next.kind, TokenKind::Symbol('.' | '"' | '”' | ')')) || gap.is_empty() {

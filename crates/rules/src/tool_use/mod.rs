@@ -3,6 +3,7 @@
 mod at_hand;
 mod listed;
 mod mention;
+mod no_call;
 mod own_search;
 mod own_work;
 mod record;

@@ -143,6 +143,11 @@ fn examined(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
                 return None;
             }
         }
+        // What the user wrote is at hand.
+        let given = ["question", "message", "request", "description", "text", "answer", "note"];
+        if topic.iter().any(|word| given.contains(&word.as_str())) {
+            return None;
+        }
         let noun = if ran { "check" } else { "record" }.to_owned();
         (!topic.is_empty()).then(|| Thing { name: None, topic, noun, tokens: p.verb..p.verb + 1 })
     })

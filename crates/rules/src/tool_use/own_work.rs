@@ -3,6 +3,7 @@
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
+use super::no_call::without_call;
 use super::unread::unread;
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
@@ -33,10 +34,19 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
     for answer in facts.answers() {
         let turn = answer.turn;
         let count = facts.record().count_before(turn);
-        if !facts.is_complete_before(turn) || count == 0 || count > LOOK_BACK {
+        if !facts.is_complete_before(turn) || count > LOOK_BACK {
             continue;
         }
         let prose = &answer.prose;
+        if count == 0 {
+            let told = prose.clauses.iter().filter(|clause| is_told(prose, clause));
+            let missing = told.filter_map(|clause| {
+                let (object, message) = without_call(facts, answer, clause)?;
+                Some((claim(answer, clause, object), message))
+            });
+            found.extend(missing);
+            continue;
+        }
         for clause in &prose.clauses {
             if !is_told(prose, clause) {
                 continue;

@@ -1,0 +1,94 @@
+//! Look-ups and runs that the agent tells of in a session without a single call.
+
+use countersign_model::{Family, Format, MessageKind, Object, ObjectKind, Role};
+
+use super::own_work::own;
+use crate::facts::{Answer, Facts};
+use crate::prose::{Action, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice};
+
+/// What the user may have given to read is longer than this, in bytes.
+const SHORT: usize = 400;
+
+/// "I've retrieved your booking", "I tested it", "Explored the code": where nothing was called.
+pub(super) fn without_call(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let noted = |p: &&Predicate| {
+        p.voice == Voice::Bare && p.subject == Subject::Nobody && !p.negated && !p.earlier
+    };
+    let told = own(clause).chain(clause.predicates.iter().filter(noted));
+    let verb = told.filter_map(|act| leaves_trace(facts, prose, act)).next()?;
+    if !has_tools(facts) || is_mentioned(facts, answer, clause) {
+        return None;
+    }
+    let object = Object { kind: ObjectKind::Noun, text: prose.word(verb).to_ascii_lowercase() };
+    Some((object, "a look-up or a run is told of, and nothing was called".to_owned()))
+}
+
+/// The verb, where nobody can have done it without a call.
+fn leaves_trace<'p>(facts: &Facts<'_>, prose: &'p Prose<'_>, act: &Predicate) -> Option<&'p Token> {
+    let verb = prose.tokens.get(act.verb)?;
+    let object = prose.tokens(act.object_tokens.clone());
+    // "I checked whether …", "I looked at your question": of words, or of what was given.
+    let given = [
+        "question",
+        "request",
+        "message",
+        "description",
+        "text",
+        "prompt",
+        "draft",
+        "above",
+        "sent",
+        "gave",
+        "pasted",
+        "provided",
+        "shared",
+        "attached",
+        "numbers",
+        "options",
+        "requirements",
+    ];
+    let talked = object.iter().take(8).any(|t| prose.is(t, &given));
+    let said = || user_said(facts);
+    let traced = match act.action {
+        Action::Of(Family::Search) => said() <= SHORT,
+        Action::Of(Family::Test | Family::Build | Family::Lint) => true,
+        Action::Of(Family::Run) => !prose.is(verb, &["used", "called", "started", "leveraged"]),
+        Action::Of(Family::Read) => said() <= SHORT && names_thing(object),
+        _ => false,
+    };
+    (traced && !talked).then_some(verb)
+}
+
+/// Whether what was read is named, and has to be kept somewhere: "the details of your order", not
+/// "it" and not "that".
+fn names_thing(object: &[Token]) -> bool {
+    let named = |t: &Token| t.kind != TokenKind::Word || t.noun.is_some() || t.tags.is_empty();
+    let mut words = object.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let owned = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::PREPOSITION);
+    words.clone().any(|t| t.has(owned)) && words.any(named)
+}
+
+/// How much the user wrote, in bytes.
+fn user_said(facts: &Facts<'_>) -> usize {
+    let messages = facts.transcript().messages.iter();
+    let asked = messages.filter(|m| m.role == Role::User && m.kind == MessageKind::Ordinary);
+    asked.map(|m| m.text.len()).sum()
+}
+
+/// Whether the agent had something to call.
+fn has_tools(facts: &Facts<'_>) -> bool {
+    let chat = matches!(facts.transcript().format, Format::OpenaiChat | Format::Anthropic);
+    !chat || !facts.tool_names().is_empty()
+}
+
+/// Whether the same words are held against the record as the mention of a source.
+fn is_mentioned(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> bool {
+    let inside = |start: usize| clause.span.start <= start && start < clause.span.end;
+    let mut here = facts.mentions().iter().filter(|m| m.claim.turn == answer.turn);
+    here.any(|m| inside(m.claim.span.start))
+}
