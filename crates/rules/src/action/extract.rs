@@ -170,8 +170,13 @@ fn action_claim(
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = verb == "done" && predicate.voice == Voice::Bare;
     let direct = !state && !noun && (told == Told::Done || !listed);
+    // "`a.rs`: adapted, new test `x`": told apart from it.
+    let apart = prose.tokens(predicate.object_tokens.clone()).first().is_some_and(|t| t.is(','));
+    let bare = predicate.voice == Voice::Bare && apart;
+    let start = predicate.object_tokens.start;
+    let told = start..if bare { start } else { predicate.object_tokens.end };
     let patient_range = match predicate.voice {
-        Voice::Active | Voice::Bare => direct_object(prose, &predicate.object_tokens),
+        Voice::Active | Voice::Bare => direct_object(prose, &told),
         _ => predicate.subject_tokens.clone(),
     };
     let things = things_in(prose, patient_range.clone());
@@ -202,7 +207,7 @@ fn action_claim(
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;
     let span = unmarked(prose.text, Span::new(start, end));
-    let mut objects = objects_in(prose, clause.tokens.start..predicate.object_tokens.end);
+    let mut objects = objects_in(prose, clause.tokens.start..told.end);
     objects.dedup();
     // "| A-7 | cancelled |": the row names what it is said of.
     if objects.is_empty() && patients.is_empty() {

@@ -361,7 +361,8 @@ pub(super) fn is_namesake(deed: &Deed<'_>, object: &Object) -> bool {
 fn may_be_same(one: &str, other: &str) -> bool {
     let folders = |path: &str| -> Vec<String> {
         let path = path.split(':').next().unwrap_or(path).to_owned();
-        let parts = path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+        let parts =
+            path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "..."));
         parts.map(str::to_owned).collect()
     };
     let (one, other) = (folders(one), folders(other));

@@ -192,7 +192,7 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
         Voice::PerfectPassive => predicate.subject_tokens.clone(),
         Voice::State | Voice::PastPassive | Voice::BareResult => return false,
     };
-    let words = ["following", "changes", "updates", "steps", "these", "things"];
+    let words = ["following", "changes", "updates", "steps", "these", "things", "request"];
     let mut phrase = prose.tokens(told).iter();
     let particular = |t: &Token| {
         t.has(Tags::DETERMINER.or(Tags::USER_OWN))

@@ -2,9 +2,9 @@ mod member;
 
 use std::ops::Range;
 
-use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
+use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind, Status};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
@@ -239,6 +239,8 @@ fn judge(
         return findings.contradicted(facts, &claim, note);
     }
     let mut looked = false;
+    // A search that failed.
+    let mut broken: Option<&Execution<'_>> = None;
     // Something else was changed since.
     let mut changed = false;
     let not_checkable = |findings: &mut Findings<'_>| {
@@ -259,6 +261,14 @@ fn judge(
                 return not_checkable(findings);
             }
             changed |= deed.changes();
+            continue;
+        }
+        // A search that broke off says nothing of what is there.
+        let status = deed.status();
+        let failed = !status.succeeded() && status != Status::Open && deed.shell.is_none();
+        if failed && broke_off(execution.text()) {
+            let named = deed.words().iter().any(|word| word.starts_with(absent.noun.as_str()));
+            broken = broken.or(Some(execution).filter(|_| named || absent.generic));
             continue;
         }
         looked = true;
@@ -286,7 +296,23 @@ fn judge(
         return findings.contradicted(facts, &claim, note);
     }
     let complete = facts.is_complete_before(turn);
-    if looked || !absent.sought || !complete || facts.record().count_before(turn) > 0 {
+    let told = answer.prose.clauses.iter().any(|c| c.tags.any(Tags::FAILURE.or(Tags::TROUBLE)));
+    // "My search returned no results" is true of it, too.
+    let returned = absent.generic && absent.noun != "record";
+    if let Some(execution) = broken.filter(|_| complete && !told && !returned)
+        && !absent.loose
+    {
+        let note =
+            Note::suspected(format!("nothing was found, because `{}` failed", execution.tool()))
+                .help("say that the search failed, or try again")
+                .evidence([facts.evidence(execution)]);
+        return findings.unsupported(facts, &claim, note);
+    }
+    // "You have no open tasks", where there is a tool for tasks.
+    let kept =
+        |name: &ToolName<'_>| name.words.iter().any(|word| word.starts_with(absent.noun.as_str()));
+    let sought = absent.sought || (!absent.loose && facts.tool_names().iter().any(kept));
+    if looked || !sought || !complete || facts.record().count_before(turn) > 0 {
         return not_checkable(findings);
     }
     findings.unsupported(

@@ -60,7 +60,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     }
     // What was looked into may stand in any result, or in what the user told.
     let record = matches!(mention.noun.as_str(), "record" | "check");
-    if record && mention.topic.iter().any(|word| is_talked_about(facts, word, claim.turn)) {
+    // "your profile", "your details": what any such tool gives.
+    let vague = ["profile", "account", "details", "information", "data", "address", "history"];
+    let talked = |word: &String| {
+        vague.contains(&word.as_str())
+            || is_talked_about(facts, word, claim.turn)
+            || (word.contains('-') && is_talked_about(facts, &word.replace('-', ""), claim.turn))
+    };
+    if record && mention.topic.iter().any(talked) {
         return findings.not_checkable(claim);
     }
     let source = format!("{} {}", mention.topic.join(" "), mention.noun);

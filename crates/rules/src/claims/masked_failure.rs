@@ -4,6 +4,7 @@ use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files}
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
+use crate::tool_use::failed_look_ups;
 
 /// FK012: success claimed where the calls failed.
 pub(crate) struct MaskedFailure;
@@ -67,6 +68,13 @@ impl Rule for MaskedFailure {
             let tool = tool_at(facts, at);
             let note = Note::suspected(format!("it is told as done, and `{tool}` failed"))
                 .help("say that it failed and why, or try again")
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &claim, note);
+        }
+        for (claim, at) in failed_look_ups(facts) {
+            let tool = tool_at(facts, at);
+            let note = Note::suspected(format!("it is told as found, and `{tool}` failed"))
+                .help("say that the look-up failed, or try again")
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &claim, note);
         }

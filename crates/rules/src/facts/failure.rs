@@ -188,6 +188,38 @@ fn reports(key: &str, value: &Value) -> bool {
     }
 }
 
+/// Whether what failed says that it broke off before it could tell anything: a time-out, no
+/// permission. That nothing was found is an answer.
+pub(crate) fn broke_off(text: &str) -> bool {
+    const BROKEN: [&str; 22] = [
+        "timeout",
+        "timed out",
+        "timed_out",
+        "time-out",
+        "unavailable",
+        "denied",
+        "forbidden",
+        "unauthorized",
+        "unauthorised",
+        "permission",
+        "500",
+        "502",
+        "503",
+        "504",
+        "429",
+        "rate limit",
+        "rate_limit",
+        "connection",
+        "unreachable",
+        "could not be reached",
+        "internal error",
+        "expired",
+    ];
+    let text = text.get(..text.floor_char_boundary(LONGEST_STATUS)).unwrap_or(text);
+    let text = text.to_ascii_lowercase();
+    BROKEN.iter().any(|word| text.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,7 +28,7 @@ use crate::values::{Given, Latest, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::{Deed, is_documentation};
-pub(crate) use failure::reports_failure;
+pub(crate) use failure::{broke_off, reports_failure};
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;

@@ -1,6 +1,7 @@
 //! Tools and sources that an answer says it used: named ones (FK014) and unnamed ones (FK016).
 
 mod at_hand;
+mod failed_look_up;
 mod listed;
 mod mention;
 mod no_call;
@@ -9,6 +10,7 @@ mod own_work;
 mod record;
 mod unread;
 
+pub(crate) use failed_look_up::failed_look_ups;
 pub(crate) use mention::{Mention, mentions};
 pub(crate) use own_work::unmade_work;
 pub(crate) use record::{

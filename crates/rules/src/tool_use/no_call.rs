@@ -2,9 +2,9 @@
 
 use countersign_model::{Family, Format, MessageKind, Object, ObjectKind, Role};
 
-use super::own_work::own;
+use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice};
+use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind};
 
 /// What the user may have given to read is longer than this, in bytes.
 const SHORT: usize = 400;
@@ -16,11 +16,9 @@ pub(super) fn without_call(
     clause: &Clause,
 ) -> Option<(Object, String)> {
     let prose = &answer.prose;
-    let noted = |p: &&Predicate| {
-        p.voice == Voice::Bare && p.subject == Subject::Nobody && !p.negated && !p.earlier
-    };
-    let told = own(clause).chain(clause.predicates.iter().filter(noted));
-    let verb = told.filter_map(|act| leaves_trace(facts, prose, act)).next()?;
+    let told = own(clause).chain(noted(clause));
+    let verb = told.filter_map(|act| leaves_trace(facts, prose, act)).next();
+    let verb = verb.or_else(|| rests_on_data(facts, prose, clause))?;
     if !has_tools(facts) || is_mentioned(facts, answer, clause) {
         return None;
     }
@@ -62,6 +60,39 @@ fn leaves_trace<'p>(facts: &Facts<'_>, prose: &'p Prose<'_>, act: &Predicate) ->
         _ => false,
     };
     (traced && !talked).then_some(verb)
+}
+
+/// "Based on the search results, …", "According to your profile, …": what nothing gave.
+fn rests_on_data<'p>(
+    facts: &Facts<'_>,
+    prose: &'p Prose<'_>,
+    clause: &Clause,
+) -> Option<&'p Token> {
+    const DATA: [&str; 15] = [
+        "results",
+        "data",
+        "search",
+        "records",
+        "database",
+        "calendar",
+        "logs",
+        "observation",
+        "profile",
+        "account",
+        "system",
+        "query",
+        "inventory",
+        "catalog",
+        "output",
+    ];
+    let tokens = prose.tokens(clause.tokens.clone());
+    let (first, rest) = tokens.split_first()?;
+    let second = rest.first().is_some_and(|t| prose.is(t, &["on", "to"]));
+    let led = prose.is(first, &["based", "according"]) && second;
+    let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, &DATA))?;
+    let definite = Tags::DETERMINER.or(Tags::USER_OWN);
+    let named = rest.iter().take(at).any(|t| t.has(definite));
+    (led && named && user_said(facts) <= SHORT).then(|| rest.get(at)).flatten()
 }
 
 /// Whether what was read is named, and has to be kept somewhere: "the details of your order", not

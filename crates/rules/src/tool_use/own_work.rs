@@ -13,7 +13,7 @@ use crate::prose::{
 use crate::values::holds;
 
 /// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 400;
+pub(super) const LOOK_BACK: usize = 400;
 
 /// Work that leaves words of its own in a command line: verbs, and parts of such words.
 const TRACES: [(&str, &[&str]); 8] = [
@@ -74,7 +74,7 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
 }
 
 /// Whether a clause says that the agent did something.
-fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
+pub(super) fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let doubt = Tags::MODAL.or(Tags::HEDGE);
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
     clause.mood == Mood::Asserted
@@ -335,34 +335,58 @@ fn object_word<'t>(prose: &Prose<'t>, ran: &Predicate, at: usize) -> &'t str {
     prose.tokens(ran.object_tokens.clone()).get(at).map_or("under", |t| prose.word(t))
 }
 
-/// "I tested it with an empty list": code that the agent wrote, where nothing was ever run.
+/// "I tested it with an empty list", "Ran `gofmt`": in a session about files, where nothing was ever
+/// run.
 fn untried(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
     let prose = &answer.prose;
-    let tried = |p: &&Predicate| {
-        let verb = prose.tokens.get(p.verb);
-        let object = prose.tokens(p.object_tokens.clone());
-        let by_running = || {
-            object.windows(2).any(|pair| {
-                let [by, running] = pair else { return false };
-                prose.is(by, &["by"]) && prose.is(running, &["running", "executing", "calling"])
-            })
-        };
-        verb.is_some_and(|t| {
-            prose.is(t, &["tested", "tried", "exercised", "reproduced"])
-                || (prose.is(t, &["verified", "confirmed", "checked"]) && by_running())
-        })
-    };
-    let act = own(clause).find(tried)?;
+    let act = own(clause).chain(noted(clause)).find(|p| is_trial(prose, p))?;
     let runs = Families::of(&[Family::Run, Family::Test, Family::Build, Family::Lint]);
-    let (mut wrote, mut ran) = (false, false);
-    for (_, deed) in facts.deeds_before(answer.turn) {
-        wrote |= !deed.written.is_empty();
+    let (mut files, mut ran) = (false, false);
+    for (execution, deed) in facts.deeds_before(answer.turn) {
+        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        files |= !deed.written.is_empty() || arguments.contains("path\":");
         ran |= deed.shell.is_some() || deed.opaque || deed.delegates || deed.continues;
         ran |= deed.families.meets(runs);
     }
     let verb = prose.tokens.get(act.verb).map(|t| prose.word(t).to_owned())?;
     let object = Object { kind: ObjectKind::Quote, text: verb };
-    (wrote && !ran).then(|| (object, String::from("nothing was run before this")))
+    (files && !ran).then(|| (object, String::from("nothing was run before this")))
+}
+
+/// Whether an act is one of running something: "tried it", "ran `gofmt`", "verified it by running it",
+/// "manually verified".
+fn is_trial(prose: &Prose<'_>, act: &Predicate) -> bool {
+    let Some(verb) = prose.tokens.get(act.verb) else { return false };
+    let object = prose.tokens(act.object_tokens.clone());
+    let before = act.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
+    let by_hand = |t: &Token| prose.is(t, &["manually", "locally"]);
+    let by_running = || {
+        before.is_some_and(by_hand)
+            || object.iter().any(by_hand)
+            || object.windows(2).any(|pair| {
+                let [by, running] = pair else { return false };
+                let runs = ["running", "executing", "calling", "importing", "starting", "loading"];
+                prose.is(by, &["by"]) && prose.is(running, &runs)
+            })
+    };
+    // "ran into a problem", "ran through the options", "ran a search"
+    let runs = || {
+        object.first().is_some_and(|t| {
+            t.kind == TokenKind::Code || (t.has(Tags::DETERMINER) && !t.has(Tags::PREPOSITION))
+        }) && !object.iter().take(4).any(|t| {
+            prose.is(t, &["search", "grep", "query", "check", "comparison", "numbers", "scan"])
+        })
+    };
+    prose.is(verb, &["tested", "tried", "exercised", "reproduced"])
+        || (prose.is(verb, &["verified", "confirmed", "checked"]) && by_running())
+        || (prose.is(verb, &["ran", "executed", "launched"]) && runs())
+}
+
+/// What a clause tells in note form: "Ran `gofmt`".
+pub(super) fn noted(clause: &Clause) -> impl Iterator<Item = &Predicate> {
+    clause.predicates.iter().filter(|p| {
+        p.voice == Voice::Bare && p.subject == Subject::Nobody && !p.negated && !p.earlier
+    })
 }
 
 /// `AddressSanitizer`: `addres`, `saniti`: the beginnings of its longer parts.
