@@ -48,7 +48,7 @@ pub(super) fn is_other_matter(
         || said.claim.objects.iter().any(|object| mentions(execution.text(), object))
         || said.claim.objects.iter().any(|object| mentions(args(execution), object));
     let state = state_stem(said.family).is_some_and(|stem| text.contains(stem))
-        || records(said.family).iter().any(|word| text.contains(word));
+        || records(said).iter().any(|word| text.contains(word));
     !objects && !about && !state && !text.contains(stem(&said.verb)) && !text.contains(&said.verb)
 }
 

@@ -5,6 +5,7 @@ use countersign_model::{Family, Object, ObjectKind, Role};
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, mentions};
+use super::tie::head;
 use crate::facts::{Facts, Families};
 use crate::values::AnyCase;
 
@@ -14,24 +15,60 @@ pub(super) fn state_of_record(
     said: &ActionClaim,
     ids: &[&Object],
 ) -> Option<usize> {
-    let stem = state_stem(said.family);
-    let shipped = (said.family == Family::Send).then_some("shipped");
+    let tells = tells_somebody(said);
+    let went = ["sent", "went", "resent", "out"].contains(&said.verb.as_str());
+    let stem = state_stem(said.family).filter(|_| !tells || went);
+    // "I've notified the carrier": an order that is shipped says nothing of it.
+    let goods = ["sent", "shipped", "dispatched"].contains(&said.verb.as_str());
+    let shipped = (said.family == Family::Send && goods && !tells).then_some("shipped");
     // `"status": "shipped"`: the very word.
     let value = format!("\"{}\"", said.verb);
     let words = [stem, said.stem.as_deref(), shipped, Some(&value)];
     // `"status": "CANCELLED"`
     let finders: Vec<AnyCase<'_>> = words.into_iter().flatten().map(AnyCase::new).collect();
     let shows = |text: &str| finders.iter().any(|f| holds_state(text, f));
+    // "I've sent you a text message", where a request is `"sent_to_prescriber"`.
+    let heads: Vec<AnyCase<'_>> =
+        said.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
+    let speaks = |text: &str, asked: &str| {
+        let holds = |word: &AnyCase<'_>| word.stands_in(text) || word.stands_in(asked);
+        !said.is_own() || heads.is_empty() || heads.iter().any(holds)
+    };
     let sought: Vec<Sought<'_>> = ids.iter().map(|id| Sought::of(id)).collect();
     let count = facts.record().count_before(said.claim.turn);
     (0..count).rev().take(LOOK_BACK).find(|at| {
         facts.deed(*at).is_some_and(|(execution, deed)| {
             let text = execution.text();
             deed.status().succeeded()
+                // `"sent"` in what was read is about other mail.
+                && (!tells || (deed.changes() && speaks(text, args(execution))))
                 && (sought.is_empty() || sought.iter().any(|id| id.stands_in(text)))
                 && shows(text)
         })
     })
+}
+
+/// Whether a message is what was sent: "notified them", "sent a confirmation".
+fn tells_somebody(said: &ActionClaim) -> bool {
+    const WRITTEN: [&str; 14] = [
+        "confirmation",
+        "email",
+        "e-mail",
+        "mail",
+        "message",
+        "note",
+        "notification",
+        "reminder",
+        "copy",
+        "receipt",
+        "label",
+        "link",
+        "letter",
+        "invitation",
+    ];
+    let goods = ["sent", "shipped", "dispatched", "forwarded"].contains(&said.verb.as_str());
+    let written = said.things.iter().any(|thing| WRITTEN.contains(&thing.as_str()));
+    said.family == Family::Send && (!goods || written)
 }
 
 /// Whether what the agent was given holds the verb: then the state may have been read there.
@@ -44,7 +81,7 @@ pub(super) fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object
             (message.role == Role::User && holds(&message.text, &said.verb))
                 || message.outcomes.iter().any(|outcome| {
                     holds(&outcome.text, &said.verb)
-                        || records(said.family).iter().any(|word| holds(&outcome.text, word))
+                        || records(said).iter().any(|word| holds(&outcome.text, word))
                 })
         })
     });
@@ -56,7 +93,7 @@ pub(super) fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object
             let about = |text: &str| {
                 ids.iter().any(|id| mentions(text, id))
                     && (text.to_ascii_lowercase().contains(&said.verb)
-                        || records(said.family).iter().any(|word| text.contains(word)))
+                        || records(said).iter().any(|word| text.contains(word)))
             };
             (message.role == Role::User && about(&message.text))
                 || message.outcomes.iter().any(|outcome| about(&outcome.text))
@@ -66,9 +103,11 @@ pub(super) fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object
 }
 
 /// What a record of things brought about by such actions calls them.
-pub(super) fn records(family: Family) -> &'static [&'static str] {
-    match family {
-        Family::Book => &["reservation", "booking", "appointment", "event_", "meeting", "order_id"],
+pub(super) fn records(said: &ActionClaim) -> &'static [&'static str] {
+    let ordered = ["ordered", "placed", "purchased", "bought"].contains(&said.verb.as_str());
+    match said.family {
+        Family::Book if ordered => &["order_id", "purchase", "reservation", "booking"],
+        Family::Book => &["reservation", "booking", "appointment", "event_", "meeting"],
         Family::Pay => &["payment", "paid", "payee", "transaction"],
         Family::Push | Family::Deploy => &["origin/", "deploy", "shipped", "delivered"],
         _ => &[],

@@ -45,6 +45,10 @@ impl<'s> Tie<'s> {
         let all = said.things.iter().map(String::as_str).chain([stem(&said.verb)]).chain(again);
         let mut words: Vec<&str> =
             all.chain(content(&said.claim.text)).filter(|word| !common(word)).map(head).collect();
+        // "your doctor", with a message to "Dr. Rao"
+        if things.contains(&"docto") {
+            words.push("dr. ");
+        }
         words.sort_unstable();
         words.dedup();
         let words = words.into_iter().map(AnyCase::new).collect();
