@@ -517,12 +517,49 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let of_text = (of_text || listed || prose.shows_code)
         && (family == Family::Create
             || (!theirs && words.iter().any(|stem| verb.starts_with(stem))));
-    let writes = ["draft", "compos", "writ", "wrote", "generat", "produc", "outlin", "creat"]
-        .iter()
-        .any(|stem| verb.starts_with(stem));
-    // A test is kept in a file, unless the message shows it.
-    let kept = ["migration", "migrations", "test", "tests", "spec", "specs", "fixture", "fixtures"];
-    let filed = !prose.shows_code && thing().any(|t| prose.is(t, &kept));
+    // What was only written may be the message; what was made is shown in it, as a list or a block.
+    let behind = prose.tokens.get(predicate.verb..).unwrap_or_default();
+    let introduces = behind.iter().take_while(|t| !t.is('.')).any(|t| t.is(':'));
+    let shows = prose.shows_code
+        || introduces
+        || prose.blocks.len() > 2
+        || prose.blocks.iter().any(|b| b.kind.is_listed() || b.kind == BlockKind::Quote);
+    let made = ["generat", "produc", "creat"].iter().any(|stem| verb.starts_with(stem));
+    let told = ["draft", "compos", "writ", "wrote", "outlin"];
+    let writes = told.iter().any(|stem| verb.starts_with(stem)) || (made && shows);
+    // Such things are kept in files, unless the message shows them.
+    let kept = [
+        "migration",
+        "test",
+        "spec",
+        "fixture",
+        "helper",
+        "function",
+        "method",
+        "class",
+        "module",
+        "component",
+        "hook",
+        "endpoint",
+        "script",
+        "file",
+        "directory",
+        "folder",
+        "branch",
+        "struct",
+        "interface",
+        "wrapper",
+        "workflow",
+        "pipeline",
+    ];
+    let kind = |t: &Token| {
+        let word = prose.word(t);
+        kept.iter().any(|kept| {
+            word.eq_ignore_ascii_case(kept)
+                || word.strip_suffix('s').is_some_and(|one| one.eq_ignore_ascii_case(kept))
+        })
+    };
+    let filed = !prose.shows_code && thing().any(kind);
     of_text || (writes && !filed && matches!(predicate.voice, Voice::Active | Voice::Bare))
 }
 

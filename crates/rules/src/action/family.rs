@@ -6,6 +6,9 @@ use super::extract::{is_all_set, is_word};
 use super::objects::objects_in;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice};
 
+/// Verbs by which an act gets under way.
+const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
+
 /// The family of the verb; for a verb without one, that of the thing it is done to.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
     let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
@@ -92,6 +95,13 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         }
         // "Built.": a build, and no making of something.
         Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
+        // "A refund was triggered", "started the return"
+        Action::Of(Family::Run) if STARTS.contains(&verb) => named()
+            .filter(|family| {
+                use Family as F;
+                matches!(family, F::Refund | F::Return | F::Exchange | F::Cancel | F::Pay | F::Move)
+            })
+            .or(Some(Family::Run)),
         Action::Of(family) => Some(family),
         Action::Generic if predicate.came_about && verb == "live" => {
             let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));

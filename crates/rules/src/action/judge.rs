@@ -392,7 +392,9 @@ fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
 /// Whether the claim is about the agent's own list of things to do.
 fn speaks_of_notes(said: &ActionClaim) -> bool {
     let text = said.claim.text.to_ascii_lowercase();
-    ["todo", "to-do", "task", "plan", "list", "note"].iter().any(|word| text.contains(word))
+    ["todo", "to-do", "task", "plan", "list", "note", "memor"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Whether another agent was asked about the file, or reported on it.

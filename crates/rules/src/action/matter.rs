@@ -5,11 +5,11 @@ use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
 use super::extract::ActionClaim;
 use super::judge::args;
 use super::objects::{mentions, needle};
-use super::state::{records, state_stem};
+use super::state::{holds_state, records, state_stem};
 use super::tie::stem;
 use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
-use crate::values::{Figure, Leaf, each_figure, holds};
+use crate::values::{AnyCase, Figure, Leaf, each_figure, holds};
 
 /// So many bytes of results are searched for a payment.
 const REACH: usize = 32 * 1024;
@@ -29,6 +29,12 @@ pub(super) fn is_other_matter(
     if said.verb == "merged" && said.family == Family::Commit && !deed.opaque {
         let merges = deed.tool.to_ascii_lowercase().contains("merge");
         return !merges && !deed.families.has(Family::Commit);
+    }
+    // What was cancelled is not refunded yet, where there is a tool for that.
+    if said.family == Family::Refund && has_unused_tool && deed.shell.is_none() && !deed.opaque {
+        let refund = AnyCase::new("refund");
+        let texts = [deed.tool.as_ref(), args(execution), execution.text()];
+        return !texts.iter().any(|text| holds_state(text, &refund));
     }
     if said.family == Family::Pay && has_unused_tool && deed.shell.is_none() && !deed.opaque {
         return !speaks_of_payment(said, execution, deed);
@@ -180,7 +186,8 @@ pub(super) fn has_unused_tool(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         said.family,
         F::Book | F::Refund | F::Return | F::Exchange | F::Pay | F::Cancel | F::Delete
     );
-    if !exact || said.state || !catalog.is_known() {
+    let state = said.state && said.family != F::Refund;
+    if !exact || state || !catalog.is_known() {
         return false;
     }
     let count = facts.record().count_before(said.claim.turn);

@@ -1,6 +1,7 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
+mod as_wished;
 mod behind_ids;
 mod denied;
 mod denied_run;
@@ -29,6 +30,7 @@ mod uncalled_by_name;
 mod unknown_document;
 mod unwritten_file;
 
+pub(crate) use as_wished::as_wished;
 pub(crate) use denied::{DeniedAct, denied_act, left_alone, same_as_before};
 pub(crate) use denied_run::{run_denied, try_denied};
 pub(crate) use extract::{ActionClaim, action_claims};

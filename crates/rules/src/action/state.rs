@@ -187,7 +187,7 @@ pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) ->
 
 /// Whether a text holds a word that begins so, other than as the name of something that is not so:
 /// `"cancelled_at": null`.
-fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
+pub(super) fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
     let first = word.find(text, 0);
     std::iter::successors(first, |at| word.find(text, at + 1)).any(|at| {
         // Neither "absent" nor "unpaid".

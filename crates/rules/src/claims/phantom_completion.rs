@@ -1,7 +1,8 @@
 use countersign_model::{Code, Mode};
 
 use crate::action::{
-    ActionClaim, ActionVerdict, listed_files, uncalled_by_name, unknown_documents, unwritten_names,
+    ActionClaim, ActionVerdict, as_wished, listed_files, uncalled_by_name, unknown_documents,
+    unwritten_names,
 };
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
@@ -76,6 +77,13 @@ impl Rule for PhantomCompletion {
             let tool = claim.objects.first().map_or("", |object| object.text.as_str());
             let note = Note::suspected(format!("`{tool}` was there for it, and was not called"))
                 .help("do it with the tool, or say that it was not done");
+            findings.unsupported(facts, &claim, note);
+        }
+        for claim in as_wished(facts) {
+            let name = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note =
+                Note::suspected(format!("`{name}` stands in what the user asked, and in no call"))
+                    .help("change it with a tool, or say that it was not changed");
             findings.unsupported(facts, &claim, note);
         }
         for claim in listed_files(facts) {

@@ -69,18 +69,46 @@ struct Named {
     edits: bool,
 }
 
+/// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen.
+const HARNESS: [&str; 22] = [
+    "ask_user_question",
+    "ask_user",
+    "ask_followup_question",
+    "request_user_input",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "update_plan",
+    "plan_mode_respond",
+    "switch_mode",
+    "skill",
+    "tool_search",
+    "view_image",
+    "report_intent",
+    "sequential_thinking",
+    "task_create",
+    "task_update",
+    "task_list",
+    "task_get",
+    "attempt_completion",
+    "save_memory",
+    "finish",
+    "submit",
+];
+
 impl Named {
     fn of(tool: &str, catalog: &Catalog) -> Self {
         let words = words_of_tool(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
+        let note = has(&["todo", "todos", "think", "thought", "sequentialthinking"])
+            || HARNESS.contains(&words.join("_").as_str());
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
             shell: has(&SHELLS),
-            delegates: has(&["task", "agent", "subagent", "delegate"]),
+            delegates: !note && has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
-            note: has(&["todo", "todos", "think", "thought"]),
+            note,
             acts: has(&["click", "press", "tap", "type", "keyboard", "mouse", "computer", "act"]),
             edits: has(&["edit", "multiedit", "write", "patch", "replace", "notebook"]),
             english: words.iter().any(|word| Lexicon::english().get(word).is_some()),

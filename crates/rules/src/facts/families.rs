@@ -135,6 +135,19 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     {
         return Families::of(&[Family::Read, Family::Search]);
     }
+    // `file_search`, `order_lookup`: nothing is filed or ordered.
+    let looks = |word: &String| {
+        let entry = Lexicon::english().get(word);
+        let verb = entry.filter(|entry| entry.tags.any(Tags::BASE)).and_then(|entry| entry.verb);
+        matches!(verb, Some(Action::Of(Family::Search | Family::Read)))
+            || matches!(word.as_str(), "lookup" | "finder" | "viewer" | "reader")
+    };
+    if let [thing, rest @ ..] = words
+        && NAMES_THINGS.contains(&thing.as_str())
+        && rest.iter().any(looks)
+    {
+        return Families::of(&[Family::Read, Family::Search]);
+    }
     let first = of_words(words.iter().map(String::as_str));
     if !first.is_empty() {
         return first;
