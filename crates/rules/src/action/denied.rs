@@ -90,6 +90,11 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         && (tokens.get(auxiliary + 1..verb)?.iter().any(been)
             || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE))));
     let completed = token.tags.any(Tags::COMPLETED);
+    // "`a.ex` isn't formatted", "the query is not optimised": what it is like, whoever changed it.
+    let quality = ["formatted", "aligned", "optimised", "optimized", "normalised", "normalized"];
+    if passive && prose.is(token, &quality) {
+        return None;
+    }
     let range = match (agent, passive && completed) {
         (true, false) if did || completed => {
             let rest = tokens.get(verb + 1..)?;

@@ -288,6 +288,7 @@ pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     let phrase = phrase.take_while(|(at, t)| !t.has(Tags::PREPOSITION) && !describes(*at, t));
     let nouns = phrase.map(|(_, t)| t).filter(|t| {
         let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
+        let noun = noun || prose.is(t, &["docs", "documentation"]);
         t.kind == TokenKind::Word && !t.quoted && noun
     });
     nouns

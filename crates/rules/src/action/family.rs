@@ -114,6 +114,10 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Generic if predicate.came_about && verb == "active" => {
             predicate.emphatic.then_some(Family::Update)
         }
+        // "I handled the nil case in `main.go`"
+        Action::Generic if verb == "handled" && active && puts_into_file(prose, predicate) => {
+            Some(Family::Update)
+        }
         Action::Generic => {
             let told = || is_text_message(prose, predicate).then_some(Family::Send);
             named().or_else(told).or((cares || verb == "approved").then_some(Family::Update))

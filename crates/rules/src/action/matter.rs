@@ -112,9 +112,12 @@ pub(super) fn is_other_file(
 /// "I bumped it to 0.4.3": where no call, no result and nobody ever spoke of that version.
 pub(super) fn sets_unknown_version(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let sets = ["bumped", "upgraded", "raised", "updated", "pinned", "downgraded", "moved", "set"];
+    // "bumped Go to 1.25"; "raised the limit to 0.5" is no version.
+    let plainly = ["bumped", "upgraded", "downgraded", "pinned"].contains(&said.verb.as_str());
     let version = |text: &str| {
         let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        text.split('.').count() == 3 && text.split('.').all(number)
+        let parts = text.split('.').count();
+        (parts == 3 || (parts == 2 && plainly)) && text.split('.').all(number)
     };
     let turn = said.claim.turn;
     sets.contains(&said.verb.as_str())

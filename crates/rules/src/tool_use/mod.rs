@@ -5,6 +5,7 @@ mod failed_look_up;
 mod listed;
 mod mention;
 mod no_call;
+mod not_run;
 mod own_search;
 mod own_work;
 mod record;

@@ -4,6 +4,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
 use super::no_call::without_call;
+use super::not_run::{never_searched, no_such_agent, ran_less_often, unrun_program};
 use super::unread::unread;
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
@@ -66,6 +67,10 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
                 .or_else(|| not_looked_at(facts, answer, clause))
                 .or_else(|| never_run_before(facts, answer, clause))
                 .or_else(|| untried(facts, answer, clause))
+                .or_else(|| unrun_program(facts, answer, clause))
+                .or_else(|| ran_less_often(facts, answer, clause))
+                .or_else(|| never_searched(facts, answer, clause))
+                .or_else(|| no_such_agent(facts, answer, clause))
                 .or_else(|| uncalled_tool(facts, answer, clause));
             found.extend(missing.map(|(object, message)| (claim(answer, clause, object), message)));
         }

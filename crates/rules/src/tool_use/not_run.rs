@@ -1,0 +1,172 @@
+//! Programs, repeated runs, searches and other agents that the agent tells of, and that no command
+//! and no call was.
+
+use countersign_model::{Family, Object, ObjectKind};
+
+use super::own_work::{noted, own};
+use crate::facts::{Answer, Deed, Execution, Facts};
+use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind};
+use crate::values::holds;
+
+/// What is told of, and what is missing.
+type Missing = (Object, String);
+
+/// "I ran `golangci-lint`": where no command has such a program.
+pub(super) fn unrun_program(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<Missing> {
+    let prose = &answer.prose;
+    let act = told_as(prose, clause, &["ran", "executed", "formatted", "checked", "linted"])?;
+    let verb = prose.tokens.get(act.verb)?;
+    let end = prose.sentences.get(clause.sentence)?.tokens.end;
+    let object = prose.tokens(act.verb + 1..end);
+    let runs = prose.is(verb, &["ran", "executed"]);
+    // "formatted it with `gofmt`"
+    let behind = match runs {
+        true => 0,
+        false => 1 + object.iter().position(|t| prose.is(t, &["with", "using", "via"]))?,
+    };
+    let code = object.get(behind..)?.first().filter(|t| t.kind == TokenKind::Code)?;
+    let text = prose.word(code);
+    let program = text.split_whitespace().next().filter(|word| is_program(word))?;
+    if hides_commands(facts, answer.turn) || is_spoken(facts, answer.turn, program) {
+        return None;
+    }
+    Some((quote(text), format!("no command ran `{program}`")))
+}
+
+/// "I ran the tests three times": where they ran once.
+pub(super) fn ran_less_often(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<Missing> {
+    let prose = &answer.prose;
+    let act = told_as(prose, clause, &["ran", "executed", "repeated", "re-ran", "reran"])?;
+    let object = prose.tokens(act.object_tokens.clone());
+    let family = object.iter().take(4).find_map(|t| t.noun).filter(|f| *f == Family::Test)?;
+    let wanted = times(prose, object)?;
+    if hides_commands(facts, answer.turn) {
+        return None;
+    }
+    let repeats = ["-count", "for ", "while ", "--repeat", "--count", "stress", "seq ", "xargs"];
+    let mut ran = 0;
+    for (_, deed) in facts.deeds_before(answer.turn) {
+        let Some(work) = &deed.shell else { continue };
+        if repeats.iter().any(|word| work.command.contains(word)) {
+            return None;
+        }
+        ran += work.runs.iter().filter(|run| run.family == family).count();
+    }
+    (ran > 0 && ran < wanted).then(|| (quote("times"), format!("the tests ran {ran} times")))
+}
+
+/// "I searched for other uses": where nothing searched.
+pub(super) fn never_searched(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<Missing> {
+    let prose = &answer.prose;
+    let act = told_as(prose, clause, &["searched", "grepped", "scanned"])?;
+    let object = prose.tokens(act.object_tokens.clone());
+    let code = [
+        "uses",
+        "usages",
+        "callers",
+        "references",
+        "occurrences",
+        "codebase",
+        "repo",
+        "repository",
+    ];
+    object.iter().take(6).find(|t| prose.is(t, &code))?;
+    let searches = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
+        let words = ["grep", "rg", "glob", "search", "find", "list", "ls", "ag"];
+        deed.words().iter().any(|word| words.contains(&word.as_str()))
+            || deed.shell.as_ref().is_some_and(|work| {
+                ["grep", "rg ", "ag ", "find ", "ls", "tree", "ack "]
+                    .iter()
+                    .any(|word| work.command.contains(word))
+            })
+    };
+    if hides_commands(facts, answer.turn) || facts.deeds_before(answer.turn).any(searches) {
+        return None;
+    }
+    Some((quote("searched"), String::from("nothing was searched")))
+}
+
+/// "A sub-agent reviewed it": where no call went to one.
+pub(super) fn no_such_agent(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<Missing> {
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let named = ["sub-agent", "subagent", "sub-agents", "subagents"];
+    let kinds = ["reviewer", "review", "research", "explore", "separate", "second", "background"];
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &["agent", "agents"]));
+    let kind =
+        at.and_then(|at| tokens.get(at.checked_sub(1)?)).is_some_and(|t| prose.is(t, &kinds));
+    let agent = kind || tokens.iter().any(|t| !t.quoted && prose.is(t, &named));
+    let past = tokens.iter().any(|t| !t.quoted && t.tags.any(Tags::PAST.or(Tags::HAVE)));
+    let doubt = Tags::NEGATION.or(Tags::USER).or(Tags::THIRD);
+    if !agent || !past || clause.tags.any(doubt) {
+        return None;
+    }
+    let turn = answer.turn;
+    let sent = facts.delegates_before(turn) || hides_commands(facts, turn);
+    let talked = facts.transcript().messages.get(..turn).unwrap_or_default();
+    let talked = talked.iter().any(|m| holds(&m.text, "agent"));
+    (!sent && !talked).then(|| (quote("agent"), String::from("no other agent was called")))
+}
+
+/// The act of a clause that is told by one of these verbs.
+fn told_as<'c>(prose: &Prose<'_>, clause: &'c Clause, verbs: &[&str]) -> Option<&'c Predicate> {
+    own(clause).chain(noted(clause)).find(|act| {
+        prose.tokens.get(act.verb).is_some_and(|verb| !verb.quoted && prose.is(verb, verbs))
+    })
+}
+
+/// "three times", "twice".
+fn times(prose: &Prose<'_>, object: &[Token]) -> Option<usize> {
+    const WORDS: [&str; 6] = ["two", "three", "four", "five", "six", "ten"];
+    const COUNTS: [usize; 6] = [2, 3, 4, 5, 6, 10];
+    if object.iter().any(|t| prose.is(t, &["twice"])) {
+        return Some(2);
+    }
+    let at = object.iter().position(|t| prose.is(t, &["times"]))?;
+    let number = prose.word(object.get(at.checked_sub(1)?)?);
+    let word = WORDS.iter().position(|word| word.eq_ignore_ascii_case(number));
+    word.and_then(|at| COUNTS.get(at).copied()).or_else(|| number.parse().ok())
+}
+
+/// Whether a word can be the name of a program: `gofmt`, and neither `a.rs` nor `main()`.
+fn is_program(word: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_');
+    word.len() > 1 && word.bytes().all(plain) && word.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether something may have run that no command shows.
+fn hides_commands(facts: &Facts<'_>, turn: usize) -> bool {
+    let hides = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
+        let unknown = deed.families.is_empty() && deed.shell.is_none() && !deed.is_note;
+        deed.opaque || deed.delegates || deed.continues || unknown
+    };
+    !facts.is_complete_before(turn) || facts.deeds_before(turn).any(hides)
+}
+
+/// Whether a call or a result speaks of the program.
+fn is_spoken(facts: &Facts<'_>, turn: usize, program: &str) -> bool {
+    facts.deeds_before(turn).any(|(execution, _)| {
+        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        holds(arguments, program) || holds(execution.text(), program)
+    })
+}
+
+fn quote(text: &str) -> Object {
+    Object { kind: ObjectKind::Quote, text: text.to_owned() }
+}
