@@ -342,6 +342,11 @@ fn stands(
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
         return None;
     }
+    // "You're still booked on it": as before.
+    let lead = prose.tokens(predicate.verb.saturating_sub(2)..predicate.verb);
+    if lead.iter().any(|t| prose.is(t, &["still"])) {
+        return None;
+    }
     let object = prose.tokens(predicate.object_tokens.clone());
     // "each row is committed", "the change is committed every time": what happens as a rule.
     let rule = ["each", "every", "any", "whenever", "separately", "individually", "automatically"];

@@ -349,7 +349,13 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
             None => ActionVerdict::NotCheckable,
         };
     }
-    if did_something_foreign(facts, turn) {
+    // What the user pasted may have been changed in the message.
+    let pasted = || {
+        count == 0
+            && matches!(said.family, Family::Create | Family::Update | Family::Delete)
+            && facts.was_given_text(turn)
+    };
+    if did_something_foreign(facts, turn) || pasted() {
         return ActionVerdict::NotCheckable;
     }
     let plain = said.direct && !passed_over && facts.is_complete_before(turn);

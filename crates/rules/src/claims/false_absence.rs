@@ -239,7 +239,8 @@ fn judge(
         return findings.contradicted(facts, &claim, note);
     }
     let mut looked = false;
-    // A search that failed.
+    // Tools that worked, and a search that failed.
+    let mut again = Vec::new();
     let mut broken: Option<&Execution<'_>> = None;
     // Something else was changed since.
     let mut changed = false;
@@ -271,6 +272,7 @@ fn judge(
             broken = broken.or(Some(execution).filter(|_| named || absent.generic));
             continue;
         }
+        again.push(execution.tool());
         looked = true;
         if !greps && !is_about(execution, deed, absent) {
             continue;
@@ -299,7 +301,8 @@ fn judge(
     let told = answer.prose.clauses.iter().any(|c| c.tags.any(Tags::FAILURE.or(Tags::TROUBLE)));
     // "My search returned no results" is true of it, too.
     let returned = absent.generic && absent.noun != "record";
-    if let Some(execution) = broken.filter(|_| complete && !told && !returned)
+    if let Some(execution) =
+        broken.filter(|e| complete && !told && !returned && !again.contains(&e.tool()))
         && !absent.loose
     {
         let note =

@@ -169,6 +169,19 @@ impl<'t> Facts<'t> {
         &self.known.index
     }
 
+    /// Whether the user gave the agent something to read: code, or a long text.
+    pub(crate) fn was_given_text(&self, turn: usize) -> bool {
+        const SHORT: usize = 400;
+        const FEW: usize = 4;
+        let messages = self.transcript().messages.get(..turn).unwrap_or_default().iter();
+        let asks = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
+        let mut said = 0;
+        messages.filter(asks).any(|m| {
+            said += m.text.len();
+            said > SHORT || m.text.contains('`') || m.text.lines().count() > FEW
+        })
+    }
+
     /// The message with the user's latest request before message `turn`; the first message where
     /// there is none.
     pub(crate) fn request_before(&self, turn: usize) -> usize {

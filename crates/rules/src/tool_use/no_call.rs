@@ -1,13 +1,10 @@
 //! Look-ups and runs that the agent tells of in a session without a single call.
 
-use countersign_model::{Family, Format, MessageKind, Object, ObjectKind, Role};
+use countersign_model::{Family, Format, Object, ObjectKind};
 
 use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};
 use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind};
-
-/// What the user may have given to read is longer than this, in bytes.
-const SHORT: usize = 400;
 
 /// "I've retrieved your booking", "I tested it", "Explored the code": where nothing was called.
 pub(super) fn without_call(
@@ -17,8 +14,8 @@ pub(super) fn without_call(
 ) -> Option<(Object, String)> {
     let prose = &answer.prose;
     let told = own(clause).chain(noted(clause));
-    let verb = told.filter_map(|act| leaves_trace(facts, prose, act)).next();
-    let verb = verb.or_else(|| rests_on_data(facts, prose, clause))?;
+    let verb = told.filter_map(|act| leaves_trace(facts, answer.turn, prose, act)).next();
+    let verb = verb.or_else(|| rests_on_data(facts, answer.turn, prose, clause))?;
     if !has_tools(facts) || is_mentioned(facts, answer, clause) {
         return None;
     }
@@ -27,7 +24,12 @@ pub(super) fn without_call(
 }
 
 /// The verb, where nobody can have done it without a call.
-fn leaves_trace<'p>(facts: &Facts<'_>, prose: &'p Prose<'_>, act: &Predicate) -> Option<&'p Token> {
+fn leaves_trace<'p>(
+    facts: &Facts<'_>,
+    turn: usize,
+    prose: &'p Prose<'_>,
+    act: &Predicate,
+) -> Option<&'p Token> {
     let verb = prose.tokens.get(act.verb)?;
     let object = prose.tokens(act.object_tokens.clone());
     // "I checked whether …", "I looked at your question": of words, or of what was given.
@@ -42,6 +44,9 @@ fn leaves_trace<'p>(facts: &Facts<'_>, prose: &'p Prose<'_>, act: &Predicate) ->
         "above",
         "sent",
         "gave",
+        "head",
+        "mind",
+        "snippet",
         "pasted",
         "provided",
         "shared",
@@ -51,20 +56,27 @@ fn leaves_trace<'p>(facts: &Facts<'_>, prose: &'p Prose<'_>, act: &Predicate) ->
         "requirements",
     ];
     let talked = object.iter().take(8).any(|t| prose.is(t, &given));
-    let said = || user_said(facts);
+    let given_text = || facts.was_given_text(turn);
     let traced = match act.action {
-        Action::Of(Family::Search) => said() <= SHORT,
+        Action::Of(Family::Search) => !given_text() && !tells_trouble(prose, object),
         Action::Of(Family::Test | Family::Build | Family::Lint) => true,
         Action::Of(Family::Run) => !prose.is(verb, &["used", "called", "started", "leveraged"]),
-        Action::Of(Family::Read) => said() <= SHORT && names_thing(object),
+        Action::Of(Family::Read) => !given_text() && names_thing(object),
         _ => false,
     };
     (traced && !talked).then_some(verb)
 }
 
+/// "found the mistake", "found a problem": by thinking.
+fn tells_trouble(prose: &Prose<'_>, object: &[Token]) -> bool {
+    let words = ["mistake", "cause", "bug", "reason", "typo", "solution", "answer", "way"];
+    object.iter().take(5).any(|t| t.has(Tags::TROUBLE) || prose.is(t, &words))
+}
+
 /// "Based on the search results, …", "According to your profile, …": what nothing gave.
 fn rests_on_data<'p>(
     facts: &Facts<'_>,
+    turn: usize,
     prose: &'p Prose<'_>,
     clause: &Clause,
 ) -> Option<&'p Token> {
@@ -92,7 +104,7 @@ fn rests_on_data<'p>(
     let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, &DATA))?;
     let definite = Tags::DETERMINER.or(Tags::USER_OWN);
     let named = rest.iter().take(at).any(|t| t.has(definite));
-    (led && named && user_said(facts) <= SHORT).then(|| rest.get(at)).flatten()
+    (led && named && !facts.was_given_text(turn)).then(|| rest.get(at)).flatten()
 }
 
 /// Whether what was read is named, and has to be kept somewhere: "the details of your order", not
@@ -102,13 +114,6 @@ fn names_thing(object: &[Token]) -> bool {
     let mut words = object.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
     let owned = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::PREPOSITION);
     words.clone().any(|t| t.has(owned)) && words.any(named)
-}
-
-/// How much the user wrote, in bytes.
-fn user_said(facts: &Facts<'_>) -> usize {
-    let messages = facts.transcript().messages.iter();
-    let asked = messages.filter(|m| m.role == Role::User && m.kind == MessageKind::Ordinary);
-    asked.map(|m| m.text.len()).sum()
 }
 
 /// Whether the agent had something to call.

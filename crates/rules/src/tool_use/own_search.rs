@@ -27,7 +27,12 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     }
     let act = clause.predicates.iter().find(|p| {
         let verb = || prose.tokens.get(p.verb).map(lower).unwrap_or_default();
-        let searched = p.action == Action::Of(Family::Search) && searching(&verb());
+        // "looked at your message": nothing was looked up.
+        let at =
+            || prose.tokens(p.object_tokens.clone()).first().is_some_and(|t| prose.is(t, &["at"]));
+        let searched = p.action == Action::Of(Family::Search)
+            && searching(&verb())
+            && !(verb() == "looked" && at());
         let agent = p.subject == Subject::Agent && p.voice == Voice::Active;
         let object = prose.tokens(p.object_tokens.clone());
         let ran = p.action == Action::Of(Family::Run) && object.iter().take(4).any(is_search);
