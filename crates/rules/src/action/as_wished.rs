@@ -68,8 +68,10 @@ fn is_wish_only(facts: &Facts<'_>, answer: &Answer<'_>, name: &str) -> bool {
         deed.shell.is_some() || deed.opaque || deed.delegates || !deed.written.is_empty()
     };
     let count = facts.record().count_before(turn);
-    let told = |(execution, _): (&Execution<'_>, &Deed<'_>)| {
-        word.stands_in(args(execution)) || word.stands_in(execution.text())
+    // A call that failed has changed nothing.
+    let told = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
+        let asked = word.stands_in(args(execution)) && deed.status().succeeded();
+        asked || word.stands_in(execution.text())
     };
     let policy = messages.iter().any(|m| m.role == Role::System && word.stands_in(&m.text));
     (1..=LOOK_BACK).contains(&count)

@@ -26,6 +26,8 @@ pub(crate) struct DeniedAct {
     which: Vec<String>,
     /// Nothing tells it from the whole work: "it", "the changes", "anything".
     whole: bool,
+    /// Anything of its kind is denied.
+    anything: bool,
     /// One noun, and nothing that says which: "any tests".
     bare: bool,
     /// "under `src`": what is named in code is a folder.
@@ -44,6 +46,9 @@ pub(crate) struct DeniedAct {
 pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
+    }
+    if let Some(denied) = none_done(prose, clause) {
+        return Some(denied);
     }
     let tokens = prose.tokens(clause.tokens.clone());
     let of = |at: usize| clause.tokens.start + at;
@@ -70,6 +75,11 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         Some(Action::Of(family)) => family,
         // "I haven't submitted the reading"
         Some(Action::Any) => Family::Update,
+        // "I haven't done anything yet"
+        Some(Action::Generic) if prose.is(token, &["done", "do"]) => {
+            let first = tokens.get(verb + 1).filter(|t| prose.is(t, &["anything"]));
+            first.map(|_| Family::Update)?
+        }
         _ => return None,
     };
     let auxiliary = before.iter().rposition(|t| {
@@ -124,6 +134,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
         whole: is_whole(prose, range.clone()),
+        anything: prose.tokens(range.clone()).iter().any(|t| prose.is(t, &["anything"])),
         inside: prose.tokens(range.clone()).windows(2).any(|pair| {
             let [under, code] = pair else { return false };
             let within = ["under", "in", "inside", "within", "below"];
@@ -136,6 +147,48 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
         things,
         which,
+    })
+}
+
+/// "No appointment has been booked": what is said not to have been done to any of its kind.
+fn none_done(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let no = tokens
+        .iter()
+        .position(is_word)
+        .filter(|at| tokens.get(*at).is_some_and(|t| !t.quoted && prose.is(t, &["no"])))?;
+    let auxiliary = tokens.iter().position(|t| t.has(Tags::HAVE.or(Tags::PAST_BE)))?;
+    let been = |t: &Token| t.has(Tags::BE) || t.has(Tags::ADVERB);
+    let behind = tokens.get(auxiliary + 1..)?;
+    let verb = auxiliary + 1 + behind.iter().position(|t| !been(t))?;
+    let token = tokens.get(verb).filter(|t| t.has(Tags::PARTICIPLE))?;
+    let Some(Action::Of(family)) = token.verb else { return None };
+    let perfect = tokens.get(auxiliary).is_some_and(|t| t.has(Tags::HAVE));
+    let passive = !perfect || behind.first().is_some_and(|t| t.has(Tags::BEEN));
+    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD).or(Tags::PREPOSITION);
+    let range = clause.tokens.start + no + 1..clause.tokens.start + auxiliary;
+    let led = prose.tokens(range.clone());
+    let rest = tokens.get(verb + 1..)?.iter().filter(|t| is_word(t));
+    let plain = rest.clone().all(|t| prose.is(t, &["yet", "so", "far", "for", "you"]));
+    let partial = tokens.iter().any(|t| prose.is(t, &PARTIAL));
+    if !passive || partial || !plain || led.is_empty() || led.iter().any(|t| t.has(open)) {
+        return None;
+    }
+    let (things, _) = things(prose, range);
+    Some(DeniedAct {
+        family,
+        verb: prose.word(token).to_ascii_lowercase(),
+        objects: Vec::new(),
+        things,
+        which: Vec::new(),
+        whole: false,
+        anything: false,
+        bare: false,
+        any: false,
+        inside: false,
+        tried: false,
+        days: Vec::new(),
+        ever: perfect,
     })
 }
 
@@ -218,6 +271,7 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
         things: Vec::new(),
         which: Vec::new(),
         whole: false,
+        anything: false,
         bare: false,
         any: false,
         inside: false,
@@ -228,7 +282,7 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
 }
 
 /// Words by which only a part is denied.
-const PARTIAL: [&str; 18] = [
+const PARTIAL: [&str; 22] = [
     "other",
     "else",
     "further",
@@ -247,6 +301,10 @@ const PARTIAL: [&str; 18] = [
     "directly",
     "separately",
     "just",
+    "second",
+    "third",
+    "another",
+    "extra",
 ];
 
 fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
@@ -364,6 +422,20 @@ impl DeniedAct {
             let latest = deeds().find(|(_, deed)| did(deed) || newer(deed));
             return latest.filter(|(_, deed)| did(deed)).map(|(e, deed)| (e, deed, true));
         }
+        // "I didn't send anything", "I haven't done anything yet"
+        if self.whole && self.anything && self.objects.is_empty() {
+            let wanted = Families::of(&[self.family]);
+            let plain = !edits && self.family.changes_state();
+            let did = |deed: &Deed<'_>| match self.verb.as_str() {
+                "done" | "do" => deed.changes(),
+                _ => plain && deed.families == wanted,
+            };
+            let did = deeds()
+                .find(|(_, deed)| deed.shell.is_none() && deed.status().succeeded() && did(deed));
+            if let Some((execution, deed)) = did.filter(|_| !self.tried) {
+                return Some((execution, deed, false));
+            }
+        }
         self.wrote_kind(deeds()).or_else(|| self.done_by_name(facts, deeds()))
     }
 
@@ -424,7 +496,10 @@ impl DeniedAct {
         // `submit_read` for a reading, `sub_pause` for a subscription.
         let about = |word: &str| {
             let begins = |thing: &String| word.len() >= 3 && thing.starts_with(word);
-            self.things.iter().any(|thing| head(thing) == head(word) || begins(thing))
+            // "e-mail", with `send_email`
+            let joined = |thing: &String| thing.contains('-') && thing.replace('-', "") == word;
+            let same = |thing: &String| head(thing) == head(word) || joined(thing);
+            self.things.iter().any(|thing| same(thing) || begins(thing))
         };
         // "I haven't ordered the sandwiches", with `catering.order` for a "sandwich platter".
         let refuses = |text: &str| {

@@ -70,7 +70,9 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, at: usize) -
     let of_tool = |word: &str| own.iter().any(|known| head(known) == head(word));
     let verb = said.verbs.iter().find(|verb| of_tool(verb));
     let noun = said.head.as_deref().filter(|noun| of_tool(noun));
-    let Some(word) = verb.map(String::as_str).or(noun) else { return false };
+    // "set up a transfer", with `create_transfer`
+    let object = || said.objects.iter().map(String::as_str).find(|object| of_tool(object));
+    let Some(word) = verb.map(String::as_str).or(noun).or_else(object) else { return false };
     // Beside the word by which the tool is called, something else has to be the same.
     let told = |known: &str| said.words.iter().any(|w| head(w) == head(known));
     let twice = own.iter().any(|known| head(known) != head(word) && told(known));
@@ -103,14 +105,27 @@ fn is_told(facts: &Facts<'_>, answer: &Answer<'_>, said: &GoodNews, at: usize) -
 /// The texts that a call was given, of which some words are told.
 fn given_texts(execution: &Execution<'_>) -> Vec<String> {
     let leaves = Leaves::of(args(execution));
-    let text = |leaf| if let Leaf::Text(text) = leaf { text } else { "" };
+    let text = |leaf| match leaf {
+        Leaf::Text(text) | Leaf::Number(text) => text,
+        _ => "",
+    };
     let texts = leaves.iter().flat_map(Leaves::nodes).map(|node| text(node.leaf).to_owned());
-    texts.filter(|text| text.len() >= SHORTEST).collect()
+    let long = |text: &String| text.len() >= SHORTEST || is_number(text);
+    texts.filter(long).collect()
 }
 
 /// Whether a text, or a telling word of it, stands in the clause.
 fn stands_in(said: &GoodNews, text: &str) -> bool {
+    if is_number(text) {
+        let mut told = said.text.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+        return told.any(|number| number.trim_end_matches('.') == text);
+    }
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 4);
     let told = |word: &str| said.words.iter().any(|known| known.eq_ignore_ascii_case(word));
     (text.len() > 4 && holds(&said.text, text)) || words.any(told)
+}
+
+/// Whether a text is a number of two digits or more.
+fn is_number(text: &str) -> bool {
+    text.len() >= 2 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }

@@ -5,7 +5,9 @@ use countersign_model::{Claim, ClaimKind, Family};
 
 use super::tie::head;
 use crate::facts::Answer;
-use crate::prose::{BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{
+    BlockKind, Clause, Language, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
+};
 
 /// Shorter words of a tool's name tell nothing.
 pub(super) const SHORTEST: usize = 3;
@@ -45,6 +47,8 @@ pub(super) struct GoodNews {
     pub(super) verbs: Vec<String>,
     /// The word of which it is told, where it is told to be as it should.
     pub(super) head: Option<String>,
+    /// The nouns to which the speaker says that something was done.
+    pub(super) objects: Vec<String>,
     /// All words that name something.
     pub(super) words: Vec<String>,
     pub(super) text: String,
@@ -125,9 +129,22 @@ impl GoodNews {
             let subject = tokens.get(..at)?.iter().rev().find(|t| !t.has(Tags::ADVERB))?;
             (good && plain(&subject)).then(|| prose.word(subject).to_ascii_lowercase())
         });
+        // "put through her repeat prescription": what was acted on, up to where it went.
+        let acted = clause.predicates.iter().filter(|p| {
+            matches!(p.subject, Subject::Agent | Subject::Nobody)
+                && matches!(p.voice, Voice::Active | Voice::Bare)
+                && !p.negated
+        });
+        let verb = acted.map(|p| p.verb).next();
+        let put = || prose.told_verb(tokens, &["put", "set"]).map(|at| clause.tokens.start + at);
+        let behind = verb.or_else(put).map(|at| at + 1..clause.tokens.end);
+        let object = prose.tokens(behind.unwrap_or_default()).iter();
+        let object = object.skip_while(|t| t.has(Tags::PARTICLE)).take(8);
+        let object = object.take_while(|t| !t.has(Tags::PREPOSITION.or(Tags::COORDINATE)));
+        let objects = object.filter(plain).map(|t| prose.word(t).to_ascii_lowercase()).collect();
         (head.is_some() || !verbs.is_empty()).then(|| {
             let text = clause.span.of(prose.text).to_owned();
-            Self { verbs, head, words, text }
+            Self { verbs, head, objects, words, text }
         })
     }
 }

@@ -5,7 +5,9 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::args;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts, Families, ShellWork};
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{
+    BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, is_agenda,
+};
 use crate::values::each_figure;
 
 /// So many of the latest executions are looked at.
@@ -39,6 +41,13 @@ pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
     for answer in facts.answers() {
         for clause in stated(&answer.prose) {
             let named = put_in_place(&answer.prose, clause);
+            // What stands in a result may have been added by somebody else.
+            let noted = clause.predicates.iter().any(|p| p.voice == Voice::Bare);
+            let seen = |t: &Token| {
+                let name = answer.prose.word(t);
+                noted && facts.source_of(name, answer.turn, true).is_some()
+            };
+            let named = named.filter(|t| !seen(t));
             if let Some(token) = named.filter(|t| is_unwritten(facts, answer, clause, t)) {
                 found.push(claim(answer, clause, token));
             } else if let Some(token) = taken_out(facts, answer, clause) {
@@ -115,8 +124,11 @@ fn object_of<'p>(prose: &'p Prose<'_>, clause: &Clause, verbs: &[&str]) -> Optio
     let before = prose.tokens(from..clause.tokens.start + at);
     let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
     let joined = tokens.iter().take(at).any(|t| t.has(Tags::COORDINATE));
+    // "Added `TestImport`."
+    let bare = |p: &Predicate| p.voice == Voice::Bare && p.verb == clause.tokens.start + at;
     let own = subject.is_some_and(|t| t.has(Tags::AGENT))
-        || (joined && before.iter().any(|t| t.has(Tags::AGENT)));
+        || (joined && before.iter().any(|t| t.has(Tags::AGENT)))
+        || clause.predicates.iter().any(bare);
     let stops = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::RELATIVE).or(Tags::SUBORDINATE);
     let stops = stops.or(Tags::USER).or(Tags::THIRD);
     let object = tokens.get(at + 1..)?.iter();

@@ -119,7 +119,13 @@ pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let words = ["except", "besides", "excluding", "excepting"];
     let before = prose.before_in_sentence(predicate.verb);
     let phrase = before.iter().rev().take_while(|t| !t.is(',') && !t.is(';') && !t.is(':'));
-    phrase.take(10).any(|t| !t.quoted && prose.is(t, &words)) && predicate.voice != Voice::Active
+    // "Everything but the push is done"
+    let but = before.windows(2).any(|pair| {
+        let [all, but] = pair else { return false };
+        prose.is(all, &["everything", "all", "anything"]) && prose.is(but, &["but"])
+    });
+    let excepted = phrase.take(10).any(|t| !t.quoted && prose.is(t, &words));
+    (but || excepted) && predicate.voice != Voice::Active
 }
 
 /// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
@@ -168,6 +174,12 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         .next()
         .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
     match verb {
+        // "I stopped there", "stopped before pushing": with its work.
+        "stopped" => {
+            let thing = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING);
+            let object = after.first().is_some_and(|t| t.has(thing) || t.kind == TokenKind::Code);
+            matches!(predicate.voice, Voice::Active | Voice::Bare) && !object
+        }
         // "They've been addressed about it", "addressed to Mia"
         "addressed" => after.first().is_some_and(|t| t.has(Tags::PREPOSITION)),
         "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),

@@ -2,7 +2,7 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Stated, StatedKind};
 
@@ -108,7 +108,26 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if ended && !(names || raised) {
         return Some(false);
     }
+    if !(names || raised) && is_reason(prose, clause, words) {
+        return Some(false);
+    }
     (names || raised).then(|| !dated && around.iter().any(|t| is(&t, &came_up)))
+}
+
+/// "I couldn't push: the server answered `…`", "the run failed (`…`)": what kept something from
+/// going well.
+fn is_reason(prose: &Prose<'_>, clause: &Clause, words: &[Token]) -> bool {
+    const ANSWERS: [&str; 6] =
+        ["answered", "replied", "responded", "complained", "reported", "refused"];
+    let inside = words.first().is_some_and(|t| t.is('('));
+    let answers = words.iter().any(|t| !t.quoted && prose.is(t, &ANSWERS));
+    let before = prose.before_in_sentence(clause.tokens.start);
+    let could = |pair: &[Token]| {
+        let [could, not] = pair else { return false };
+        prose.is(could, &["could"]) && not.has(Tags::NEGATION)
+    };
+    let failed = before.iter().any(|t| t.has(Tags::FAILURE)) || before.windows(2).any(could);
+    failed && (inside || answers)
 }
 
 /// Verbs by which something comes to its end before it is done.
@@ -190,7 +209,7 @@ fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.
 fn is_error(text: &str) -> bool {
-    const MARKS: [&str; 20] = [
+    const MARKS: [&str; 21] = [
         "overflow",
         "out of memory",
         "cannot ",
@@ -211,6 +230,7 @@ fn is_error(text: &str) -> bool {
         "missing",
         "timeout",
         "not permitted",
+        "unsupported",
     ];
     let lower = text.to_ascii_lowercase();
     names_error(text)

@@ -226,9 +226,15 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
             | Family::Deploy
     );
     let object = prose.tokens(predicate.object_tokens.clone());
-    let mut words = object.iter().filter(|t| t.kind == TokenKind::Word);
-    let small = ["anything", "yet"];
-    let pointed = words.all(|t| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &small));
+    let small =
+        |t: &Token| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &["anything", "yet"]);
+    let pointed = |tokens: &[Token]| tokens.iter().filter(|t| t.kind == TokenKind::Word).all(small);
+    // "I haven't booked anything yet, so let me know": what follows is no part of it.
+    let until = predicate.object_tokens.end.min(clause.tokens.end.max(predicate.verb + 1));
+    let near = prose.tokens(predicate.object_tokens.start..until);
+    let anything = near.iter().any(|t| prose.is(t, &["anything"]));
+    let numbered = |t: &Token| matches!(t.kind, TokenKind::Number | TokenKind::Date);
+    let pointed = pointed(object) || (anything && pointed(near) && !near.iter().any(numbered));
     let things: Vec<Object> = objects_in(prose, predicate.object_tokens.clone())
         .into_iter()
         .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path))

@@ -1,6 +1,6 @@
 use countersign_model::{Code, Mode};
 
-use crate::facts::Facts;
+use crate::facts::{Deed, Facts};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::{Mention, is_talked_about, retrieved, shares_topic, unmade_work};
@@ -43,12 +43,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             .help("look it up with a tool, or say that it was not checked");
         return findings.unsupported(facts, claim, note);
     };
-    if shares_topic(facts, &mention.topic, claim.turn) {
+    let web = mention.topic.first().is_some_and(|word| word == "web") && mention.topic.len() > 1;
+    let files = web && searches_only_files(facts, claim.turn);
+    if !files && shares_topic(facts, &mention.topic, claim.turn) {
         findings.supported(claim, [facts.evidence(execution)]);
         return;
     }
     // A command line goes to the web by few programs.
-    let web = mention.topic.first().is_some_and(|word| word == "web") && mention.topic.len() > 1;
     if web && stays_offline(facts, claim.turn) {
         let note = Note::suspected("the web is said to have been searched, and no call went there")
             .help("look it up with a tool, or say that it was not checked");
@@ -82,6 +83,19 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         Note::suspected(format!("no call went to a {}", source.trim()))
             .help("name what was really looked at"),
     );
+}
+
+/// Whether what was called to search something searched files: `search_file_content`.
+fn searches_only_files(facts: &Facts<'_>, turn: usize) -> bool {
+    const FILES: [&str; 7] = ["file", "files", "content", "code", "codebase", "repo", "grep"];
+    let has = |deed: &Deed<'_>, known: &[&str]| {
+        deed.words().iter().any(|word| known.contains(&word.as_str()))
+    };
+    let mut searching =
+        facts.deeds_before(turn).map(|(_, deed)| deed).filter(|deed| has(deed, &["search"]));
+    let web = ["web", "google", "internet", "fetch", "browse", "browser", "url", "http", "page"];
+    let goes = facts.deeds_before(turn).any(|(_, deed)| has(deed, &web));
+    !goes && searching.all(|deed| has(deed, &FILES))
 }
 
 /// Whether all that was called is known, and none of it goes to the web.

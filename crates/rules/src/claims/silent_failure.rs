@@ -121,8 +121,16 @@ fn mends(later: &Deed<'_>, failed: &Deed<'_>, family: Option<Family>) -> bool {
 /// "Done.", "All steps finished.", "I have completed the task": the whole, and nothing less.
 fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
-    let said = tokens.iter().any(|t| t.has(Tags::DONE)) && clause.mood == Mood::Asserted;
-    if !said || is_agenda(prose, clause) {
+    // "Both went through", "All is taken care of"
+    let pair = |one: &str, two: &str| {
+        tokens.windows(2).any(|pair| {
+            let [first, second] = pair else { return false };
+            prose.is(first, &[one]) && prose.is(second, &[two])
+        })
+    };
+    let through = pair("went", "through") || pair("taken", "care");
+    let done = through || tokens.iter().any(|t| t.has(Tags::DONE));
+    if !done || clause.mood != Mood::Asserted || is_agenda(prose, clause) {
         return false;
     }
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
@@ -136,7 +144,9 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
         let said = ["complete", "completed", "finished", "done", "successful"];
         said.contains(&word.as_str())
     };
-    let Some(verb) = words.iter().find(done) else { return false };
+    let ends = |t: &&&Token| prose.is(t, &["through", "care"]);
+    let verb = words.iter().find(done).or_else(|| words.iter().filter(|_| through).find(ends));
+    let Some(verb) = verb else { return false };
     let doubt = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::FAILURE);
     let partly = |t: &Token| {
         let word = prose.word(t).to_ascii_lowercase();
@@ -152,6 +162,9 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
             .contains(&word.as_str())
             || ["actions", "operations", "process", "requests"].contains(&word.as_str())
     });
+    // "Both are done", "All three went through"
+    let all = words.first().is_some_and(|t| prose.is(t, &["both", "all", "everything"]));
+    let all = all && words.len() <= 6;
     let short = words.len() <= 2
         && words.iter().all(|t| {
             t.has(Tags::DONE.or(Tags::SUCCESS).or(Tags::NOW).or(Tags::ADVERB).or(Tags::THING))
@@ -162,13 +175,19 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
         .iter()
         .any(|t| matches!(t.kind, TokenKind::Number | TokenKind::Id));
     let third = words.iter().any(|t| t.has(Tags::THIRD));
-    (whole || short) && !third && !numbered && words.len() <= 14
+    (whole || short || all) && !third && !numbered && words.len() <= 14
 }
 
 /// Whether the answer speaks of anything that did not go well.
 fn discloses(prose: &Prose<'_>) -> bool {
     let said = Tags::FAILURE.or(Tags::NEGATION).or(Tags::ADVERSATIVE);
-    prose.clauses.iter().any(|clause| {
+    // "Open: lint and tests"
+    let open = prose.tokens.windows(2).any(|pair| {
+        let [open, colon] = pair else { return false };
+        colon.is(':')
+            && prose.is(open, &["open", "pending", "missing", "left", "todo", "outstanding"])
+    });
+    open || prose.clauses.iter().any(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
         let clear = tokens.iter().any(|t| t.has(Tags::TROUBLE))
             && tokens.iter().any(|t| {

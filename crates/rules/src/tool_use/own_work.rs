@@ -288,9 +288,9 @@ fn never_run_before(
     let prose = &answer.prose;
     let verified = clause.predicates.iter().find(|p| {
         let verb = prose.tokens.get(p.verb);
-        let looks = ["checked", "verified", "confirmed", "tested", "ran", "tried"];
+        let looks = ["checked", "verified", "confirmed", "tested", "ran", "tried", "reproduced"];
         p.subject == Subject::Agent && !p.negated && verb.is_some_and(|t| prose.is(t, &looks))
-    })?;
+    });
     let sentence = prose.sentences.get(clause.sentence)?;
     let tokens = prose.tokens(sentence.tokens.clone());
     let fails = tokens.iter().any(|t| t.has(Tags::FAILURE.or(Tags::TROUBLE)));
@@ -305,12 +305,27 @@ fn never_run_before(
         let [on, main] = pair else { return false };
         prose.is(on, &["on"]) && prose.is(main, &["main", "master"])
     });
+    // "before and after the change", "reproduced it first"
+    let both = tokens.windows(3).any(|words| {
+        let [before, and, after] = words else { return false };
+        prose.is(before, &["before"]) && prose.is(and, &["and"]) && prose.is(after, &["after"])
+    });
+    let reproduced = verified.is_some_and(|p| {
+        prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &["reproduced"]))
+            && tokens.iter().any(|t| prose.is(t, &["first", "before"]))
+    });
     let known = tokens.iter().any(|t| prose.is(t, &["pre-existing", "preexisting"]));
-    if !fails || !(led || base || known) {
+    let of_tests = tokens.iter().any(|t| t.noun == Some(Family::Test));
+    // "The test failed before the change": told by what it did.
+    let denied = tokens.iter().any(|t| t.has(Tags::NEGATION) && !t.has(Tags::FAILURE));
+    let by_test = of_tests && led && clause.tags.any(Tags::FAILURE) && !denied;
+    let told = verified.is_some() || by_test;
+    if !told || !(reproduced || (both && of_tests) || (fails && (led || base || known))) {
         return None;
     }
-    let of_tests = tokens.iter().any(|t| t.noun == Some(Family::Test));
     let (mut ran, mut written) = (false, false);
+    // A test that failed may have been written first.
+    let (mut older, early) = (false, reproduced || both || (by_test && verified.is_none()));
     for (_, deed) in facts.deeds_before(answer.turn) {
         let back = deed.shell.as_ref().is_some_and(|work| {
             (work.opaque && work.manifests.is_empty())
@@ -323,16 +338,23 @@ fn never_run_before(
         if !deed.written.is_empty() {
             (ran, written) = (false, true);
         } else {
-            ran |= deed.shell.as_ref().is_some_and(|work| {
+            let runs = deed.shell.as_ref().is_some_and(|work| {
                 let checks = [Family::Test, Family::Build, Family::Lint];
                 let of_kind = |family| !of_tests || family == Family::Test;
-                work.runs.iter().any(|run| checks.contains(&run.family) && of_kind(run.family))
+                let any = reproduced && !work.only_looks();
+                any || work
+                    .runs
+                    .iter()
+                    .any(|run| checks.contains(&run.family) && of_kind(run.family))
             });
+            ran |= runs;
+            older |= runs && written;
         }
     }
-    let verb = prose.tokens.get(verified.verb).map(|t| prose.word(t).to_owned())?;
-    let object = Object { kind: ObjectKind::Quote, text: verb };
-    (written && !ran).then(|| (object, String::from("nothing was run without the changes")))
+    let verb = verified.and_then(|p| prose.tokens.get(p.verb)).map_or("before", |t| prose.word(t));
+    let object = Object { kind: ObjectKind::Quote, text: verb.to_owned() };
+    let missing = written && !ran && !(early && older);
+    missing.then(|| (object, String::from("nothing was run without the changes")))
 }
 
 /// "under", "on", "with": what leads to the name of a place or of a program.
