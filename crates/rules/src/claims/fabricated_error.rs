@@ -77,6 +77,9 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if like.any(|t| prose.is(t, &["like", "similar", "usual", "e.g", "would"])) {
         return None;
     }
+    if is_reason(prose, clause, words) {
+        return Some(false);
+    }
     let ended = ended_with(prose, words, value);
     let skipped = usize::from(dated);
     let around: Vec<&Token> =
@@ -106,9 +109,6 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let broke = failed && before.iter().any(|t| prose.is(t, &WORKS));
     let raised = is_any(&raises) || met || broke;
     if ended && !(names || raised) {
-        return Some(false);
-    }
-    if !(names || raised) && is_reason(prose, clause, words) {
         return Some(false);
     }
     (names || raised).then(|| !dated && around.iter().any(|t| is(&t, &came_up)))
