@@ -3,7 +3,7 @@ use std::ops::Range;
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::described::described;
-use super::each::enumerated;
+use super::each::{enumerated, listed_behind};
 use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
@@ -200,8 +200,15 @@ fn action_claim(
         patients.extend(goal);
     }
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
-    if sentence.introduces && !files && !speaks_of_thing(prose, predicate) {
+    // "These have been cancelled:" and a list of ids.
+    let noted = matches!(predicate.voice, Voice::Bare | Voice::BareResult);
+    let listing = sentence.introduces && !noted;
+    let behind = if listing { listed_behind(prose, sentence) } else { Vec::new() };
+    if sentence.introduces && !files && behind.is_empty() && !speaks_of_thing(prose, predicate) {
         return None;
+    }
+    if !behind.is_empty() {
+        patients.clone_from(&behind);
     }
     let start = prose.tokens.get(clause.tokens.start)?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
@@ -241,7 +248,7 @@ fn action_claim(
         paraphrased: false,
         verb,
         stem: None,
-        listed: enumerated(prose, listed_range, named),
+        listed: if behind.is_empty() { enumerated(prose, listed_range, named) } else { behind },
         patients,
         things,
         direct,
