@@ -202,7 +202,9 @@ fn action_claim(
     let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
     // "These have been cancelled:" and a list of ids.
     let noted = matches!(predicate.voice, Voice::Bare | Voice::BareResult);
-    let listing = sentence.introduces && !noted;
+    // "besides the one I just changed (BK771):" introduces others.
+    let named_here = patients.iter().any(|o| o.kind == ObjectKind::Id);
+    let listing = sentence.introduces && !noted && !named_here && !is_reduced(prose, predicate);
     let behind = if listing { listed_behind(prose, sentence) } else { Vec::new() };
     if sentence.introduces && !files && behind.is_empty() && !speaks_of_thing(prose, predicate) {
         return None;
