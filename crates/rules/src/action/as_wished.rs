@@ -64,9 +64,6 @@ fn is_wish_only(facts: &Facts<'_>, answer: &Answer<'_>, name: &str) -> bool {
     let messages = facts.transcript().messages.get(..turn).unwrap_or_default();
     let asked = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
     let wished = messages.iter().filter(asked).any(|m| word.stands_in(&m.text));
-    let dark = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
-        deed.shell.is_some() || deed.opaque || deed.delegates || !deed.written.is_empty()
-    };
     let count = facts.record().count_before(turn);
     // A call that failed has changed nothing.
     let told = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
@@ -78,6 +75,6 @@ fn is_wish_only(facts: &Facts<'_>, answer: &Answer<'_>, name: &str) -> bool {
         && wished
         && !policy
         && facts.is_complete_before(turn)
-        && !facts.deeds_before(turn).any(dark)
+        && facts.deeds_before(turn).all(|(_, deed)| deed.is_plain_call())
         && !facts.deeds_before(turn).any(told)
 }

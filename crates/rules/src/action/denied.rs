@@ -175,21 +175,8 @@ fn none_done(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
         return None;
     }
     let (things, _) = things(prose, range);
-    Some(DeniedAct {
-        family,
-        verb: prose.word(token).to_ascii_lowercase(),
-        objects: Vec::new(),
-        things,
-        which: Vec::new(),
-        whole: false,
-        anything: false,
-        bare: false,
-        any: false,
-        inside: false,
-        tried: false,
-        days: Vec::new(),
-        ever: perfect,
-    })
+    let verb = prose.word(token).to_ascii_lowercase();
+    Some(DeniedAct { things, ever: perfect, ..DeniedAct::of(family, &verb) })
 }
 
 /// The text of some tokens.
@@ -264,21 +251,8 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     let mut rest = tokens.iter();
     let open = rest.any(|t| t.has(doubt) || prose.is(t, &PARTIAL) || prose.is(t, &["otherwise"]));
     let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
-    (files && whole && !open).then(|| DeniedAct {
-        family: Family::Update,
-        verb: String::from("changed"),
-        objects,
-        things: Vec::new(),
-        which: Vec::new(),
-        whole: false,
-        anything: false,
-        bare: false,
-        any: false,
-        inside: false,
-        tried: false,
-        days: Vec::new(),
-        ever: false,
-    })
+    (files && whole && !open)
+        .then(|| DeniedAct { objects, ..DeniedAct::of(Family::Update, "changed") })
 }
 
 /// Words by which only a part is denied.
@@ -365,6 +339,25 @@ fn things(prose: &Prose<'_>, range: Range<usize>) -> (Vec<String>, Vec<String>) 
 }
 
 impl DeniedAct {
+    /// The denial of an act, of nothing in particular.
+    fn of(family: Family, verb: &str) -> Self {
+        Self {
+            family,
+            verb: verb.to_owned(),
+            objects: Vec::new(),
+            things: Vec::new(),
+            which: Vec::new(),
+            whole: false,
+            anything: false,
+            bare: false,
+            any: false,
+            inside: false,
+            tried: false,
+            days: Vec::new(),
+            ever: false,
+        }
+    }
+
     /// The deed since message `since` that shows that it was done, and whether it proves it.
     pub(crate) fn contrary<'f, 't>(
         &self,

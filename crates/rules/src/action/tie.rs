@@ -16,6 +16,8 @@ const LETTERS: usize = 5;
 const REACH: usize = 32 * 1024;
 /// How the words for what stands in a calendar begin.
 const PLANNED: [&str; 5] = ["meeti", "event", "appoi", "calen", "sched"];
+/// How titles begin, and how they are shortened.
+const TITLES: [(&str, &str); 2] = [("docto", "dr. "), ("profe", "prof. ")];
 /// And so many texts.
 const TEXTS: usize = 64;
 /// Shorter words of arguments stand everywhere.
@@ -46,9 +48,7 @@ impl<'s> Tie<'s> {
         let mut words: Vec<&str> =
             all.chain(content(&said.claim.text)).filter(|word| !common(word)).map(head).collect();
         // "your doctor", with a message to "Dr. Rao"
-        if things.contains(&"docto") {
-            words.push("dr. ");
-        }
+        words.extend(TITLES.iter().filter(|(title, _)| things.contains(title)).map(|(_, dr)| *dr));
         words.sort_unstable();
         words.dedup();
         let words = words.into_iter().map(AnyCase::new).collect();

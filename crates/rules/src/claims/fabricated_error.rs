@@ -127,7 +127,10 @@ fn is_reason(prose: &Prose<'_>, clause: &Clause, words: &[Token]) -> bool {
         prose.is(could, &["could"]) && not.has(Tags::NEGATION)
     };
     let failed = before.iter().any(|t| t.has(Tags::FAILURE)) || before.windows(2).any(could);
-    failed && (inside || answers)
+    // "It would fail (`…`)"
+    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
+    let open = before.iter().any(|t| t.has(doubt) && !prose.is(t, &["could"]));
+    failed && !open && (inside || answers)
 }
 
 /// Verbs by which something comes to its end before it is done.

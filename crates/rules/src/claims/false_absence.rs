@@ -2,7 +2,7 @@ mod member;
 
 use std::ops::Range;
 
-use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind, Status};
+use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};
@@ -265,9 +265,7 @@ fn judge(
             continue;
         }
         // A search that broke off says nothing of what is there.
-        let status = deed.status();
-        let failed = !status.succeeded() && status != Status::Open && deed.shell.is_none();
-        if failed && broke_off(execution.text()) {
+        if deed.failed() && deed.shell.is_none() && broke_off(execution.text()) {
             let named = deed.words().iter().any(|word| word.starts_with(absent.noun.as_str()));
             broken = broken.or(Some(execution).filter(|_| named || absent.generic));
             continue;

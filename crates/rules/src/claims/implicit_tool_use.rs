@@ -1,9 +1,11 @@
 use countersign_model::{Code, Mode};
 
-use crate::facts::{Deed, Facts};
+use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
-use crate::tool_use::{Mention, is_talked_about, retrieved, shares_topic, unmade_work};
+use crate::tool_use::{
+    Mention, is_talked_about, retrieved, searches_only_files, shares_topic, unmade_work,
+};
 
 /// FK016: a look-up is implied that nobody made.
 pub(crate) struct ImplicitToolUse;
@@ -83,19 +85,6 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         Note::suspected(format!("no call went to a {}", source.trim()))
             .help("name what was really looked at"),
     );
-}
-
-/// Whether what was called to search something searched files: `search_file_content`.
-fn searches_only_files(facts: &Facts<'_>, turn: usize) -> bool {
-    const FILES: [&str; 7] = ["file", "files", "content", "code", "codebase", "repo", "grep"];
-    let has = |deed: &Deed<'_>, known: &[&str]| {
-        deed.words().iter().any(|word| known.contains(&word.as_str()))
-    };
-    let mut searching =
-        facts.deeds_before(turn).map(|(_, deed)| deed).filter(|deed| has(deed, &["search"]));
-    let web = ["web", "google", "internet", "fetch", "browse", "browser", "url", "http", "page"];
-    let goes = facts.deeds_before(turn).any(|(_, deed)| has(deed, &web));
-    !goes && searching.all(|deed| has(deed, &FILES))
 }
 
 /// Whether all that was called is known, and none of it goes to the web.

@@ -69,30 +69,26 @@ struct Named {
     edits: bool,
 }
 
-/// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen.
-const HARNESS: [&str; 22] = [
-    "ask_user_question",
-    "ask_user",
+/// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen, as
+/// they are spelled: a service's `task_create` makes tasks.
+const HARNESS: [&str; 17] = [
+    "AskUserQuestion",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Skill",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "ToolSearch",
     "ask_followup_question",
-    "request_user_input",
-    "enter_plan_mode",
-    "exit_plan_mode",
-    "update_plan",
-    "plan_mode_respond",
-    "switch_mode",
-    "skill",
-    "tool_search",
-    "view_image",
-    "report_intent",
-    "sequential_thinking",
-    "task_create",
-    "task_update",
-    "task_list",
-    "task_get",
     "attempt_completion",
-    "save_memory",
     "finish",
-    "submit",
+    "plan_mode_respond",
+    "report_intent",
+    "request_user_input",
+    "update_plan",
+    "view_image",
 ];
 
 impl Named {
@@ -101,7 +97,7 @@ impl Named {
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
         let note = has(&["todo", "todos", "think", "thought", "sequentialthinking"])
-            || HARNESS.contains(&words.join("_").as_str());
+            || HARNESS.contains(&tool);
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
@@ -231,6 +227,18 @@ impl<'t> Deed<'t> {
             Some(words) if *self.fails.get_or_init(|| reports_failure(words)) => Status::Failed,
             _ => self.marked,
         }
+    }
+
+    /// Whether it ended, and not well.
+    pub(crate) fn failed(&self) -> bool {
+        let status = self.status();
+        !status.succeeded() && status != Status::Open
+    }
+
+    /// Whether it is a call of some service that did what it says: no command line, no file, no other
+    /// agent.
+    pub(crate) fn is_plain_call(&self) -> bool {
+        self.shell.is_none() && !self.opaque && !self.delegates && self.written.is_empty()
     }
 
     /// How its part of these families ended.

@@ -191,7 +191,8 @@ fn reports(key: &str, value: &Value) -> bool {
 /// Whether what failed says that it broke off before it could tell anything: a time-out, no
 /// permission. That nothing was found is an answer.
 pub(crate) fn broke_off(text: &str) -> bool {
-    const BROKEN: [&str; 22] = [
+    const CODES: [&str; 5] = ["500", "502", "503", "504", "429"];
+    const BROKEN: [&str; 17] = [
         "timeout",
         "timed out",
         "timed_out",
@@ -202,11 +203,6 @@ pub(crate) fn broke_off(text: &str) -> bool {
         "unauthorized",
         "unauthorised",
         "permission",
-        "500",
-        "502",
-        "503",
-        "504",
-        "429",
         "rate limit",
         "rate_limit",
         "connection",
@@ -217,7 +213,9 @@ pub(crate) fn broke_off(text: &str) -> bool {
     ];
     let text = text.get(..text.floor_char_boundary(LONGEST_STATUS)).unwrap_or(text);
     let text = text.to_ascii_lowercase();
-    BROKEN.iter().any(|word| text.contains(word))
+    // `15003 not found` has no such code.
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    BROKEN.iter().any(|word| text.contains(word)) || words.any(|word| CODES.contains(&word))
 }
 
 #[cfg(test)]

@@ -552,8 +552,8 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     let well = tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::SUCCESS));
     let described = |t: &Token| t.has(Tags::PREPOSITION) && !well && (dated || !ended);
     let noun = || {
-        let before = tokens.get(start..verb).unwrap_or_default().iter();
-        before.clone().all(|t| !(described(t) || completed(t) && !t.has(Tags::HAVE)))
+        let mut before = tokens.get(start..verb).unwrap_or_default().iter();
+        before.all(|t| !(described(t) || completed(t) && !t.has(Tags::HAVE)))
     };
     let short = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();

@@ -1,6 +1,6 @@
 //! What the agent says it found, where every look-up for it failed.
 
-use countersign_model::{Claim, ClaimKind, Object, ObjectKind, Status};
+use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use super::own_work::{LOOK_BACK, is_told, own};
 use crate::facts::{Answer, Deed, Execution, Facts, broke_off};
@@ -113,13 +113,10 @@ fn is_plain(facts: &Facts<'_>, answer: &Answer<'_>) -> bool {
         let tokens = answer.prose.tokens(clause.tokens.clone());
         clause.tags.any(doubt) || tokens.iter().any(|t| answer.prose.is(t, &ADMITS))
     };
-    let dark = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
-        deed.shell.is_some() || deed.opaque || deed.delegates || !deed.written.is_empty()
-    };
     (1..=LOOK_BACK).contains(&count)
         && facts.is_complete_before(turn)
         && !answer.prose.clauses.iter().any(admits)
-        && !facts.deeds_before(turn).any(dark)
+        && facts.deeds_before(turn).all(|(_, deed)| deed.is_plain_call())
 }
 
 /// A failed call for the things, where none of them worked: of those whose tools are named after
@@ -133,11 +130,10 @@ fn failed_for(facts: &Facts<'_>, turn: usize, things: &[String]) -> Option<usize
     let deeds = || (0..count).rev().filter_map(|at| Some((at, facts.deed(at)?)));
     let any = deeds().any(|(_, (_, deed))| named(deed));
     let mut asked = deeds().filter(|(_, (_, deed))| !any || named(deed));
-    let failed = |deed: &Deed<'_>| !deed.status().succeeded() && deed.status() != Status::Open;
-    let (last, _) = asked.next().filter(|(_, (_, deed))| failed(deed))?;
+    let (last, _) = asked.next().filter(|(_, (_, deed))| deed.failed())?;
     // What another call gave may speak of it.
     let spoken = |(_, (execution, deed)): (usize, (&Execution<'_>, &Deed<'_>))| {
-        !failed(deed) && things.iter().any(|thing| AnyCase::new(thing).stands_in(execution.text()))
+        !deed.failed() && things.iter().any(|thing| AnyCase::new(thing).stands_in(execution.text()))
     };
-    (asked.all(|(_, (_, deed))| failed(deed)) && !deeds().any(spoken)).then_some(last)
+    (asked.all(|(_, (_, deed))| deed.failed()) && !deeds().any(spoken)).then_some(last)
 }

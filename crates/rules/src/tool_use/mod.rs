@@ -13,6 +13,7 @@ mod unread;
 
 pub(crate) use failed_look_up::failed_look_ups;
 pub(crate) use mention::{Mention, mentions};
+pub(crate) use own_search::searches_only_files;
 pub(crate) use own_work::unmade_work;
 pub(crate) use record::{
     Known, Names, Used, is_talked_about, known, retrieved, same, shares_topic, used,

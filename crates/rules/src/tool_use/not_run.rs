@@ -3,7 +3,7 @@
 
 use countersign_model::{Family, Object, ObjectKind};
 
-use super::own_work::{noted, own};
+use super::own_work::{is_hidden, noted, own};
 use crate::facts::{Answer, Deed, Execution, Facts};
 use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind};
 use crate::values::holds;
@@ -147,16 +147,24 @@ fn times(prose: &Prose<'_>, object: &[Token]) -> Option<usize> {
 /// Whether a word can be the name of a program: `gofmt`, and neither `a.rs` nor `main()`.
 fn is_program(word: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_');
-    word.len() > 1 && word.bytes().all(plain) && word.starts_with(|c: char| c.is_ascii_lowercase())
+    word.len() > 1
+        && word.bytes().all(plain)
+        && word.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
 }
 
-/// Whether something may have run that no command shows.
+/// Whether something may have run that no command shows: by a script, a build tool, a hook.
 fn hides_commands(facts: &Facts<'_>, turn: usize) -> bool {
+    const BUILDS: [&str; 9] =
+        ["mvn", "gradle", "tox", "nox", "bazel", "sbt", "rake", "composer", "pre-commit"];
     let hides = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
         let unknown = deed.families.is_empty() && deed.shell.is_none() && !deed.is_note;
-        deed.opaque || deed.delegates || deed.continues || unknown
+        let builds = deed
+            .shell
+            .as_ref()
+            .is_some_and(|work| work.command.split_whitespace().any(|word| BUILDS.contains(&word)));
+        deed.opaque || deed.continues || unknown || builds
     };
-    !facts.is_complete_before(turn) || facts.deeds_before(turn).any(hides)
+    !facts.is_complete_before(turn) || is_hidden(facts, turn) || facts.deeds_before(turn).any(hides)
 }
 
 /// Whether a call or a result speaks of the program.

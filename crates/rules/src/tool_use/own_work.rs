@@ -440,7 +440,7 @@ pub(super) fn calls_hold(facts: &Facts<'_>, turn: usize, word: &str) -> bool {
 
 /// Whether something was run whose doings stand in no command line: a script, another agent, a tool
 /// that may do anything.
-fn is_hidden(facts: &Facts<'_>, turn: usize) -> bool {
+pub(super) fn is_hidden(facts: &Facts<'_>, turn: usize) -> bool {
     facts.deeds_before(turn).any(|(_, deed)| {
         deed.delegates
             || match &deed.shell {
