@@ -6,6 +6,9 @@
 //! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod prose;
+
 mod action;
 mod call;
 mod check;
@@ -17,7 +20,6 @@ mod member;
 mod obligation;
 mod other_language;
 mod outcome;
-mod prose;
 mod rule;
 mod settings;
 mod tool_use;

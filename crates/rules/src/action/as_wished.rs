@@ -38,9 +38,9 @@ fn told_name<'t>(prose: &Prose<'t>, clause: &Clause) -> Option<&'t str> {
     }
     let now = tokens.windows(2).any(|pair| {
         let [first, second] = pair else { return false };
-        let is_now = first.has(Tags::BE) && prose.is(second, &["now"]);
-        let on_file = prose.is(first, &["on"]) && prose.is(second, &["file", "record"]);
-        is_now || on_file || (prose.is(first, &["now"]) && second.has(Tags::BE))
+        let is_now = first.has(Tags::BE) && prose.is(second, words!["now"]);
+        let on_file = prose.is(first, words!["on"]) && prose.is(second, words!["file", "record"]);
+        is_now || on_file || (prose.is(first, words!["now"]) && second.has(Tags::BE))
     });
     let user = clause.predicates.iter().any(|p| p.subject == Subject::User);
     let sentence = prose.sentences.get(clause.sentence)?;

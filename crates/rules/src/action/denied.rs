@@ -10,7 +10,7 @@ use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
-use crate::prose::{Action, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::values::{Leaf, Leaves, When, each_moment, holds};
 
 /// An act that is denied, and of what.
@@ -56,28 +56,31 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     let before = tokens.get(..not)?;
     let small = Tags::ADVERB.or(Tags::BE).or(Tags::HAVE).or(Tags::NOW);
     let behind = tokens.get(not + 1..)?;
-    let next =
-        not + 1 + behind.iter().position(|t| !t.has(small) && !prose.is(t, &["been", "be"]))?;
+    let next = not
+        + 1
+        + behind.iter().position(|t| !t.has(small) && !prose.is(t, words!["been", "be"]))?;
     // "I was not able to create it", "I was unable to create it"
-    let to = |at: usize| tokens.get(at).is_some_and(|t| prose.is(t, &["to"]));
+    let to = |at: usize| tokens.get(at).is_some_and(|t| prose.is(t, words!["to"]));
     let (verb, able) = match tokens.get(not).zip(tokens.get(next)) {
-        Some((_, able)) if prose.is(able, &["able"]) && to(next + 1) => (next + 2, true),
-        Some((unable, _)) if prose.is(unable, &["unable"]) && to(next) => (next + 1, true),
+        Some((_, able)) if prose.is(able, words!["able"]) && to(next + 1) => (next + 2, true),
+        Some((unable, _)) if prose.is(unable, words!["unable"]) && to(next) => (next + 1, true),
         _ => (next, false),
     };
     let token = tokens.get(verb)?;
-    let made = prose.is(token, &["made", "make", "making"]);
+    let made = prose.is(token, words!["made", "make", "making"]);
     let family = match token.verb {
         // "I haven't made any changes to `a.ts`"
-        _ if made && behind.iter().any(|t| prose.is(t, &["changes", "edits", "modifications"])) => {
+        _ if made
+            && behind.iter().any(|t| prose.is(t, words!["changes", "edits", "modifications"])) =>
+        {
             Family::Update
         }
         Some(Action::Of(family)) => family,
         // "I haven't submitted the reading"
         Some(Action::Any) => Family::Update,
         // "I haven't done anything yet"
-        Some(Action::Generic) if prose.is(token, &["done", "do"]) => {
-            let first = tokens.get(verb + 1).filter(|t| prose.is(t, &["anything"]));
+        Some(Action::Generic) if prose.is(token, words!["done", "do"]) => {
+            let first = tokens.get(verb + 1).filter(|t| prose.is(t, words!["anything"]));
             first.map(|_| Family::Update)?
         }
         _ => return None,
@@ -95,14 +98,15 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     let did = (able
         || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::DO) || is_could(prose, t)))
         && token.has(Tags::BASE);
-    let been = |t: &Token| prose.is(t, &["been", "be"]);
+    let been = |t: &Token| prose.is(t, words!["been", "be"]);
     let passive = !able
         && (tokens.get(auxiliary + 1..verb)?.iter().any(been)
             || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE))));
     let completed = token.tags.any(Tags::COMPLETED);
     // "`a.ex` isn't formatted", "the query is not optimised": what it is like, whoever changed it.
-    let quality = ["formatted", "aligned", "optimised", "optimized", "normalised", "normalized"];
-    if passive && prose.is(token, &quality) {
+    let quality =
+        words!["formatted", "aligned", "optimised", "optimized", "normalised", "normalized"];
+    if passive && prose.is(token, quality) {
         return None;
     }
     let range = match (agent, passive && completed) {
@@ -115,7 +119,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         _ => return None,
     };
     let all = || tokens.iter().chain(prose.tokens(range.clone()));
-    if all().any(|t| prose.is(t, &PARTIAL)) {
+    if all().any(|t| prose.is(t, PARTIAL)) {
         return None;
     }
     let tried = able || tokens.get(auxiliary).is_some_and(|t| is_could(prose, t));
@@ -134,15 +138,15 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         verb: prose.word(token).to_ascii_lowercase(),
         objects: objects_in(prose, range.clone()),
         whole: is_whole(prose, range.clone()),
-        anything: prose.tokens(range.clone()).iter().any(|t| prose.is(t, &["anything"])),
+        anything: prose.tokens(range.clone()).iter().any(|t| prose.is(t, words!["anything"])),
         inside: prose.tokens(range.clone()).windows(2).any(|pair| {
             let [under, code] = pair else { return false };
-            let within = ["under", "in", "inside", "within", "below"];
-            prose.is(under, &within) && code.kind == TokenKind::Code
+            let within = words!["under", "in", "inside", "within", "below"];
+            prose.is(under, within) && code.kind == TokenKind::Code
         }),
         any: prose.tokens(range.clone()).windows(2).any(|pair| {
             let [any, of] = pair else { return false };
-            prose.is(any, &["any", "either", "one"]) && prose.is(of, &["of"])
+            prose.is(any, words!["any", "either", "one"]) && prose.is(of, words!["of"])
         }),
         bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
         things,
@@ -156,7 +160,7 @@ fn none_done(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     let no = tokens
         .iter()
         .position(is_word)
-        .filter(|at| tokens.get(*at).is_some_and(|t| !t.quoted && prose.is(t, &["no"])))?;
+        .filter(|at| tokens.get(*at).is_some_and(|t| !t.quoted && prose.is(t, words!["no"])))?;
     let auxiliary = tokens.iter().position(|t| t.has(Tags::HAVE.or(Tags::PAST_BE)))?;
     let been = |t: &Token| t.has(Tags::BE) || t.has(Tags::ADVERB);
     let behind = tokens.get(auxiliary + 1..)?;
@@ -169,8 +173,8 @@ fn none_done(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     let range = clause.tokens.start + no + 1..clause.tokens.start + auxiliary;
     let led = prose.tokens(range.clone());
     let rest = tokens.get(verb + 1..)?.iter().filter(|t| is_word(t));
-    let plain = rest.clone().all(|t| prose.is(t, &["yet", "so", "far", "for", "you"]));
-    let partial = tokens.iter().any(|t| prose.is(t, &PARTIAL));
+    let plain = rest.clone().all(|t| prose.is(t, words!["yet", "so", "far", "for", "you"]));
+    let partial = tokens.iter().any(|t| prose.is(t, PARTIAL));
     if !passive || partial || !plain || led.is_empty() || led.iter().any(|t| t.has(open)) {
         return None;
     }
@@ -188,22 +192,22 @@ fn text_of<'t>(prose: &Prose<'t>, range: Range<usize>) -> &'t str {
 
 /// "I left `a.md` untouched": files that are said to be as they were.
 pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    const LEFT: [&str; 5] = ["left", "leaving", "kept", "keeping", "stayed"];
-    const SO: [&str; 5] = ["untouched", "unchanged", "unmodified", "unedited", "alone"];
-    const AWAY: [&str; 3] = ["off", "out", "away"];
+    const LEFT: &Words = words!["left", "leaving", "kept", "keeping", "stayed"];
+    const SO: &Words = words!["untouched", "unchanged", "unmodified", "unedited", "alone"];
+    const AWAY: &Words = words!["off", "out", "away"];
     let tokens = prose.tokens(clause.tokens.clone());
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, &LEFT)).filter(|_| asserted)?;
+    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, LEFT)).filter(|_| asserted)?;
     let range = clause.tokens.start + left + 1..clause.tokens.end;
     let phrase = prose.tokens(range.clone());
-    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, &SO));
+    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, SO));
     let from = clause.tokens.start + left + 1;
     // "kept my hands off `a.md`", "stayed out of `a.md`"
     let off = || {
-        let away = phrase.iter().take(3).position(|t| !t.quoted && prose.is(t, &AWAY))?;
-        let stayed = prose.is(tokens.get(left)?, &["stayed"]);
-        let hands = phrase.iter().take(away).any(|t| prose.is(t, &["hands", "fingers"]));
-        let of = phrase.get(away + 1).is_some_and(|t| prose.is(t, &["of", "from"]));
+        let away = phrase.iter().take(3).position(|t| !t.quoted && prose.is(t, AWAY))?;
+        let stayed = prose.is(tokens.get(left)?, words!["stayed"]);
+        let hands = phrase.iter().take(away).any(|t| prose.is(t, words!["hands", "fingers"]));
+        let of = phrase.get(away + 1).is_some_and(|t| prose.is(t, words!["of", "from"]));
         (stayed || hands).then_some(from + away + 1 + usize::from(of)..clause.tokens.end)
     };
     let named = so.map(|so| from..from + so).or_else(off)?;
@@ -212,26 +216,26 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
 
 /// "`a.md` is unchanged", "`a.md` is exactly as you had it": files that are said to be as they were.
 pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    const SO: [&str; 3] = ["untouched", "unchanged", "unmodified"];
+    const SO: &Words = words!["untouched", "unchanged", "unmodified"];
     let from = clause.tokens.start;
     let tokens = prose.tokens(from..prose.tokens.len().min(clause.tokens.end + 6));
     let lead = tokens.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
     let link = tokens.iter().position(|t| {
-        t.has(Tags::BE.or(Tags::PAST_BE)) || prose.is(t, &["stays", "remains", "stayed"])
+        t.has(Tags::BE.or(Tags::PAST_BE)) || prose.is(t, words!["stays", "remains", "stayed"])
     })?;
     let small = |t: &&Token| {
-        t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::HAVE)) || prose.is(t, &["exactly", "just"])
+        t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::HAVE)) || prose.is(t, words!["exactly", "just"])
     };
     let mut behind = tokens.get(link + 1..)?.iter().skip_while(small);
     let first = behind.next()?;
     let (who, had) = (behind.next(), behind.next());
-    let is = |t: Option<&Token>, known: &[&str]| t.is_some_and(|t| prose.is(t, known));
+    let is = |t: Option<&Token>, known: &Words| t.is_some_and(|t| prose.is(t, known));
     // "as you had it", "as it was"
-    let as_was = prose.is(first, &["as"])
-        && is(who, &["you", "it", "they", "i"])
-        && is(had, &["had", "was", "were", "left", "found"]);
+    let as_was = prose.is(first, words!["as"])
+        && is(who, words!["you", "it", "they", "i"])
+        && is(had, words!["had", "was", "were", "left", "found"]);
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let so = prose.is(first, &SO) && who.is_none_or(|t| !is_word(t));
+    let so = prose.is(first, SO) && who.is_none_or(|t| !is_word(t));
     if !asserted || !(so || as_was) || link <= lead {
         return None;
     }
@@ -245,18 +249,22 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
     // "the heading in `a.md`" is a part of it.
     let whole = prose.tokens(named).iter().all(|t| {
-        !is_word(t) || t.has(small) || t.kind != TokenKind::Word || prose.is(t, &["file", "files"])
+        !is_word(t)
+            || t.has(small)
+            || t.kind != TokenKind::Word
+            || prose.is(t, words!["file", "files"])
     });
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD);
     let mut rest = tokens.iter();
-    let open = rest.any(|t| t.has(doubt) || prose.is(t, &PARTIAL) || prose.is(t, &["otherwise"]));
+    let open =
+        rest.any(|t| t.has(doubt) || prose.is(t, PARTIAL) || prose.is(t, words!["otherwise"]));
     let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
     (files && whole && !open)
         .then(|| DeniedAct { objects, ..DeniedAct::of(Family::Update, "changed") })
 }
 
 /// Words by which only a part is denied.
-const PARTIAL: [&str; 22] = [
+const PARTIAL: &Words = words![
     "other",
     "else",
     "further",
@@ -282,7 +290,7 @@ const PARTIAL: [&str; 22] = [
 ];
 
 fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
-    prose.is(token, &["could", "couldn't"])
+    prose.is(token, words!["could", "couldn't"])
 }
 
 fn is_word(token: &Token) -> bool {
@@ -295,7 +303,7 @@ fn ends_phrase(token: &Token) -> bool {
 
 /// "it", "the changes", "anything yet": whatever was worked on.
 fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
-    const WORK: [&str; 14] = [
+    const WORK: &Words = words![
         "branch",
         "commit",
         "anything",
@@ -312,7 +320,7 @@ fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
         "them",
     ];
     let small = Tags::DETERMINER.or(Tags::THING).or(Tags::ADVERB).or(Tags::NEGATION);
-    prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, &WORK))
+    prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, WORK))
 }
 
 /// The nouns, and those of them that say which: "a block for *data*".
@@ -440,7 +448,9 @@ impl DeniedAct {
         let thing = self.things.first().map(|thing| thing.trim_end_matches('s'))?;
         let changes = Lexicon::english().get(&self.verb).and_then(|entry| entry.verb);
         let changes = changes == Some(Action::Of(Family::Update));
-        let one = self.bare && changes && thing.len() > 3;
+        if !self.bare || !changes || thing.len() <= 3 {
+            return None;
+        }
         // A folder `models` holds what describes them, too.
         let describes = |path: &str| {
             [".yml", ".yaml", ".json", ".md", ".toml"].iter().any(|end| path.ends_with(end))
@@ -454,7 +464,7 @@ impl DeniedAct {
             parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))
         };
         let wrote = |deed: &Deed<'_>| deed.status().succeeded() && deed.written.iter().any(is_such);
-        let (execution, deed) = deeds.find(|(_, deed)| one && wrote(deed))?;
+        let (execution, deed) = deeds.find(|(_, deed)| wrote(deed))?;
         Some((execution, deed, false))
     }
 

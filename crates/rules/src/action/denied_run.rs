@@ -6,10 +6,10 @@ use countersign_shell::Script;
 
 use super::judge::LOOK_BACK;
 use crate::facts::{Execution, Facts};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// Words behind which only some runs are meant: other ones, later ones, such with other options.
-const SOME: [&str; 22] = [
+const SOME: &Words = words![
     "again",
     "since",
     "after",
@@ -83,11 +83,11 @@ pub(crate) fn try_denied<'f, 't>(
         let [did, not, tried, to] = words else { return false };
         did.has(Tags::DO)
             && not.has(Tags::NEGATION)
-            && prose.is(tried, &["try", "attempt"])
-            && prose.is(to, &["to"])
+            && prose.is(tried, words!["try", "attempt"])
+            && prose.is(to, words!["to"])
     })?;
     let verb = tokens.get(at + 4)?;
-    let plain = tokens.iter().skip(at + 4).all(|t| !t.has(doubt) && !prose.is(t, &SOME));
+    let plain = tokens.iter().skip(at + 4).all(|t| !t.has(doubt) && !prose.is(t, SOME));
     let kinds = [Family::Install, Family::Push, Family::Commit, Family::Deploy];
     let family = kinds.into_iter().find(|family| verb.verb == Some(Action::Of(*family)))?;
     let since = facts.request_before(turn);
@@ -134,10 +134,11 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
     let token = object.next().filter(|_| plain)?;
     // "on Windows", "with the new image": one run among others.
     let alone = object.all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, &["at", "all", "itself", "myself"])
+        matches!(t.kind, TokenKind::Symbol(_))
+            || prose.is(t, words!["at", "all", "itself", "myself"])
     });
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
-    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &SOME));
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, SOME));
     (alone && !some).then_some((token, auxiliary.has(Tags::HAVE)))
 }
 
@@ -155,8 +156,8 @@ fn not_run<'p>(
     let run = behind.next()?;
     let alone = led.next().is_none() && behind.next().is_none();
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
-    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &SOME));
-    let said = was.has(Tags::PAST_BE) && prose.is(run, &["run", "executed", "started"]);
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, SOME));
+    let said = was.has(Tags::PAST_BE) && prose.is(run, words!["run", "executed", "started"]);
     (code.kind == TokenKind::Code && said && alone && !some).then_some(code)
 }
 
@@ -173,8 +174,8 @@ fn wanted(prose: &Prose<'_>, token: &Token) -> Option<Names> {
     let known = matches!(token.noun, Some(Family::Test | Family::Lint | Family::Build))
         || token.tags.is_empty();
     // "any tests" is no name.
-    let common = ["tests", "test", "lint", "linter", "build", "builds", "suite", "specs"];
-    (names && known && !prose.is(token, &common)).then(|| Names::Runner(word.to_owned()))
+    let common = words!["tests", "test", "lint", "linter", "build", "builds", "suite", "specs"];
+    (names && known && !prose.is(token, common)).then(|| Names::Runner(word.to_owned()))
 }
 
 /// Whether a command line runs a command that begins with these words, options between them aside.

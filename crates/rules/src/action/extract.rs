@@ -245,7 +245,7 @@ fn action_claim(
             && !prose
                 .tokens(predicate.subject_tokens.clone())
                 .iter()
-                .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, &["a", "an"])),
+                .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"])),
         as_found,
         paraphrased: false,
         verb,
@@ -262,7 +262,7 @@ fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
     let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
     let mut earlier = group.iter().filter(|t| t.has(Tags::EARLIER)).peekable();
-    own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, &["already"]))
+    own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, words!["already"]))
 }
 
 /// "It's already pushed": so by now, whoever did it.
@@ -270,7 +270,7 @@ fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = prose.tokens(predicate.verb.saturating_sub(3)..predicate.verb);
     let state = matches!(predicate.voice, Voice::State | Voice::PerfectPassive | Voice::Bare);
     let earlier: Vec<&Token> = before.iter().filter(|t| t.has(Tags::EARLIER)).collect();
-    let already = !earlier.is_empty() && earlier.iter().all(|t| prose.is(t, &["already"]));
+    let already = !earlier.is_empty() && earlier.iter().all(|t| prose.is(t, words!["already"]));
     let committed = matches!(predicate.action, Action::Of(Family::Commit | Family::Push));
     state && already && committed
 }
@@ -282,7 +282,8 @@ fn opens_with_done(prose: &Prose<'_>) -> bool {
         let closed =
             |at: usize| tokens.get(at).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
         // "All set — …"
-        let all = tokens.first().is_some_and(|t| prose.is(t, &["all", "everything"])) && closed(2);
+        let all =
+            tokens.first().is_some_and(|t| prose.is(t, words!["all", "everything"])) && closed(2);
         let opens = tokens.first().is_some_and(|t| t.has(Tags::DONE)) && closed(1)
             || all && tokens.get(1).is_some_and(|t| t.has(Tags::DONE));
         opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
@@ -297,7 +298,7 @@ pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     let phrase = phrase.take_while(|(at, t)| !t.has(Tags::PREPOSITION) && !describes(*at, t));
     let nouns = phrase.map(|(_, t)| t).filter(|t| {
         let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
-        let noun = noun || prose.is(t, &["docs", "documentation"]);
+        let noun = noun || prose.is(t, words!["docs", "documentation"]);
         t.kind == TokenKind::Word && !t.quoted && noun
     });
     nouns
@@ -353,15 +354,16 @@ fn stands(
     }
     // "You're still booked on it": as before.
     let lead = prose.tokens(predicate.verb.saturating_sub(2)..predicate.verb);
-    if lead.iter().any(|t| prose.is(t, &["still"])) {
+    if lead.iter().any(|t| prose.is(t, words!["still"])) {
         return None;
     }
     let object = prose.tokens(predicate.object_tokens.clone());
     // "each row is committed", "the change is committed every time": what happens as a rule.
-    let rule = ["each", "every", "any", "whenever", "separately", "individually", "automatically"];
+    let rule =
+        words!["each", "every", "any", "whenever", "separately", "individually", "automatically"];
     // "The report is scheduled for every Monday" says when.
     let when = if family == Family::Book { &[] } else { object };
-    if subject().chain(when).any(|t| !t.quoted && prose.is(t, &rule)) {
+    if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
         return None;
     }
     let told = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
@@ -377,9 +379,9 @@ fn stands(
     };
     // "Changes are committed and pushed."
     let changes = committed
-        && subject().any(|t| prose.is(t, &["changes", "fixes", "updates", "edits"]))
+        && subject().any(|t| prose.is(t, words!["changes", "fixes", "updates", "edits"]))
         && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
-    let both = committed && subject().any(|t| prose.is(t, &["both"]));
+    let both = committed && subject().any(|t| prose.is(t, words!["both"]));
     let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
     let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
@@ -387,7 +389,7 @@ fn stands(
     let purpose = |c: &Clause| {
         c.tokens.start > predicate.verb
             && c.mood == Mood::Unrealised
-            && prose.tokens(c.tokens.clone()).iter().take(2).any(|t| prose.is(t, &["so"]))
+            && prose.tokens(c.tokens.clone()).iter().take(2).any(|t| prose.is(t, words!["so"]))
     };
     let conditional = beside.any(|c| c.mood != Mood::Asserted && !purpose(c));
     (particular && !conditional).then_some(Told::State)
@@ -417,7 +419,7 @@ fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool
 pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
     prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
-        && before.is_some_and(|t| prose.is(t, &["all"]))
+        && before.is_some_and(|t| prose.is(t, words!["all"]))
 }
 
 /// "It was posted.": of what the talk is about, and of no other time.
@@ -455,10 +457,11 @@ fn put_into(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Obje
     let puts = ["added", "appended", "inserted", "prepended", "wrote", "put"];
     let told = matches!(predicate.voice, Voice::Active | Voice::Bare) && puts.contains(&verb);
     let object = prose.tokens(predicate.object_tokens.clone());
-    let to = object.iter().position(|t| !t.quoted && prose.is(t, &["to", "into"]))?;
-    let leads = ["link", "reference", "pointer", "redirect", "import", "path", "route", "note"];
+    let to = object.iter().position(|t| !t.quoted && prose.is(t, words!["to", "into"]))?;
+    let leads =
+        words!["link", "reference", "pointer", "redirect", "import", "path", "route", "note"];
     let leads = object.iter().take(to).any(|t| {
-        prose.is(t, &leads) || leads.iter().any(|w| prose.word(t).strip_suffix('s') == Some(w))
+        prose.is(t, leads) || leads.list.iter().any(|w| prose.word(t).strip_suffix('s') == Some(w))
     });
     let at = predicate.object_tokens.start + to;
     let object = objects_in(prose, at + 1..at + 2).into_iter().next()?;
@@ -506,15 +509,16 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let mut of_text = false;
     while let Some(word) = words.next() {
         let head = !words.peek().is_some_and(|next| noun(next));
-        let release = numbered && prose.is(word, &["version"]);
+        let release = numbered && prose.is(word, words!["version"]);
         of_text |= word.has(Tags::TEXT_NOUN) && head && !release;
     }
     // "a note to your account": where that is kept, and not in the message.
     let kept = prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
         let [to, your, place] = words else { return false };
-        prose.is(to, &["to", "on", "in"])
+        prose.is(to, words!["to", "on", "in"])
             && your.has(Tags::USER_OWN)
-            && prose.is(place, &["account", "order", "booking", "reservation", "profile", "file"])
+            && prose
+                .is(place, words!["account", "order", "booking", "reservation", "profile", "file"])
     });
     if kept {
         return false;
@@ -584,5 +588,5 @@ fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let [.., led, who] = before else { return false };
     predicate.voice == Voice::Active
         && who.has(Tags::AGENT)
-        && prose.is(led, &["those", "ones", "one"])
+        && prose.is(led, words!["those", "ones", "one"])
 }

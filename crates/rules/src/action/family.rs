@@ -65,7 +65,7 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Book) if verb == "placed" => {
             let mut things = prose.tokens(range).iter().filter(|t| !t.quoted);
             let ordered =
-                |t: &Token| prose.is(t, &["order", "orders", "hold", "bid", "bet", "trade"]);
+                |t: &Token| prose.is(t, words!["order", "orders", "hold", "bid", "bet", "trade"]);
             things.any(|t| t.noun.is_some() || ordered(t)).then_some(Family::Book)
         }
         // "your booking has been confirmed"
@@ -132,10 +132,11 @@ fn is_text_message(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let mut pairs = subject.windows(2);
     let text = pairs.any(|pair| {
         let [a, text] = pair else { return false };
-        prose.is(a, &["a", "another"]) && prose.is(text, &["text", "sms", "letter", "note"])
+        prose.is(a, words!["a", "another"])
+            && prose.is(text, words!["text", "sms", "letter", "note"])
     });
     let mut object = prose.tokens(predicate.object_tokens.clone()).iter();
-    text && object.any(|t| prose.is(t, &["to"]))
+    text && object.any(|t| prose.is(t, words!["to"]))
 }
 
 /// Whether what is said to have been released is software: it has a version, a name in code, or is
@@ -149,7 +150,7 @@ fn is_published(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Url)
             || version
             || t.noun == Some(Family::Deploy)
-            || prose.is(t, &["version", "package", "app", "site", "feature"])
+            || prose.is(t, words!["version", "package", "app", "site", "feature"])
     })
 }
 
@@ -170,12 +171,12 @@ pub(super) fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 pub(super) fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
     let object = prose.tokens(predicate.object_tokens.clone());
-    let known = ["branch", "main", "master", "develop", "trunk", "pr"];
-    let places = |t: &Token| prose.is(t, &known);
+    let known = words!["branch", "main", "master", "develop", "trunk", "pr"];
+    let places = |t: &Token| prose.is(t, known);
     // "pull request"
     let request = object.windows(2).any(|w| {
         let [pull, request] = w else { return false };
-        prose.is(pull, &["pull", "merge"]) && prose.is(request, &["request"])
+        prose.is(pull, words!["pull", "merge"]) && prose.is(request, words!["request"])
     });
     request || subject.chain(object).any(places)
 }

@@ -7,6 +7,7 @@ use super::tie::head;
 use crate::facts::Answer;
 use crate::prose::{
     BlockKind, Clause, Language, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Words,
 };
 
 /// Shorter words of a tool's name tell nothing.
@@ -18,7 +19,7 @@ pub(super) const COMMON: [&str; 22] = [
     "code", "line",
 ];
 /// What has come to a bad end, or to none.
-const BAD: [&str; 16] = [
+const BAD: &Words = words![
     "blocked",
     "refused",
     "rejected",
@@ -37,8 +38,8 @@ const BAD: [&str; 16] = [
     "requested",
 ];
 /// Words that say that something is as it should be.
-const GOOD: [&str; 8] =
-    ["active", "arranged", "ready", "done", "granted", "sorted", "enabled", "confirmed"];
+const GOOD: &Words =
+    words!["active", "arranged", "ready", "done", "granted", "sorted", "enabled", "confirmed"];
 
 /// Good news in one clause.
 #[derive(Debug)]
@@ -74,13 +75,13 @@ impl GoodNews {
         // "still has to be arranged"
         let ahead = tokens.windows(2).any(|pair| {
             let [to, be] = pair else { return false };
-            prose.is(to, &["to"]) && prose.is(be, &["be"])
+            prose.is(to, words!["to"]) && prose.is(be, words!["be"])
         });
         if ahead {
             return None;
         }
         // "reserved by others"
-        let by = tokens.iter().position(|t| prose.is(t, &["by"]));
+        let by = tokens.iter().position(|t| prose.is(t, words!["by"]));
         let own = |t: &Token| t.has(Tags::AGENT) || is_medium(prose, t);
         if by.is_some_and(|by| tokens.get(by + 1).is_none_or(|t| !own(t))) {
             return None;
@@ -103,7 +104,7 @@ impl GoodNews {
         let done = |t: &&Token| {
             let word = prose.word(t);
             let past = t.has(Tags::PARTICIPLE) || (word.len() > 4 && word.ends_with("ed"));
-            past && !prose.is(t, &BAD)
+            past && !prose.is(t, BAD)
         };
         // "cancelled orders": which ones.
         let told = Tags::AGENT.or(Tags::HAVE).or(Tags::BE);
@@ -120,12 +121,13 @@ impl GoodNews {
         let verbs: Vec<String> = verbs.map(|(_, t)| base(prose.word(t))).collect();
         let way = tokens.windows(3).any(|on| {
             let [on, its, way] = on else { return false };
-            let under = prose.is(its, &["its", "their", "the"]) && prose.is(way, &["way"]);
-            prose.is(on, &["on"]) && under
+            let under =
+                prose.is(its, words!["its", "their", "the"]) && prose.is(way, words!["way"]);
+            prose.is(on, words!["on"]) && under
         });
         let head = linked.and_then(|at| {
             let behind = tokens.get(at + 1..)?;
-            let good = way || behind.iter().any(|t| prose.is(t, &GOOD));
+            let good = way || behind.iter().any(|t| prose.is(t, GOOD));
             let subject = tokens.get(..at)?.iter().rev().find(|t| !t.has(Tags::ADVERB))?;
             (good && plain(&subject)).then(|| prose.word(subject).to_ascii_lowercase())
         });
@@ -136,7 +138,8 @@ impl GoodNews {
                 && !p.negated
         });
         let verb = acted.map(|p| p.verb).next();
-        let put = || prose.told_verb(tokens, &["put", "set"]).map(|at| clause.tokens.start + at);
+        let put =
+            || prose.told_verb(clause, words!["put", "set"]).map(|at| clause.tokens.start + at);
         let behind = verb.or_else(put).map(|at| at + 1..clause.tokens.end);
         let object = prose.tokens(behind.unwrap_or_default()).iter();
         let object = object.skip_while(|t| t.has(Tags::PARTICLE)).take(8);
@@ -151,8 +154,9 @@ impl GoodNews {
 
 /// "by e-mail", "by post": how something reached somebody.
 fn is_medium(prose: &Prose<'_>, token: &Token) -> bool {
-    const MEDIA: [&str; 8] = ["post", "letter", "text", "sms", "phone", "fax", "courier", "card"];
-    token.noun == Some(Family::Send) || prose.is(token, &MEDIA)
+    const MEDIA: &Words =
+        words!["post", "letter", "text", "sms", "phone", "fax", "courier", "card"];
+    token.noun == Some(Family::Send) || prose.is(token, MEDIA)
 }
 
 /// "If you agree, the fee is waived": in a sentence with a condition, or a contrast.
@@ -169,7 +173,7 @@ pub(super) fn is_disclosed(prose: &Prose<'_>, word: &str) -> bool {
     prose.clauses.iter().any(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
         let named = |t: &Token| head(&prose.word(t).to_ascii_lowercase()) == head(word);
-        tokens.iter().any(|t| t.has(bad) || prose.is(t, &BAD)) && tokens.iter().any(named)
+        tokens.iter().any(|t| t.has(bad) || prose.is(t, BAD)) && tokens.iter().any(named)
     })
 }
 

@@ -1,18 +1,16 @@
 //! Acts that are told in several words, none of which says what kind of act it is: "put a note on
 //! your account", "passed it on to billing", "asked the carrier to look into it".
 
-use std::sync::LazyLock;
-
 use countersign_model::{ClaimKind, Family, ObjectKind};
 
 use super::extract::{ActionClaim, things_in};
 use super::objects::objects_in;
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// A verb with what must stand behind it.
 struct Idiom {
     /// Past and participle.
-    verbs: &'static [&'static str],
+    verbs: &'static Words,
     tail: Tail,
     family: Family,
 }
@@ -27,8 +25,8 @@ enum Tail {
     Particle(&'static [&'static str]),
     /// One of these words at once.
     Next(&'static [&'static str]),
-    /// One of these nouns, as something new: "a note".
-    New(&'static [&'static str]),
+    /// One of these nouns, as something new: "a note"; any where there are none.
+    New(&'static Words),
     /// A place where records are kept: "on file", "in your profile".
     Kept,
     /// Something that is paid: an id, an amount, "the balance".
@@ -36,15 +34,19 @@ enum Tail {
 }
 
 const IDIOMS: [Idiom; 18] = [
-    Idiom { verbs: &["asked", "instructed"], tail: Tail::Party, family: Family::Send },
-    Idiom { verbs: &["phoned", "telephoned", "rang"], tail: Tail::Party, family: Family::Send },
+    Idiom { verbs: words!["asked", "instructed"], tail: Tail::Party, family: Family::Send },
     Idiom {
-        verbs: &["spoke", "spoken", "talked", "liaised"],
+        verbs: words!["phoned", "telephoned", "rang"],
+        tail: Tail::Party,
+        family: Family::Send,
+    },
+    Idiom {
+        verbs: words!["spoke", "spoken", "talked", "liaised"],
         tail: Tail::PartyBehind(&[&["with"], &["to"]]),
         family: Family::Send,
     },
     Idiom {
-        verbs: &["reached", "got", "gotten", "been"],
+        verbs: words!["reached", "got", "gotten", "been"],
         tail: Tail::PartyBehind(&[
             &["out", "to"],
             &["in", "touch", "with"],
@@ -53,25 +55,40 @@ const IDIOMS: [Idiom; 18] = [
         family: Family::Send,
     },
     Idiom {
-        verbs: &["requested"],
-        tail: Tail::New(&["call-back", "callback", "review", "replacement", "pickup", "quote"]),
+        verbs: words!["requested"],
+        tail: Tail::New(words![
+            "call-back",
+            "callback",
+            "review",
+            "replacement",
+            "pickup",
+            "quote"
+        ]),
         family: Family::Update,
     },
-    Idiom { verbs: &["passed"], tail: Tail::Particle(&["on", "along"]), family: Family::Update },
     Idiom {
-        verbs: &["handed"],
+        verbs: words!["passed"],
+        tail: Tail::Particle(&["on", "along"]),
+        family: Family::Update,
+    },
+    Idiom {
+        verbs: words!["handed"],
         tail: Tail::Particle(&["over to", "off to", "on to", "in"]),
         family: Family::Update,
     },
-    Idiom { verbs: &["put"], tail: Tail::Particle(&["aside", "on hold"]), family: Family::Update },
     Idiom {
-        verbs: &["put"],
+        verbs: words!["put"],
+        tail: Tail::Particle(&["aside", "on hold"]),
+        family: Family::Update,
+    },
+    Idiom {
+        verbs: words!["put"],
         tail: Tail::Next(&["in a", "in an", "in your"]),
         family: Family::Update,
     },
     Idiom {
-        verbs: &["put", "placed", "left"],
-        tail: Tail::New(&[
+        verbs: words!["put", "placed", "left"],
+        tail: Tail::New(words![
             "note",
             "remark",
             "comment",
@@ -88,27 +105,27 @@ const IDIOMS: [Idiom; 18] = [
         ]),
         family: Family::Update,
     },
-    Idiom { verbs: &["noted", "jotted", "made"], tail: Tail::Kept, family: Family::Update },
-    Idiom { verbs: &["took", "taken"], tail: Tail::Particle(&["out of"]), family: Family::Update },
-    Idiom { verbs: &["settled", "squared"], tail: Tail::Due, family: Family::Pay },
-    Idiom { verbs: &["dealt"], tail: Tail::Next(&["with"]), family: Family::Update },
-    Idiom { verbs: &["signed"], tail: Tail::Particle(&["up"]), family: Family::Update },
+    Idiom { verbs: words!["noted", "jotted", "made"], tail: Tail::Kept, family: Family::Update },
     Idiom {
-        verbs: &["turned", "switched"],
+        verbs: words!["took", "taken"],
+        tail: Tail::Particle(&["out of"]),
+        family: Family::Update,
+    },
+    Idiom { verbs: words!["settled", "squared"], tail: Tail::Due, family: Family::Pay },
+    Idiom { verbs: words!["dealt"], tail: Tail::Next(&["with"]), family: Family::Update },
+    Idiom { verbs: words!["signed"], tail: Tail::Particle(&["up"]), family: Family::Update },
+    Idiom {
+        verbs: words!["turned", "switched"],
         tail: Tail::Next(&["on", "off"]),
         family: Family::Update,
     },
-    Idiom { verbs: &["copied"], tail: Tail::Particle(&["in"]), family: Family::Send },
+    Idiom { verbs: words!["copied"], tail: Tail::Particle(&["in"]), family: Family::Send },
     Idiom {
-        verbs: &["arranged", "organised", "organized"],
-        tail: Tail::New(&[]),
+        verbs: words!["arranged", "organised", "organized"],
+        tail: Tail::New(words![]),
         family: Family::Update,
     },
 ];
-
-/// The verbs of all of them.
-static VERBS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| IDIOMS.iter().flat_map(|idiom| idiom.verbs).copied().collect());
 
 /// The claim of a clause that tells of an act in such words. `None` for one that does not.
 pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
@@ -123,11 +140,8 @@ pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<A
     {
         return None;
     }
-    let tokens = prose.tokens(clause.tokens.clone());
-    if !tokens.iter().any(|t| t.kind == TokenKind::Word && prose.is(t, &VERBS)) {
-        return None;
-    }
-    let (idiom, verb, passive) = IDIOMS.iter().find_map(|idiom| told(prose, clause, idiom))?;
+    let mut idioms = IDIOMS.iter().filter(|idiom| clause.may_hold(idiom.verbs));
+    let (idiom, verb, passive) = idioms.find_map(|idiom| told(prose, clause, idiom))?;
     let word = prose.tokens.get(verb).map(|t| prose.word(t).to_ascii_lowercase())?;
     let object = match passive {
         true => clause.tokens.start..verb,
@@ -166,7 +180,7 @@ fn told(
     idiom: &'static Idiom,
 ) -> Option<(&'static Idiom, usize, bool)> {
     let tokens = prose.tokens(clause.tokens.clone());
-    if let Some(at) = prose.told_verb(tokens, idiom.verbs) {
+    if let Some(at) = prose.told_verb(clause, idiom.verbs) {
         let behind = tokens.get(at + 1..)?;
         return is_complete(prose, behind, &idiom.tail).then_some((
             idiom,
@@ -183,7 +197,9 @@ fn told(
         && have.has(Tags::HAVE)
         && match idiom.tail {
             Tail::Party => is_party(prose, subject),
-            Tail::New(nouns) => !nouns.is_empty() && subject.iter().any(|t| prose.is(t, nouns)),
+            Tail::New(nouns) => {
+                !nouns.list.is_empty() && subject.iter().any(|t| prose.is(t, nouns))
+            }
             Tail::Particle(_) | Tail::Next(_) | Tail::Kept => {
                 is_complete(prose, tokens.get(been + 2..)?, &idiom.tail)
             }
@@ -196,7 +212,7 @@ fn told(
 fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
     let words = |from: usize, wanted: &str| {
         let mut tokens = behind.iter().skip(from);
-        wanted.split(' ').all(|word| tokens.next().is_some_and(|t| prose.is(t, &[word])))
+        wanted.split(' ').all(|word| tokens.next().is_some_and(|t| prose.is_word(t, word)))
     };
     match tail {
         Tail::Party => is_party(prose, behind),
@@ -211,11 +227,11 @@ fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
         Tail::New(nouns) => {
             let lead = usize::from(words(0, "for"));
             let article = behind.get(lead);
-            let new = article.is_some_and(|t| prose.is(t, &["a", "an", "another", "one"]));
+            let new = article.is_some_and(|t| prose.is(t, words!["a", "an", "another", "one"]));
             let mut phrase = behind.iter().skip(lead + 1).take_while(|t| {
                 t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION.or(Tags::RELATIVE))
             });
-            new && phrase.any(|t| nouns.is_empty() || prose.is(t, nouns))
+            new && phrase.any(|t| nouns.list.is_empty() || prose.is(t, nouns))
         }
         Tail::Kept => behind.windows(2).any(|pair| {
             let [on, place] = pair else { return false };
@@ -224,9 +240,9 @@ fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
             let file = matches!(place.kind, TokenKind::Path | TokenKind::Code)
                 && prose.word(place).contains('.')
                 && !prose.word(place).contains(' ');
-            prose.is(on, &["on", "in", "to"])
+            prose.is(on, words!["on", "in", "to"])
                 && (file
-                    || (prose.is(place, &["file"]) || place.has(Tags::USER_OWN))
+                    || (prose.is(place, words!["file"]) || place.has(Tags::USER_OWN))
                         && owned.into_iter().any(kept))
         }),
         Tail::Due => {
@@ -234,7 +250,8 @@ fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
             !behind.first().is_some_and(|t| t.has(Tags::PREPOSITION))
                 && phrase.any(|t| {
                     matches!(t.kind, TokenKind::Id | TokenKind::Money)
-                        || prose.is(t, &["balance", "bill", "invoice", "fee", "fine", "amount"])
+                        || prose
+                            .is(t, words!["balance", "bill", "invoice", "fee", "fine", "amount"])
                 })
         }
     }
@@ -243,7 +260,7 @@ fn is_complete(prose: &Prose<'_>, behind: &[Token], tail: &Tail) -> bool {
 /// Whether a phrase begins with somebody who can be spoken to, and is neither the user nor a
 /// program.
 fn is_party(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    const PROGRAMS: [&str; 14] = [
+    const PROGRAMS: &Words = words![
         "reviewer",
         "researcher",
         "agent",
@@ -274,6 +291,6 @@ fn is_party(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         let named = tokens.clone().take(4);
         named.take_while(|t| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION))
     };
-    let program = |t: &Token| t.has(Tags::TOOL_NOUN) || prose.is(t, &PROGRAMS);
+    let program = |t: &Token| t.has(Tags::TOOL_NOUN) || prose.is(t, PROGRAMS);
     phrase().next().is_some() && !phrase().any(program)
 }

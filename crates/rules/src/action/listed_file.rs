@@ -6,7 +6,7 @@ use super::judge::{LOOK_BACK, args};
 use super::named_code::writes_unseen;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind};
+use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind, Words};
 
 /// An item of a list that begins with the name of a file.
 struct Row {
@@ -103,7 +103,7 @@ fn labelled(prose: &Prose<'_>, sentence: &Sentence) -> Option<Object> {
 
 /// Whether what is said of a file can only be a change.
 fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
-    const LEFT: [&str; 20] = [
+    const LEFT: &Words = words![
         "unchanged",
         "untouched",
         "same",
@@ -127,7 +127,7 @@ fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     ];
     let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER);
     let tokens = prose.tokens(sentence.tokens.clone());
-    !tokens.iter().any(|t| t.has(open) || prose.is(t, &LEFT))
+    !tokens.iter().any(|t| t.has(open) || prose.is(t, LEFT))
 }
 
 /// "Changes", "What I changed:", "Done, with these edits:"
@@ -136,7 +136,7 @@ fn tells_change(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     let tokens = prose.tokens(sentence.tokens.clone());
     let tells = |t: &Token| {
         let done = matches!(t.verb, Some(Action::Of(f)) if edits.contains(&f));
-        let noun = prose.is(t, &["changes", "edits", "changed", "files"]);
+        let noun = prose.is(t, words!["changes", "edits", "changed", "files"]);
         (done && t.tags.any(Tags::COMPLETED)) || noun
     };
     let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::INTEND).or(Tags::USER);

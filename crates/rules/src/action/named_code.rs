@@ -6,7 +6,8 @@ use super::judge::args;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts, Families, ShellWork};
 use crate::prose::{
-    BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, is_agenda,
+    BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, Words,
+    is_agenda,
 };
 use crate::values::each_figure;
 
@@ -14,7 +15,7 @@ use crate::values::each_figure;
 const LOOK_BACK: usize = 400;
 
 /// Verbs whose object stands in what was written, once it is done.
-const PUTS: [&str; 15] = [
+const PUTS: &Words = words![
     "added",
     "introduced",
     "defined",
@@ -33,7 +34,7 @@ const PUTS: [&str; 15] = [
 ];
 
 /// Verbs whose object stood in what was edited before.
-const TAKES: [&str; 5] = ["removed", "deleted", "dropped", "stripped", "eliminated"];
+const TAKES: &Words = words!["removed", "deleted", "dropped", "stripped", "eliminated"];
 
 /// The names in code that an answer says were put in place, and that nothing written has.
 pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
@@ -76,15 +77,15 @@ fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
 
 /// "I added an optional `hostname`": the name, where the speaker says that they put it there.
 fn put_in_place<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
-    let object = object_of(prose, clause, &PUTS).or_else(|| renamed_to(prose, clause));
+    let object = object_of(prose, clause, PUTS).or_else(|| renamed_to(prose, clause));
     object.filter(|t| is_one_name(prose.word(t)))
 }
 
 /// "I renamed `parse` to `parse_text`": the new name.
 fn renamed_to<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let at = prose.told_verb(tokens, &["renamed"])?;
-    let to = tokens.iter().skip(at).position(|t| !t.quoted && prose.is(t, &["to"]))?;
+    let at = prose.told_verb(clause, words!["renamed"])?;
+    let to = tokens.iter().skip(at).position(|t| !t.quoted && prose.is(t, words!["to"]))?;
     tokens.get(at + to + 1).filter(|t| t.kind == TokenKind::Code)
 }
 
@@ -92,7 +93,7 @@ fn renamed_to<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
 /// on record, each as the text before and behind it, and none has it.
 fn taken_out<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>, clause: &Clause) -> Option<&'p Token> {
     let (prose, turn) = (&answer.prose, answer.turn);
-    let token = object_of(prose, clause, &TAKES)?;
+    let token = object_of(prose, clause, TAKES)?;
     let text = prose.word(token);
     let line = text.contains(' ') && text.len() >= 8 && !text.contains(['…', '<', '*']);
     let pieces = || {
@@ -116,7 +117,7 @@ fn taken_out<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>, clause: &Clause) -> 
 }
 
 /// The code that one of the verbs has as its object, where the speaker says that they did it.
-fn object_of<'p>(prose: &'p Prose<'_>, clause: &Clause, verbs: &[&str]) -> Option<&'p Token> {
+fn object_of<'p>(prose: &'p Prose<'_>, clause: &Clause, verbs: &Words) -> Option<&'p Token> {
     let tokens = prose.tokens(clause.tokens.clone());
     let at = tokens.iter().position(|t| !t.quoted && prose.is(t, verbs))?;
     let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::SUCCESS).or(Tags::NOW).or(Tags::COORDINATE);
@@ -171,7 +172,7 @@ fn is_unwritten(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause, token: 
             .written
             .iter()
             .any(|path| objects.iter().any(|o| o.kind == ObjectKind::Path && mentions(path, o)));
-        let adds = prose.tokens(clause.tokens.clone()).iter().any(|t| prose.is(t, &["added"]));
+        let adds = prose.tokens(clause.tokens.clone()).iter().any(|t| prose.is(t, words!["added"]));
         if letters(written).contains(&wanted)
             || (deed.shell.is_none() && letters(execution.text()).contains(&wanted))
             || (!adds && (by_number || by_file))

@@ -5,25 +5,25 @@ use countersign_model::{Family, ObjectKind};
 use super::extract::is_word;
 use super::objects::objects_in;
 use crate::prose::{
-    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
 };
 use crate::values::whole;
 
 /// "I opened one page": to read it.
 pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
-    const READ: [&str; 15] = [
+    const READ: &Words = words![
         "page", "pages", "link", "links", "site", "sites", "website", "url", "article", "articles",
         "result", "results", "file", "files", "document",
     ];
-    const MADE: [&str; 9] =
-        ["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
+    const MADE: &Words =
+        words!["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
     let object = || prose.tokens(predicate.object_tokens.clone()).iter().take(5);
     let named = |t: &Token| {
         matches!(t.kind, TokenKind::Id | TokenKind::Identifier | TokenKind::Path | TokenKind::Url)
     };
     verb == "opened"
-        && object().any(|t| prose.is(t, &READ) || named(t))
-        && !object().any(|t| prose.is(t, &MADE))
+        && object().any(|t| prose.is(t, READ) || named(t))
+        && !object().any(|t| prose.is(t, MADE))
 }
 
 /// "The connection has been established since 10:00": how long a thing has been so.
@@ -33,7 +33,7 @@ pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         && behind.windows(2).any(|pair| {
             let [since, time] = pair else { return false };
             let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
-            prose.is(since, &["since"]) && (moment || time.has(Tags::MONTH))
+            prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
         })
 }
 
@@ -43,11 +43,11 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     let sentence = |at: usize| prose.sentences.get(at);
     let asked = clause.sentence.checked_sub(1).and_then(sentence).is_some_and(|s| s.question);
     let first = sentence(clause.sentence).and_then(|s| prose.tokens.get(s.tokens.start));
-    let then = asked && first.is_some_and(|t| prose.is(t, &["then"]));
+    let then = asked && first.is_some_and(|t| prose.is(t, words!["then"]));
     // "Transcripts are blocked while a hold is active."
     let rule = |c: &Clause| {
         let first = prose.tokens.get(c.tokens.start);
-        c.mood == Mood::Conditional || first.is_some_and(|t| prose.is(t, &["while"]))
+        c.mood == Mood::Conditional || first.is_some_and(|t| prose.is(t, words!["while"]))
     };
     then || predicate.voice == Voice::State && prose.clauses_of(clause.sentence).iter().any(rule)
 }
@@ -55,14 +55,14 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
 /// "The request was submitted but rejected.", "The payment was blocked."
 pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let passive = predicate.voice == Voice::PastPassive;
-    if passive && prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["blocked"])) {
+    if passive && prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, words!["blocked"])) {
         return true;
     }
     // "edit rejected", "the transfer was declined": by whoever was asked for it.
     let refused = prose
         .tokens
         .get(predicate.verb)
-        .is_some_and(|t| prose.is(t, &["rejected", "declined", "refused", "denied"]));
+        .is_some_and(|t| prose.is(t, words!["rejected", "declined", "refused", "denied"]));
     let act = prose
         .tokens(predicate.subject_tokens.clone())
         .last()
@@ -80,17 +80,18 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
         return true;
     }
     let Some(but) = behind.iter().take(6).position(but) else { return false };
-    let words = ["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
+    let words =
+        words!["rejected", "declined", "denied", "refused", "bounced", "failed", "returned"];
     let mut next = behind
         .iter()
         .skip(but + 1)
         .skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB).or(Tags::NOW).or(Tags::HAVE)));
-    next.next().is_some_and(|t| words.contains(&prose.word(t)))
+    next.next().is_some_and(|t| prose.is(t, words))
 }
 
 /// "it was not accepted", "it never went through", "this did not work": of what was just told of.
 fn is_not_accepted(prose: &Prose<'_>, behind: &[Token]) -> bool {
-    const TAKEN: [&str; 12] = [
+    const TAKEN: &Words = words![
         "accepted",
         "delivered",
         "processed",
@@ -104,27 +105,27 @@ fn is_not_accepted(prose: &Prose<'_>, behind: &[Token]) -> bool {
         "work",
         "recorded",
     ];
-    let it = behind.first().is_some_and(|t| prose.is(t, &["it", "this", "that", "they"]));
+    let it = behind.first().is_some_and(|t| prose.is(t, words!["it", "this", "that", "they"]));
     let verb = behind.get(1..7.min(behind.len())).unwrap_or_default();
     let not = verb.iter().position(|t| t.has(Tags::NEGATION));
     let taken = |not: usize| {
         let mut next = verb.iter().skip(not + 1).skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB)));
-        next.next().is_some_and(|t| prose.is(t, &TAKEN))
+        next.next().is_some_and(|t| prose.is(t, TAKEN))
     };
     it && not.is_some_and(|not| not < 3 && taken(not))
 }
 
 /// "Everything except the refund and the email is done": among what is left out.
 pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let words = ["except", "besides", "excluding", "excepting"];
+    let words = words!["except", "besides", "excluding", "excepting"];
     let before = prose.before_in_sentence(predicate.verb);
     let phrase = before.iter().rev().take_while(|t| !t.is(',') && !t.is(';') && !t.is(':'));
     // "Everything but the push is done"
     let but = before.windows(2).any(|pair| {
         let [all, but] = pair else { return false };
-        prose.is(all, &["everything", "all", "anything"]) && prose.is(but, &["but"])
+        prose.is(all, words!["everything", "all", "anything"]) && prose.is(but, words!["but"])
     });
-    let excepted = phrase.take(10).any(|t| !t.quoted && prose.is(t, &words));
+    let excepted = phrase.take(10).any(|t| !t.quoted && prose.is(t, words));
     (but || excepted) && predicate.voice != Voice::Active
 }
 
@@ -149,7 +150,7 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     let mut rest = prose.tokens(predicate.verb..end.max(predicate.verb)).iter();
     let denied = rest.any(|t| t.is(':'))
         && rest.find(|t| is_word(t)).is_some_and(|t| t.has(Tags::NEGATION))
-        && rest.filter(|t| is_word(t)).all(|t| prose.is(t, &["yet", "so", "far"]));
+        && rest.filter(|t| is_word(t)).all(|t| prose.is(t, words!["yet", "so", "far"]));
     if dates || denied {
         return true;
     }
@@ -204,7 +205,7 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
         Voice::PerfectPassive => predicate.subject_tokens.clone(),
         Voice::State | Voice::PastPassive | Voice::BareResult => return false,
     };
-    let words = ["following", "changes", "updates", "steps", "these", "things", "request"];
+    let words = words!["following", "changes", "updates", "steps", "these", "things", "request"];
     let mut phrase = prose.tokens(told).iter();
     let particular = |t: &Token| {
         t.has(Tags::DETERMINER.or(Tags::USER_OWN))
@@ -215,29 +216,30 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
     // "I've updated the summary:", "I have changed the request:": what stands behind the colon.
     let numbered = phrase.clone().any(|t| t.kind == TokenKind::Number);
     let text = |t: &Token| t.has(Tags::TEXT_NOUN.or(Tags::REQUEST)) && !numbered;
-    let shown = |t: &Token| text(t) || prose.is(t, &words);
+    let shown = |t: &Token| text(t) || prose.is(t, words);
     named && !phrase.any(shown)
 }
 
 /// "cancelled by the airline"
 pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     // "replaced by the larger one": what stands there now.
-    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, &["replaced"])) {
+    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, words!["replaced"])) {
         return false;
     }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
     // "by e-mail", "by two days": how, and by how much.
     let means =
-        ["e-mail", "email", "mail", "phone", "post", "text", "sms", "letter", "hand", "fax"];
+        words!["e-mail", "email", "mail", "phone", "post", "text", "sms", "letter", "hand", "fax"];
     let actor = |t: &Token| {
         t.kind != TokenKind::Number
             && whole(prose.word(t)).is_none()
             && !t.has(Tags::AGENT.or(Tags::GERUND).or(Tags::MONTH))
-            && !prose.is(t, &means)
+            && !prose.is(t, means)
     };
-    let spans = ["year", "month", "week", "day", "hour", "minute", "percent", "half", "third"];
-    let measures = |t: &Token| prose.is(t, &spans);
+    let spans =
+        words!["year", "month", "week", "day", "hour", "minute", "percent", "half", "third"];
+    let measures = |t: &Token| prose.is(t, spans);
     let who = after.next();
     let measured = || [who, after.clone().next()].into_iter().flatten().any(measures);
     by && who.is_some_and(actor) && !measured()
@@ -275,15 +277,17 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "sent the output to `/tmp/log`": of a command, not of a message.
 pub(super) fn is_kept_output(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
-    const OUTPUT: [&str; 7] = ["output", "outputs", "stdout", "stderr", "log", "logs", "result"];
+    const OUTPUT: &Words = words!["output", "outputs", "stdout", "stderr", "log", "logs", "result"];
     let object = prose.tokens(predicate.object_tokens.clone());
-    let to = object.iter().position(|t| prose.is(t, &["to", "into"]));
+    let to = object.iter().position(|t| prose.is(t, words!["to", "into"]));
     let file = |t: &Token| {
-        t.kind == TokenKind::Path || prose.is(t, &["file", "null"]) || prose.word(t).contains('/')
+        t.kind == TokenKind::Path
+            || prose.is(t, words!["file", "null"])
+            || prose.word(t).contains('/')
     };
     family == Family::Send
         && to.is_some_and(|to| {
             let (what, place) = object.split_at(to);
-            what.iter().any(|t| prose.is(t, &OUTPUT)) && place.iter().take(4).any(file)
+            what.iter().any(|t| prose.is(t, OUTPUT)) && place.iter().take(4).any(file)
         })
 }

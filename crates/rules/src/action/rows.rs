@@ -135,7 +135,7 @@ fn done_to_file(prose: &Prose<'_>, said: &[Token]) -> Option<(Family, String)> {
             || (t.kind == TokenKind::Word && !t.has(Tags::NEGATION.or(Tags::MODAL).or(Tags::BE)))
     });
     // "edit rejected"
-    if prose.is(verb, &["rejected", "declined", "refused", "denied"]) {
+    if prose.is(verb, words!["rejected", "declined", "refused", "denied"]) {
         return None;
     }
     let Some(Action::Of(family)) = verb.verb else { return None };

@@ -8,7 +8,8 @@ use super::judge::{LOOK_BACK, args};
 use super::tie::head;
 use crate::facts::{Answer, Facts, Families, ToolName};
 use crate::prose::{
-    Action, Clause, Lexicon, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, is_agenda,
+    Action, Clause, Lexicon, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+    is_agenda,
 };
 use crate::values::holds;
 
@@ -66,12 +67,12 @@ fn uncalled<'f, 't>(facts: &'f Facts<'t>, turn: usize) -> Vec<&'f ToolName<'t>> 
 
 /// Whether a clause tells of what is over, and not of what is to come, or what the user did.
 fn is_settled(prose: &Prose<'_>, clause: &Clause) -> bool {
-    const AHEAD: [&str; 16] = [
+    const AHEAD: &Words = words![
         "be", "need", "needs", "remains", "remain", "pending", "awaiting", "waiting", "waits",
         "open", "due", "missing", "required", "planned", "possible", "left",
     ];
     let mut tokens = prose.tokens(clause.tokens.clone()).iter();
-    let ahead = |t: &Token| t.has(Tags::USER) || prose.is(t, &AHEAD);
+    let ahead = |t: &Token| t.has(Tags::USER) || prose.is(t, AHEAD);
     // "Refunds are issued within 5 days": how it is done as a rule.
     let over = Tags::AGENT.or(Tags::HAVE).or(Tags::BEEN).or(Tags::PAST_BE).or(Tags::NOW);
     let rule = clause.tags.any(Tags::BE) && !clause.tags.any(over);
@@ -101,10 +102,10 @@ fn tells_of_act(prose: &Prose<'_>, clause: &Clause) -> bool {
         let gone = t.has(Tags::HAVE) && at > 0;
         let link = t.has(Tags::BEEN.or(Tags::PAST_BE));
         behind.next().is_some_and(|next| {
-            (link && ended(next)) || (gone && prose.is(next, &["gone", "left"]))
+            (link && ended(next)) || (gone && prose.is(next, words!["gone", "left"]))
         })
     });
-    let way = tokens.iter().any(|t| prose.is(t, &["way"]));
+    let way = tokens.iter().any(|t| prose.is(t, words!["way"]));
     // "I have in the meantime cancelled it"
     let agent = tokens.iter().position(|t| t.has(Tags::AGENT));
     let did = agent.is_some_and(|agent| {

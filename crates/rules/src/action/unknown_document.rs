@@ -7,7 +7,7 @@ use super::judge::args;
 use super::listed_file::shows_writing;
 use crate::facts::Facts;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, is_agenda,
+    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, Words, is_agenda,
 };
 use crate::values::AnyCase;
 
@@ -41,7 +41,7 @@ pub(crate) fn unknown_documents(facts: &Facts<'_>) -> Vec<Claim> {
 
 /// The document that a clause says holds something.
 fn held_by(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
-    const HOLDS: [&str; 9] = [
+    const HOLDS: &Words = words![
         "has",
         "mentions",
         "covers",
@@ -83,11 +83,11 @@ fn held_by(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
         let verb = prose.tokens.get(p.verb);
         let own = p.subject == Subject::Agent && !p.negated;
         own && (verb
-            .is_some_and(|t| prose.is(t, &["noted", "documented", "described", "mentioned"]))
+            .is_some_and(|t| prose.is(t, words!["noted", "documented", "described", "mentioned"]))
             || p.action == Action::Of(Family::Create))
     });
-    let behind = tokens.get(at + 1..)?.iter().take(3).any(|t| prose.is(t, &HOLDS));
-    let there = tokens.get(..at)?.iter().take(3).any(|t| prose.is(t, &["there", "there's"]));
-    let inside = at > 0 && tokens.get(..at)?.iter().any(|t| prose.is(t, &["in", "to"]));
+    let behind = tokens.get(at + 1..)?.iter().take(3).any(|t| prose.is(t, HOLDS));
+    let there = tokens.get(..at)?.iter().take(3).any(|t| prose.is(t, words!["there", "there's"]));
+    let inside = at > 0 && tokens.get(..at)?.iter().any(|t| prose.is(t, words!["in", "to"]));
     (behind || there || (wrote && inside)).then_some(document)
 }

@@ -6,7 +6,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts, Families};
-use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags, Token};
+use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags, Token, Words};
 
 /// So many files of one answer are looked up.
 const MOST: usize = 32;
@@ -42,7 +42,7 @@ pub(crate) fn unwritten_files(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
 
 /// Whether a clause says that something is so, in a sentence that speaks of no trouble.
 fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
-    const OPEN: [&str; 18] = [
+    const OPEN: &Words = words![
         "could",
         "tried",
         "attempt",
@@ -72,11 +72,11 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
         && prose.language_of(clause) == Language::English
         // "a note about it"
         && !tokens.iter().any(|t| {
-            (t.has(doubt) && !prose.is(t, &["about"])) || prose.is(t, &OPEN)
+            (t.has(doubt) && !prose.is(t, words!["about"])) || prose.is(t, OPEN)
         })
         && !row_behind(prose, clause.sentence)
             .iter()
-            .any(|t| t.has(doubt) || prose.is(t, &OPEN) || is_error_code(prose.word(t)))
+            .any(|t| t.has(doubt) || prose.is(t, OPEN) || is_error_code(prose.word(t)))
 }
 
 /// The tokens behind a cell, in its row.

@@ -78,7 +78,8 @@ fn printed_inline(answer: &Answer<'_>, clause: &Clause) -> Option<Span> {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let prints = |t: &Token| prose.is(t, &["printed", "gave", "returned", "output", "yielded"]);
+    let prints =
+        |t: &Token| prose.is(t, words!["printed", "gave", "returned", "output", "yielded"]);
     let at = tokens.iter().position(|t| !t.quoted && prints(t))?;
     let mut behind = tokens.get(at + 1..)?.iter().take(4);
     let output = behind
@@ -120,13 +121,15 @@ fn is_sample(prose: &Prose<'_>, block: usize) -> bool {
         return false;
     };
     let unreal = Tags::MODAL.or(Tags::CONDITIONAL).or(Tags::HEDGE).or(Tags::USER);
-    let words = ["example", "sample", "e.g", "template", "format", "typical", "similar"];
+    let words = words!["example", "sample", "e.g", "template", "format", "typical", "similar"];
     let wanted = |at: usize, t: &Token| {
-        let as_is =
-            at.checked_sub(1).and_then(|i| tokens.get(i)).is_some_and(|t| prose.is(t, &["as"]));
-        prose.is(t, &["expected", "expect"]) && !as_is
+        let as_is = at
+            .checked_sub(1)
+            .and_then(|i| tokens.get(i))
+            .is_some_and(|t| prose.is(t, words!["as"]));
+        prose.is(t, words!["expected", "expect"]) && !as_is
     };
-    tokens.iter().enumerate().any(|(at, t)| t.has(unreal) || prose.is(t, &words) || wanted(at, t))
+    tokens.iter().enumerate().any(|(at, t)| t.has(unreal) || prose.is(t, words) || wanted(at, t))
 }
 
 /// The line of a block that sums up a run, where no such run is on record.

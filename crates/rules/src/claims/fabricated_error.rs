@@ -2,7 +2,7 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Stated, StatedKind};
 
@@ -74,7 +74,7 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     }
     // "something like `error: …`"
     let mut like = words.iter().take_while(|t| (t.start as usize) < value.span.start);
-    if like.any(|t| prose.is(t, &["like", "similar", "usual", "e.g", "would"])) {
+    if like.any(|t| prose.is(t, words!["like", "similar", "usual", "e.g", "would"])) {
         return None;
     }
     if is_reason(prose, clause, words) {
@@ -84,57 +84,58 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let skipped = usize::from(dated);
     let around: Vec<&Token> =
         before.iter().chain(words.iter().skip(skipped)).filter(plain).collect();
-    let ends = |t: &Token| ended && prose.is(t, &ENDS);
+    let ends = |t: &Token| ended && prose.is(t, ENDS);
     let works = |t: &Token| leads(t) && !t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL));
     if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE) && !ends(t) && !works(t)) {
         return None;
     }
-    let is =
-        |t: &&&Token, known: &[&str]| known.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
-    let reports = ["error", "errors", "exception", "failure", "panic", "message", "traceback"];
-    let came_up =
-        ["is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives", "says"];
-    let raises = ["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
-    let prints = ["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
-    let logs = ["log", "logs", "output", "console", "terminal", "server", "stderr"];
-    let is_any = |known: &[&str]| around.iter().any(|t| is(&t, known));
-    let names = is_any(&reports)
-        || (names_error(value.span.of(prose.text)) && is_any(&came_up))
-        || (is_any(&logs) && is_any(&prints));
+    let reports =
+        words!["error", "errors", "exception", "failure", "panic", "message", "traceback"];
+    let came_up = words![
+        "is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives", "says"
+    ];
+    let raises =
+        words!["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
+    let prints = words!["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
+    let logs = words!["log", "logs", "output", "console", "terminal", "server", "stderr"];
+    let is_any = |known: &Words| around.iter().any(|t| prose.is(t, known));
+    let names = is_any(reports)
+        || (names_error(value.span.of(prose.text)) && is_any(came_up))
+        || (is_any(logs) && is_any(prints));
     // "ran into `…`"
     let met = around.windows(2).any(|pair| {
         let [verb, into] = pair else { return false };
-        prose.is(verb, &["ran", "runs", "running"]) && prose.is(into, &["into"])
+        prose.is(verb, words!["ran", "runs", "running"]) && prose.is(into, words!["into"])
     });
-    let broke = failed && before.iter().any(|t| prose.is(t, &WORKS));
-    let raised = is_any(&raises) || met || broke;
+    let broke = failed && before.iter().any(|t| prose.is(t, WORKS));
+    let raised = is_any(raises) || met || broke;
     if ended && !(names || raised) {
         return Some(false);
     }
-    (names || raised).then(|| !dated && around.iter().any(|t| is(&t, &came_up)))
+    (names || raised).then(|| !dated && is_any(came_up))
 }
 
 /// "I couldn't push: the server answered `…`", "the run failed (`…`)": what kept something from
 /// going well.
 fn is_reason(prose: &Prose<'_>, clause: &Clause, words: &[Token]) -> bool {
-    const ANSWERS: [&str; 6] =
-        ["answered", "replied", "responded", "complained", "reported", "refused"];
+    const ANSWERS: &Words =
+        words!["answered", "replied", "responded", "complained", "reported", "refused"];
     let inside = words.first().is_some_and(|t| t.is('('));
-    let answers = words.iter().any(|t| !t.quoted && prose.is(t, &ANSWERS));
+    let answers = words.iter().any(|t| !t.quoted && prose.is(t, ANSWERS));
     let before = prose.before_in_sentence(clause.tokens.start);
     let could = |pair: &[Token]| {
         let [could, not] = pair else { return false };
-        prose.is(could, &["could"]) && not.has(Tags::NEGATION)
+        prose.is(could, words!["could"]) && not.has(Tags::NEGATION)
     };
     let failed = before.iter().any(|t| t.has(Tags::FAILURE)) || before.windows(2).any(could);
     // "It would fail (`…`)"
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
-    let open = before.iter().any(|t| t.has(doubt) && !prose.is(t, &["could"]));
+    let open = before.iter().any(|t| t.has(doubt) && !prose.is(t, words!["could"]));
     failed && !open && (inside || answers)
 }
 
 /// Verbs by which something comes to its end before it is done.
-const ENDS: [&str; 10] = [
+const ENDS: &Words = words![
     "died",
     "stopped",
     "aborted",
@@ -148,35 +149,35 @@ const ENDS: [&str; 10] = [
 ];
 
 /// What did not happen, where an error follows.
-const WORKS: [&str; 9] =
-    ["work", "build", "compile", "run", "start", "link", "pass", "load", "resolve"];
+const WORKS: &Words =
+    words!["work", "build", "compile", "run", "start", "link", "pass", "load", "resolve"];
 
 /// "It stopped with `Error acquiring the lock`"
 fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let before = words.iter().take_while(|t| (t.start as usize) < value.span.start);
     let before: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
-    let with = before.last().is_some_and(|t| prose.is(t, &["with"]));
-    with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, &ENDS))
+    let with = before.last().is_some_and(|t| prose.is(t, words!["with"]));
+    with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, ENDS))
 }
 
 /// "The first run failed with a `NoMethodError`"
 fn failed_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
-    const FAILED: [&str; 4] = ["failed", "refused", "rejected", "errored"];
+    const FAILED: &Words = words!["failed", "refused", "rejected", "errored"];
     // "with a conflict (`ERESOLVE`)"
     let inside = words.first().is_some_and(|t| t.is('('));
     let words = if inside { prose.before_in_sentence(value.token) } else { words };
     let before = || words.iter().take_while(|t| (t.start as usize) < value.span.start);
-    let failed = before().position(|t| prose.is(t, &FAILED) || prose.is(t, &ENDS));
-    failed.is_some_and(|at| before().skip(at).any(|t| prose.is(t, &["with"])))
+    let failed = before().position(|t| prose.is(t, FAILED) || prose.is(t, ENDS));
+    failed.is_some_and(|at| before().skip(at).any(|t| prose.is(t, words!["with"])))
 }
 
 /// "I saw a `NoMethodError`", "the `NoMethodError` I got": an error that the agent met itself.
 fn was_met(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
-    const MET: [&str; 6] = ["saw", "got", "hit", "met", "encountered", "observed"];
+    const MET: &Words = words!["saw", "got", "hit", "met", "encountered", "observed"];
     let by_agent = |tokens: &[Token]| {
         tokens.windows(2).any(|pair| {
             let [who, verb] = pair else { return false };
-            who.has(Tags::AGENT) && prose.is(verb, &MET)
+            who.has(Tags::AGENT) && prose.is(verb, MET)
         })
     };
     let at = words.iter().position(|t| (t.start as usize) >= value.span.start);
@@ -207,7 +208,7 @@ fn is_bare(text: &str) -> bool {
 fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
     let [when, who, did, ..] = words else { return false };
     let past = did.has(Tags::PAST) && !did.has(Tags::BASE);
-    prose.is(when, &["when"]) && who.has(Tags::AGENT) && past
+    prose.is(when, words!["when"]) && who.has(Tags::AGENT) && past
 }
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.

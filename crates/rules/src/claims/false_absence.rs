@@ -6,7 +6,7 @@ use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{holds, list_of};
 
@@ -65,14 +65,13 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
     }
-    let is = |t: &Token, known: &[&str]| {
-        !t.quoted && known.iter().any(|word| prose.word(t).eq_ignore_ascii_case(word))
-    };
+    let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
     // "couldn't find any": it was tried.
     let open = |t: &Token| {
-        t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, &["could"]))
+        t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, words!["could"]))
     };
-    let denies = clause.tags.any(Tags::NEGATION) || tokens.iter().any(|t| is(t, &["zero", "0"]));
+    let denies =
+        clause.tags.any(Tags::NEGATION) || tokens.iter().any(|t| is(t, words!["zero", "0"]));
     if !denies || tokens.iter().any(open) {
         return None;
     }
@@ -81,16 +80,18 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     }
     let none = tokens.windows(2).position(|pair| {
         let [none, next] = pair else { return false };
-        is(none, &["no", "any", "zero", "0"]) && next.kind == TokenKind::Word
+        is(none, words!["no", "any", "zero", "0"]) && next.kind == TokenKind::Word
     })?;
-    let denied = clause.tags.any(Tags::NEGATION) || is(tokens.get(none)?, &["zero", "0"]);
-    let plainly =
-        ["find", "found", "return", "returned", "match", "matched", "see", "locate", "located"];
-    let otherwise = ["shows", "showed", "left", "remain", "remaining", "anywhere"];
-    let seeks = |t: &Token| is(t, &plainly) || is(t, &otherwise);
+    let denied = clause.tags.any(Tags::NEGATION) || is(tokens.get(none)?, words!["zero", "0"]);
+    let plainly = words![
+        "find", "found", "return", "returned", "match", "matched", "see", "locate", "located"
+    ];
+    let otherwise = words!["shows", "showed", "left", "remain", "remaining", "anywhere"];
+    let seeks = |t: &Token| is(t, plainly) || is(t, otherwise);
     let sought = tokens.iter().any(seeks);
     let bare = is_bare(tokens, none);
-    let there = bare || tokens.iter().any(|t| is(t, &["there", "have", "has", "exist", "exists"]));
+    let there =
+        bare || tokens.iter().any(|t| is(t, words!["there", "have", "has", "exist", "exists"]));
     if !denied || !(sought || there) {
         return None;
     }
@@ -100,10 +101,10 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let generic = GENERIC.contains(&noun.as_str());
     let mut which: Vec<String> = describing.to_vec();
     let behind = tokens.iter().skip(none + 1 + phrase.len());
-    let idle_word = ["moment", "time", "right", "today", "more", "longer"];
+    let idle_word = words!["moment", "time", "right", "today", "more", "longer"];
     which.extend(
         behind
-            .filter(|t| tells_which(t) && !seeks(t) && !is(t, &idle_word))
+            .filter(|t| tells_which(t) && !seeks(t) && !is(t, idle_word))
             .map(|t| lower(prose, t)),
     );
     let others = which.len();
@@ -119,7 +120,8 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
         return None;
     }
     // "couldn't find", "none left": only a result tells whether records are meant.
-    let plain = tokens.iter().any(|t| is(t, &plainly) || is(t, &["there", "have", "has", "exist"]));
+    let plain =
+        tokens.iter().any(|t| is(t, plainly) || is(t, words!["there", "have", "has", "exist"]));
     let loose = !plain || listed || tokens.iter().any(|t| t.has(Tags::MODAL));
     Some(Absent { noun, generic, which, sought, loose: loose || other, other })
 }
@@ -153,10 +155,13 @@ fn none_behind(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
     let tokens = prose.tokens(sentence);
     let [label @ .., colon, none] = tokens else { return None };
-    let said = colon.is(':') && prose.is(none, &["none", "0", "no", "nothing"]);
+    let said = colon.is(':') && prose.is(none, words!["none", "0", "no", "nothing"]);
     let plain = label.iter().all(|t| t.kind == TokenKind::Word && !t.quoted);
+    if !said || !plain || label.len() >= 4 {
+        return None;
+    }
     let words: Vec<String> = label.iter().map(|t| lower(prose, t)).collect();
-    let (head, which) = words.split_last().filter(|_| said && plain && label.len() < 4)?;
+    let (head, which) = words.split_last()?;
     let noun = head.strip_suffix('s').filter(|noun| noun.len() > 2)?.to_owned();
     let which = which.to_vec();
     Some(Absent { noun, generic: false, which, sought: false, loose: true, other: false })

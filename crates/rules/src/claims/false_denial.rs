@@ -9,7 +9,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_docum
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
 use crate::prose::{
-    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
 };
 use crate::rule::{Group, Meta, Rule};
 
@@ -146,7 +146,7 @@ fn judge(
                     .prose
                     .tokens
                     .get(clause.tokens.end)
-                    .is_some_and(|t| answer.prose.is(t, &["yet"])),
+                    .is_some_and(|t| answer.prose.is(t, words!["yet"])),
             )
             .evidence([facts.evidence(execution)]),
         ),
@@ -227,12 +227,12 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     );
     let object = prose.tokens(predicate.object_tokens.clone());
     let small =
-        |t: &Token| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, &["anything", "yet"]);
+        |t: &Token| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, words!["anything", "yet"]);
     let pointed = |tokens: &[Token]| tokens.iter().filter(|t| t.kind == TokenKind::Word).all(small);
     // "I haven't booked anything yet, so let me know": what follows is no part of it.
     let until = predicate.object_tokens.end.min(clause.tokens.end.max(predicate.verb + 1));
     let near = prose.tokens(predicate.object_tokens.start..until);
-    let anything = near.iter().any(|t| prose.is(t, &["anything"]));
+    let anything = near.iter().any(|t| prose.is(t, words!["anything"]));
     let numbered = |t: &Token| matches!(t.kind, TokenKind::Number | TokenKind::Date);
     let pointed = pointed(object) || (anything && pointed(near) && !near.iter().any(numbered));
     let things: Vec<Object> = objects_in(prose, predicate.object_tokens.clone())
@@ -253,17 +253,17 @@ fn own(predicate: &Predicate) -> bool {
 /// "There is an audiobook; I have not reserved it": of something that was only just brought up.
 fn is_of_another(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let object = prose.tokens(predicate.object_tokens.clone());
-    let pronoun = object.first().is_some_and(|t| prose.is(t, &["it", "them", "that", "one"]));
+    let pronoun = object.first().is_some_and(|t| prose.is(t, words!["it", "them", "that", "one"]));
     let before = prose.before_in_sentence(clause.tokens.start);
     let existing = before.windows(2).any(|pair| {
         let [there, is] = pair else { return false };
-        prose.is(there, &["there"]) && is.has(Tags::BE)
+        prose.is(there, words!["there"]) && is.has(Tags::BE)
     });
     // "The room is free then. I haven't reserved it."
     let free =
         clause.sentence.checked_sub(1).and_then(|at| prose.sentences.get(at)).is_some_and(|s| {
-            let words = ["free", "available", "open", "left", "taken"];
-            prose.tokens(s.tokens.clone()).iter().chain(before).any(|t| prose.is(t, &words))
+            let words = words!["free", "available", "open", "left", "taken"];
+            prose.tokens(s.tokens.clone()).iter().chain(before).any(|t| prose.is(t, words))
         });
     pronoun && (existing || free)
 }
@@ -274,10 +274,10 @@ fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool
     let auxiliary = Tags::BE.or(Tags::HAVE).or(Tags::PAST_BE);
     let before = prose.tokens(clause.tokens.start..predicate.verb);
     let nothing = before.split_first().is_some_and(|(first, rest)| {
-        prose.is(first, &["nothing"]) && rest.iter().all(|t| t.has(auxiliary))
+        prose.is(first, words!["nothing"]) && rest.iter().all(|t| t.has(auxiliary))
     });
     let behind = prose.tokens(predicate.object_tokens.clone());
-    passive && nothing && behind.iter().all(|t| t.is('.') || prose.is(t, &["yet"]))
+    passive && nothing && behind.iter().all(|t| t.is('.') || prose.is(t, words!["yet"]))
 }
 
 /// The denial that a clause makes: of every change, or of every run.
@@ -293,7 +293,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     }
     let tokens = prose.tokens(clause.tokens.clone());
     if is_left_alone(prose, clause) {
-        let code = tokens.iter().any(|t| prose.is(t, &["code"]));
+        let code = tokens.iter().any(|t| prose.is(t, words!["code"]));
         return Some(Denied::Change(if code { Touched::Code } else { Touched::Files }));
     }
     if !clause.tags.any(Tags::NEGATION) {
@@ -303,7 +303,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     let bracket = |t: &&Token| t.is('(') || t.is(')');
     let inside = prose.before_in_sentence(clause.tokens.start).iter().rev().find(bracket);
     if inside.is_some_and(|t| t.is('('))
-        && tokens.iter().any(|t| prose.is(t, &["nothing"]))
+        && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
         && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT))
     {
         return None;
@@ -413,7 +413,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     // "nothing in it was changed": of one thing.
     let between = tokens.get(object.min(verb) + 1..object.max(verb)).unwrap_or_default();
     let of_one = between.iter().any(|t| t.has(Tags::PREPOSITION))
-        && !between.iter().any(|t| prose.is(t, &WHOLE));
+        && !between.iter().any(|t| prose.is(t, WHOLE));
     if object < verb && of_one {
         return None;
     }
@@ -424,15 +424,15 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         word(tokens.get(verb)?).as_str(),
         "run" | "ran" | "execute" | "executed" | "use" | "used"
     );
-    let is = |known: &[&str]| tokens.get(object).is_some_and(|t| prose.is(t, known));
-    let touched = match is(&["code"]) {
+    let is = |known: &Words| tokens.get(object).is_some_and(|t| prose.is(t, known));
+    let touched = match is(words!["code"]) {
         true => Touched::Code,
-        false if is(&["files", "file", "disk"]) || speaks_of_session(prose, clause) => {
+        false if is(words!["files", "file", "disk"]) || speaks_of_session(prose, clause) => {
             Touched::Files
         }
         false => Touched::Anything,
     };
-    let commands = is(&["command", "commands"]);
+    let commands = is(words!["command", "commands"]);
     Some(if runs { Denied::Run { commands } } else { Denied::Change(touched) })
 }
 
@@ -440,12 +440,12 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
 fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
     let before = tokens.get(..object).unwrap_or_default();
     let Some(no) = before.iter().rposition(|t| t.has(Tags::NEGATION)) else { return false };
-    if !before.get(no).is_some_and(|t| prose.is(t, &["no"])) {
+    if !before.get(no).is_some_and(|t| prose.is(t, words!["no"])) {
         return false;
     }
     let plain = |t: &Token| {
         t.has(Tags::DETERMINER.or(Tags::ADVERB))
-            || prose.is(t, &["code", "file", "actual", "local"])
+            || prose.is(t, words!["code", "file", "actual", "local"])
     };
     !before.get(no + 1..).unwrap_or_default().iter().all(plain)
 }
@@ -484,7 +484,7 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
 }
 
 /// What holds everything that could have been changed.
-const WHOLE: [&str; 10] = [
+const WHOLE: &Words = words![
     "session",
     "disk",
     "turn",
@@ -508,7 +508,7 @@ fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> 
         && scope.iter().all(|word| word == "code" || small.contains(&word.as_str()));
     !code
         && next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
-        && !scope.iter().any(|word| WHOLE.contains(&word.as_str()))
+        && !scope.iter().any(|word| WHOLE.hold(word.as_bytes()))
 }
 
 fn speaks_of_session(prose: &Prose<'_>, clause: &Clause) -> bool {

@@ -61,11 +61,12 @@ fn admits_empty(facts: &Facts<'_>, turn: usize) -> bool {
         let prose = &answer.prose;
         prose.clauses.iter().any(|clause| {
             let tokens = prose.tokens(clause.tokens.clone());
-            let none = |t: &Token| prose.is(t, &["0", "zero", "no", "none", "nothing"]);
-            let tests = |t: &Token| t.noun == Some(Family::Test) || prose.is(t, &["tests"]);
+            let none = |t: &Token| prose.is(t, words!["0", "zero", "no", "none", "nothing"]);
+            let tests = |t: &Token| t.noun == Some(Family::Test) || prose.is(t, words!["tests"]);
             let ran = |t: &Token| {
-                let empty = ["matched", "matches", "collected", "executed", "exercised", "found"];
-                t.verb == Some(Action::Of(Family::Run)) || prose.is(t, &empty)
+                let empty =
+                    words!["matched", "matches", "collected", "executed", "exercised", "found"];
+                t.verb == Some(Action::Of(Family::Run)) || prose.is(t, empty)
             };
             let counted = tokens.windows(2).any(|pair| {
                 let [number, noun] = pair else { return false };
@@ -73,7 +74,9 @@ fn admits_empty(facts: &Facts<'_>, turn: usize) -> bool {
             });
             let trouble = tokens.iter().any(|t| t.has(Tags::TROUBLE.or(Tags::FAILURE)));
             !trouble && tokens.iter().any(none) && tokens.iter().any(ran) && {
-                counted || tokens.iter().any(tests) || tokens.iter().any(|t| prose.is(t, &["none"]))
+                counted
+                    || tokens.iter().any(tests)
+                    || tokens.iter().any(|t| prose.is(t, words!["none"]))
             }
         })
     })

@@ -6,11 +6,11 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::member::{contacts, members, people, versions};
-use crate::prose::{Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, is_misquoted, misquoted,
-    sibling, stated, whole,
+    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, Text, is_misquoted,
+    misquoted, sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -152,7 +152,7 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
 
 /// "I don't see an order X", "there is no X": what is said not to exist need not stand anywhere.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
-    const EXISTS: [&str; 12] = [
+    const EXISTS: &Words = words![
         "see",
         "find",
         "found",
@@ -169,7 +169,7 @@ fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =
         || prose.clauses.get(at).map(|c| prose.tokens(c.tokens.clone())).unwrap_or_default();
-    let exists = |t: &Token| EXISTS.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
+    let exists = |t: &Token| prose.is(t, EXISTS);
     words().iter().any(|t| t.has(Tags::NEGATION)) && words().iter().any(exists)
 }
 
@@ -223,10 +223,9 @@ fn judge_amounts(
     // "48,50", as much of the world writes it.
     let with_comma = |f: &Figure| {
         let written = f.to_string().replace('.', ",");
-        written.contains(',')
-            && facts.given().near(turn, COMMA_REACH).any(|given| {
-                memchr::memmem::find(given.text.as_bytes(), written.as_bytes()).is_some()
-            })
+        let finder = memchr::memmem::Finder::new(written.as_bytes());
+        let holds = |given: &Text<'_>| finder.find(given.text.as_bytes()).is_some();
+        written.contains(',') && facts.given().near(turn, COMMA_REACH).any(holds)
     };
     let recorded = |f: &Figure| stands(*f) || in_cents(f) || with_comma(f);
     if amounts.iter().any(|(_, figure)| !recorded(figure)) {
@@ -323,7 +322,7 @@ fn amounts_rightly_named<'s, 't>(
         let before = prose.tokens(clause.tokens.start..value.token);
         let plain = |t: &&Token| {
             let noun = !t.has(small) || t.noun.is_some();
-            t.kind == TokenKind::Word && noun && !t.quoted && !prose.is(t, &["up", "down"])
+            t.kind == TokenKind::Word && noun && !t.quoted && !prose.is(t, words!["up", "down"])
         };
         let mut words: Vec<&str> =
             before.iter().rev().take(8).filter(plain).map(|t| prose.word(t)).collect();
@@ -368,21 +367,25 @@ fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
 
 /// "about $134", "~$30", "it would be $90": rounded or supposed, and said to be.
 fn is_rough(answer: &Answer<'_>, value: &Stated<'_>) -> bool {
-    const BOUNDS: [&str; 3] = ["some", "over", "under"];
+    const BOUNDS: &Words = words!["some", "over", "under"];
     let before = answer.prose.tokens(value.token.saturating_sub(3)..value.token);
     let supposed = answer.prose.clause_at(value.token).is_some_and(|clause| {
-        answer.prose.tokens(clause.tokens.clone()).iter().any(|t| answer.prose.is(t, &["would"]))
+        answer
+            .prose
+            .tokens(clause.tokens.clone())
+            .iter()
+            .any(|t| answer.prose.is(t, words!["would"]))
     });
     // "1.85 million"
     let scaled = answer
         .prose
         .tokens
         .get(value.token + 1)
-        .is_some_and(|t| answer.prose.is(t, &["thousand", "million", "billion"]));
+        .is_some_and(|t| answer.prose.is(t, words!["thousand", "million", "billion"]));
     supposed
         || scaled
         || before.iter().any(|t| {
-            t.is('~') || t.is('≈') || answer.prose.is_rough(t) || answer.prose.is(t, &BOUNDS)
+            t.is('~') || t.is('≈') || answer.prose.is_rough(t) || answer.prose.is(t, BOUNDS)
         })
 }
 
@@ -491,7 +494,8 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
 
 /// The figures that the user named last, but for numbers of things: "12 bags".
 fn asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
-    const MONEY: [&str; 7] = ["dollars", "euros", "pounds", "francs", "kroner", "rupees", "bucks"];
+    const MONEY: &Words =
+        words!["dollars", "euros", "pounds", "francs", "kroner", "rupees", "bucks"];
     let before = facts.transcript().messages.get(..turn).unwrap_or_default();
     let Some(message) = before.iter().rev().find(|m| m.role == Role::User) else {
         return Vec::new();
@@ -500,7 +504,7 @@ fn asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
     let prose = Prose::read(message.text.get(..end).unwrap_or_default());
     let noun = |t: &Token| {
         let plain = t.tags.is_empty() && t.verb.is_none() && prose.word(t).len() > 3;
-        t.kind == TokenKind::Word && plain && !prose.is(t, &MONEY)
+        t.kind == TokenKind::Word && plain && !prose.is(t, MONEY)
     };
     let counts = |at: usize| {
         let whole = prose.tokens.get(at).is_some_and(|t| !prose.word(t).contains('.'));

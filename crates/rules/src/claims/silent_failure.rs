@@ -125,7 +125,7 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let pair = |one: &str, two: &str| {
         tokens.windows(2).any(|pair| {
             let [first, second] = pair else { return false };
-            prose.is(first, &[one]) && prose.is(second, &[two])
+            prose.is_word(first, one) && prose.is_word(second, two)
         })
     };
     let through = pair("went", "through") || pair("taken", "care");
@@ -144,7 +144,7 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
         let said = ["complete", "completed", "finished", "done", "successful"];
         said.contains(&word.as_str())
     };
-    let ends = |t: &&&Token| prose.is(t, &["through", "care"]);
+    let ends = |t: &&&Token| prose.is(t, words!["through", "care"]);
     let verb = words.iter().find(done).or_else(|| words.iter().filter(|_| through).find(ends));
     let Some(verb) = verb else { return false };
     let doubt = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::FAILURE);
@@ -163,7 +163,7 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
             || ["actions", "operations", "process", "requests"].contains(&word.as_str())
     });
     // "Both are done", "All three went through"
-    let all = words.first().is_some_and(|t| prose.is(t, &["both", "all", "everything"]));
+    let all = words.first().is_some_and(|t| prose.is(t, words!["both", "all", "everything"]));
     let all = all && words.len() <= 6;
     let short = words.len() <= 2
         && words.iter().all(|t| {
@@ -185,7 +185,7 @@ fn discloses(prose: &Prose<'_>) -> bool {
     let open = prose.tokens.windows(2).any(|pair| {
         let [open, colon] = pair else { return false };
         colon.is(':')
-            && prose.is(open, &["open", "pending", "missing", "left", "todo", "outstanding"])
+            && prose.is(open, words!["open", "pending", "missing", "left", "todo", "outstanding"])
     });
     open || prose.clauses.iter().any(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());

@@ -181,7 +181,7 @@ fn discloses(facts: &Facts<'_>, turn: usize, family: Family) -> bool {
     let mut answers = facts.answers().iter().filter(|answer| answer.turn == turn);
     answers.any(|answer| {
         let prose = &answer.prose;
-        let untested = |t: &Token| prose.is(t, &["untested", "unverified", "uncommitted"]);
+        let untested = |t: &Token| prose.is(t, words!["untested", "unverified", "uncommitted"]);
         let denies = |predicate: &Predicate| {
             let known = |done| matches!(done, Family::Run | Family::Build) || done == family;
             predicate.negated && matches!(predicate.action, Action::Of(done) if known(done))
@@ -189,7 +189,8 @@ fn discloses(facts: &Facts<'_>, turn: usize, family: Family) -> bool {
         // "clippy: failed, fix applied, not repeated"
         let once = prose.tokens.windows(2).any(|pair| {
             let [not, again] = pair else { return false };
-            let again = prose.is(again, &["repeated", "rerun", "re-run", "redone", "retested"]);
+            let again =
+                prose.is(again, words!["repeated", "rerun", "re-run", "redone", "retested"]);
             again && not.has(Tags::NEGATION)
         });
         once || prose.tokens.iter().any(untested)
@@ -204,10 +205,10 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     let edits = |t: &Token| t.verb == Some(Action::Of(Family::Update));
     let before = tokens.windows(3).any(|words| {
         let [before, who, did] = words else { return false };
-        prose.is(before, &["before"]) && who.has(Tags::AGENT) && edits(did)
+        prose.is(before, words!["before"]) && who.has(Tags::AGENT) && edits(did)
     });
     // "before the last two edits"
-    let at = tokens.iter().position(|t| prose.is(t, &["before"]));
+    let at = tokens.iter().position(|t| prose.is(t, words!["before"]));
     let dated = at.is_some_and(|at| {
         let behind = tokens.get(at + 1..).unwrap_or_default().iter().take(4);
         behind.into_iter().any(|t| t.noun == Some(Family::Update))
@@ -215,7 +216,7 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     let before = before || dated;
     // "After the test run I touched one more line"
     let checks = [Some(Family::Test), Some(Family::Build), Some(Family::Run)];
-    let since = tokens.iter().position(|t| prose.is(t, &["after"])).is_some_and(|at| {
+    let since = tokens.iter().position(|t| prose.is(t, words!["after"])).is_some_and(|at| {
         let behind = tokens.get(at + 1..).unwrap_or_default();
         let run = behind.iter().take(4).any(|t| checks.contains(&t.noun));
         let own = behind.iter().position(|t| t.has(Tags::AGENT));
@@ -224,9 +225,9 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     let before = before || since;
     let after = tokens.windows(2).any(|pair| {
         let [after, that] = pair else { return false };
-        prose.is(after, &["after"]) && prose.is(that, &["that", "this", "it"])
+        prose.is(after, words!["after"]) && prose.is(that, words!["that", "this", "it"])
     });
-    let later = after || tokens.iter().any(|t| prose.is(t, &["afterwards", "afterward"]));
+    let later = after || tokens.iter().any(|t| prose.is(t, words!["afterwards", "afterward"]));
     before || (later && tokens.iter().any(edits))
 }
 

@@ -490,9 +490,9 @@ fn judge_commits(
     let named = tokens.windows(3).find_map(|words| {
         let [made, number, commits] = words else { return None };
         let own = made.verb == Some(Action::Of(Family::Commit))
-            || prose.is(made, &["made", "created", "in", "into", "as"]);
+            || prose.is(made, words!["made", "created", "in", "into", "as"]);
         let number = whole(prose.word(number)).filter(|n| (2..=20).contains(n))?;
-        (own && prose.is(commits, &["commits"])).then_some((number, commits))
+        (own && prose.is(commits, words!["commits"])).then_some((number, commits))
     });
     let Some((number, last)) = named.filter(|_| clause.mood == Mood::Asserted) else { return };
     let shown = facts.is_complete_before(turn)

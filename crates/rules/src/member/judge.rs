@@ -9,7 +9,7 @@ use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Prose, TokenKind};
+use crate::prose::{Prose, TokenKind, Words};
 use crate::values::{Figure, Leaf, When, each_moment};
 
 /// A value that differs from what the results hold under its name.
@@ -83,7 +83,7 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
 fn proposes(prose: &Prose<'_>) -> bool {
     prose.sentences.iter().filter(|sentence| sentence.question).any(|sentence| {
         let mut tokens = prose.tokens(sentence.tokens.clone()).iter();
-        tokens.any(|t| prose.is(t, &["proceed", "confirm"]))
+        tokens.any(|t| prose.is(t, words!["proceed", "confirm"]))
     })
 }
 
@@ -342,10 +342,8 @@ fn misquoted<'t>(
                 alike.map(|(at, _)| *at).find(own)
             }
             Value::Number(number) if number.may_be_swapped() => {
-                let swapped =
-                    |held: &Option<Quantity>| held.is_some_and(|held| number.is_swapped(held));
-                let alike = member.numbers().iter().enumerate().filter(|(_, held)| swapped(held));
-                alike.map(|(at, _)| at).find(own)
+                let alike = member.long_numbers().iter();
+                alike.filter(|(_, held)| number.is_swapped(*held)).map(|(at, _)| *at).find(own)
             }
             _ => None,
         }?;
@@ -386,8 +384,9 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
 
 /// Whether an answer counts days or hours, so that its dates may be worked out.
 fn spans_time(answer: &Answer<'_>) -> bool {
-    const SPANS: [&str; 8] = ["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
-    answer.prose.tokens.iter().any(|token| answer.prose.is(token, &SPANS))
+    const SPANS: &Words =
+        words!["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
+    answer.prose.tokens.iter().any(|token| answer.prose.is(token, SPANS))
 }
 
 /// Whether a time differs by half hours only, as it does in another zone.

@@ -157,6 +157,7 @@ pub(super) struct Member<'t> {
     /// What numbers are given in that do not say it.
     unit: Option<Unit>,
     numbers: OnceCell<Vec<Option<Quantity>>>,
+    long_numbers: OnceCell<Vec<(usize, Quantity)>>,
     moments: OnceCell<Vec<(usize, When)>>,
 }
 
@@ -256,7 +257,17 @@ impl<'t> Member<'t> {
     fn new(name: &'t str, words: Vec<String>) -> Self {
         let unit = words.last().and_then(|word| Unit::of(word));
         let (numbers, moments) = (OnceCell::new(), OnceCell::new());
-        Self { name, words, cells: Vec::new(), unit, numbers, moments }
+        let long_numbers = OnceCell::new();
+        Self { name, words, cells: Vec::new(), unit, numbers, long_numbers, moments }
+    }
+
+    /// The numbers of which two digits may have been swapped, each with its cell.
+    pub(super) fn long_numbers(&self) -> &[(usize, Quantity)] {
+        self.long_numbers.get_or_init(|| {
+            let held = self.numbers().iter().enumerate();
+            let held = held.filter_map(|(at, number)| Some((at, (*number)?)));
+            held.filter(|(_, number)| number.may_be_swapped()).collect()
+        })
     }
 
     /// The number that each cell holds.

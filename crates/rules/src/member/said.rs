@@ -4,7 +4,9 @@ use countersign_model::Span;
 
 use super::quantity::{Quantity, Unit};
 use super::state::Stage;
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind};
+use crate::prose::{
+    BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind, Words,
+};
 use crate::values::{Moment, When, each_moment};
 
 /// So many tokens before a value may say what it is.
@@ -73,8 +75,17 @@ pub(super) fn said<'t>(prose: &Prose<'t>) -> Vec<Said<'t>> {
 }
 
 /// Words beside which a day is supposed, or follows from what day it is, which nobody records.
-const UNRECORDED: [&str; 9] =
-    ["if", "unless", "once", "when", "today", "tomorrow", "yesterday", "current", "currently"];
+const UNRECORDED: &Words = words![
+    "if",
+    "unless",
+    "once",
+    "when",
+    "today",
+    "tomorrow",
+    "yesterday",
+    "current",
+    "currently"
+];
 
 /// The days that an answer speaks of as real, whatever it says of them.
 pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
@@ -82,7 +93,7 @@ pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
     let days = told.flat_map(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
-        let supposed = tokens.iter().any(|t| prose.is(t, &UNRECORDED));
+        let supposed = tokens.iter().any(|t| prose.is(t, UNRECORDED));
         let real = tokens.iter().any(digits) && !supposed;
         if real { moments(prose, tokens) } else { Vec::new() }
     });
@@ -184,7 +195,7 @@ fn values<'t>(prose: &Prose<'t>, sentence: &Sentence, found: &mut Vec<Said<'t>>)
         };
         until = end;
         let deadline = at.checked_sub(1).and_then(|i| tokens.get(i));
-        if deadline.is_some_and(|t| prose.is(t, &["by", "since", "till"]))
+        if deadline.is_some_and(|t| prose.is(t, words!["by", "since", "till"]))
             || is_open(prose, sentence, range.start + at)
             || ends_range(prose, tokens, at)
         {
@@ -240,40 +251,41 @@ fn is_code(word: &str) -> bool {
 
 /// "at least 3", "3 more", "3 of 5", "5–10", "twice the 3": no number that a result must have.
 fn is_compared(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const BEFORE: [&str; 16] = [
+    const BEFORE: &Words = words![
         "least", "most", "than", "over", "under", "above", "below", "first", "last", "next",
         "another", "some", "to", "by", "every", "per",
     ];
-    const BEHIND: [&str; 7] = ["more", "less", "fewer", "times", "other", "additional", "to"];
+    const BEHIND: &Words = words!["more", "less", "fewer", "times", "other", "additional", "to"];
     let mark = |t: &Token| {
         matches!(t.kind, TokenKind::Symbol('~' | '#' | '-' | '–' | '/' | '<' | '>' | '×'))
     };
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     // "Sales came to 482,300."
-    let sums = ["come", "comes", "came", "amount", "amounts", "amounted", "up", "total", "totals"];
-    let is = at.checked_sub(2).and_then(|i| tokens.get(i)).is_some_and(|t| prose.is(t, &sums));
-    let before = before.filter(|t| !(is && prose.is(t, &["to"])));
+    let sums =
+        words!["come", "comes", "came", "amount", "amounts", "amounted", "up", "total", "totals"];
+    let is = at.checked_sub(2).and_then(|i| tokens.get(i)).is_some_and(|t| prose.is(t, sums));
+    let before = before.filter(|t| !(is && prose.is(t, words!["to"])));
     // "3 of the 5"; but "used 3,000 of 5,000".
-    let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["of"]));
+    let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["of"]));
     let of_all = tokens.get(at + 2).is_some_and(|t| t.kind == TokenKind::Number);
     (of && !of_all)
-        || before.is_some_and(|t| mark(t) || prose.is_rough(t) || prose.is(t, &BEFORE))
-        || tokens.get(at + 1).is_some_and(|t| mark(t) || prose.is(t, &BEHIND))
+        || before.is_some_and(|t| mark(t) || prose.is_rough(t) || prose.is(t, BEFORE))
+        || tokens.get(at + 1).is_some_and(|t| mark(t) || prose.is(t, BEHIND))
 }
 
 /// How a word is said of a thing: "is shipped", "was shipped", "has already shipped", "marked as shipped",
 /// "Status: shipped".
 fn predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Tense> {
-    const READ: [&str; 6] = ["marked", "listed", "shown", "as", "\"", ":"];
+    const READ: &Words = words!["marked", "listed", "shown", "as", "\"", ":"];
     let skipped = |t: &&Token| {
         t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS))
-            || prose.is(t, &READ)
+            || prose.is(t, READ)
             || matches!(t.kind, TokenKind::Symbol('✅' | '❌' | '✔'))
     };
     let before = || tokens.get(..at).unwrap_or_default().iter().rev();
     let verb = before().find(|t| !skipped(t))?;
     let colon = before().take(3).any(|t| t.is(':'));
-    let infinitive = before().take(5).any(|t| prose.is(t, &["to", "be", "being", "not"]));
+    let infinitive = before().take(5).any(|t| prose.is(t, words!["to", "be", "being", "not"]));
     // "is active users": what stands behind must not be what it describes.
     let next = tokens.get(at + 1);
     let describes = next.is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
@@ -281,8 +293,8 @@ fn predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Tense> {
         return None;
     }
     let was = verb.has(Tags::PAST_BE);
-    let plain = verb.has(Tags::BE) && !prose.is(verb, &["get", "gets", "got"]);
-    let done = verb.has(Tags::HAVE) && !prose.is(verb, &["had", "have"]);
+    let plain = verb.has(Tags::BE) && !prose.is(verb, words!["get", "gets", "got"]);
+    let done = verb.has(Tags::HAVE) && !prose.is(verb, words!["had", "have"]);
     match was {
         true => Some(Tense::Past),
         false if plain || done || (colon && verb.has(Tags::STATE_NOUN)) => Some(Tense::Present),
@@ -292,7 +304,7 @@ fn predicate(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Tense> {
 
 /// Whether the sentence does not say plainly that it is so: denied, possible, wished, compared.
 fn is_open(prose: &Prose<'_>, sentence: &Sentence, at: usize) -> bool {
-    const WORDS: [&str; 17] = [
+    const WORDS: &Words = words![
         "instead",
         "if",
         "unless",
@@ -315,13 +327,13 @@ fn is_open(prose: &Prose<'_>, sentence: &Sentence, at: usize) -> bool {
     let begin = sentence.tokens.start;
     let open = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::CONDITIONAL);
     let open = |t: &Token| {
-        (t.has(open) && !t.has(Tags::FAILURE) && !prose.is(t, &["soon"])) || prose.is(t, &WORDS)
+        (t.has(open) && !t.has(Tags::FAILURE) && !prose.is(t, words!["soon"])) || prose.is(t, WORDS)
     };
     let first = prose.tokens(clause.tokens.clone()).first();
-    let until = first.is_some_and(|t| prose.is(t, &["until"]));
+    let until = first.is_some_and(|t| prose.is(t, words!["until"]));
     let said = matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || until;
     let end = clause.tokens.end.max(at);
-    !said || prose.tokens(begin..end).iter().any(|t| open(t) && !prose.is(t, &["until"]))
+    !said || prose.tokens(begin..end).iter().any(|t| open(t) && !prose.is(t, words!["until"]))
 }
 
 /// "from 13:30 to 14:30", "9:30–10:15", "June 3 until June 7": where something ends need not be
@@ -330,7 +342,7 @@ fn ends_range(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let before = tokens.get(..at).unwrap_or_default();
     let link = |t: &Token| {
         matches!(t.kind, TokenKind::Symbol('-' | '–' | '—' | '→'))
-            || prose.is(t, &["to", "until", "till", "and"])
+            || prose.is(t, words!["to", "until", "till", "and"])
     };
     let digit = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
     before.last().is_some_and(link) && before.iter().rev().skip(1).take(3).any(digit)
@@ -347,14 +359,15 @@ fn labels<'t>(prose: &Prose<'t>, tokens: &[Token], at: usize, end: usize) -> (Ve
     let is_label = |t: &Token| {
         matches!(t.kind, TokenKind::Word | TokenKind::Identifier | TokenKind::Code)
             && !t.has(small)
-            && !prose.is(t, &["at", "on", "in", "of", "to", "by", "for", "from", "is", "your"])
+            && !prose.is(t, words!["at", "on", "in", "of", "to", "by", "for", "from", "is", "your"])
     };
     let before = || tokens.get(..at).unwrap_or_default().iter().rev().take(BEFORE);
     let behind = tokens.iter().skip(at + 1).skip_while(|t| (t.start as usize) < end);
     let mut labels: Vec<&str> =
         before().take_while(|t| !ends(t)).filter(|t| is_label(t)).map(|t| prose.word(t)).collect();
     let links = Tags::BE.or(Tags::NOW);
-    let direct = before().find(|t| !t.has(links) && !t.is(':') && !prose.is(t, &["number", "of"]));
+    let direct =
+        before().find(|t| !t.has(links) && !t.is(':') && !prose.is(t, words!["number", "of"]));
     let adjacent = direct.is_some_and(is_label);
     let noun = behind.take(3).take_while(|t| is_label(t) && !t.has(Tags::PREPOSITION));
     labels.extend(noun.map(|t| prose.word(t)));

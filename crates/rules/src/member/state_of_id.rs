@@ -110,7 +110,7 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     let whole = prose.tokens(sentence.tokens.clone());
     let cell = matches!(prose.block_of(sentence)?.kind, BlockKind::Cell { .. });
     let link = Tags::BE.or(Tags::BEEN);
-    let rests = |t: &Token| prose.is(t, &["remains", "stays"]);
+    let rests = |t: &Token| prose.is(t, words!["remains", "stays"]);
     let known = cell || whole.iter().any(|t| t.kind == TokenKind::Id);
     // "If you agree, the order is cancelled."
     let supposed = || {
@@ -126,8 +126,9 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
         let before = tokens.get(..*at).unwrap_or_default();
         let mut led = before.iter().rev().skip_while(|t| t.has(small) && !t.has(link));
         let lead = led.next();
-        let to = led.next().is_some_and(|t| prose.is(t, &["to"]));
-        let linked = lead.is_some_and(|t| t.has(link) || rests(t) || prose.is(t, &["has", "as"]));
+        let to = led.next().is_some_and(|t| prose.is(t, words!["to"]));
+        let linked =
+            lead.is_some_and(|t| t.has(link) || rests(t) || prose.is(t, words!["has", "as"]));
         let alone = before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)));
         stage && !to && (linked || alone)
     })?;
@@ -168,7 +169,7 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
 /// "The claim remains": the noun of which alone a state is told.
 fn noun_before<'p>(prose: &Prose<'_>, before: &'p [Token]) -> Option<&'p Token> {
     let small = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::ADVERB).or(Tags::NOW);
-    let rests = |t: &Token| prose.is(t, &["remains", "stays"]);
+    let rests = |t: &Token| prose.is(t, words!["remains", "stays"]);
     let verb = before.iter().position(|t| t.has(Tags::BE.or(Tags::HAVE)) || rests(t))?;
     let mut words = before.get(..verb)?.iter().filter(|t| !t.has(small) && !t.is(','));
     let noun = words.next().filter(|t| t.kind == TokenKind::Word && !t.quoted)?;

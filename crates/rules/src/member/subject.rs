@@ -2,7 +2,7 @@
 
 use super::near::{Member, Members};
 use super::said::Said;
-use crate::prose::{Prose, Tags, Token, TokenKind};
+use crate::prose::{Prose, Tags, Token, TokenKind, Words};
 use crate::values::Leaf;
 
 /// So many tokens before a value are looked through for a name.
@@ -61,12 +61,12 @@ pub(super) fn is_about<'m>(
     members: &'m Members<'_>,
     said: &Said<'_>,
 ) -> impl Fn(usize) -> bool + use<'m> {
-    const SMALL: [&str; 9] =
-        ["your", "the", "this", "that", "it", "marked", "listed", "shown", "as"];
+    const SMALL: &Words =
+        words!["your", "the", "this", "that", "it", "marked", "listed", "shown", "as"];
     let states = |word: &str| matches!(word, "status" | "state");
     let start = prose.clause_at(said.token).map_or(said.token, |clause| clause.tokens.start);
     let before = prose.tokens(start.min(said.token)..said.token);
-    let of_its_state = before.iter().any(|t| prose.is(t, &["status", "state"]));
+    let of_its_state = before.iter().any(|t| prose.is(t, words!["status", "state"]));
     let labelled = said.labels.iter().any(|label| states(&label.to_ascii_lowercase()));
     let small = Tags::BE.or(Tags::HAVE).or(Tags::ADVERB).or(Tags::NOW).or(Tags::DETERMINER);
     // Each word, the results that it names something of, and whether it may stand there anyway.
@@ -78,8 +78,8 @@ pub(super) fn is_about<'m>(
             let mut results: Vec<usize> = members.naming(&word).collect();
             results.sort_unstable();
             let small = token.has(small)
-                || prose.is(token, &SMALL)
-                || (of_its_state && prose.is(token, &["of", "for"]));
+                || prose.is(token, SMALL)
+                || (of_its_state && prose.is(token, words!["of", "for"]));
             (word, results, small)
         })
         .collect();

@@ -3,7 +3,7 @@
 
 use super::judge::Wrong;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda};
 use crate::values::AnyCase;
 
 /// So many bytes before an answer are searched for a name.
@@ -16,7 +16,7 @@ const BEFORE: usize = 8;
 const MOST: usize = 16;
 
 /// Words beside versions that are not said to be in use.
-const OPEN: [&str; 16] = [
+const OPEN: &Words = words![
     "latest", "newest", "since", "until", "before", "older", "newer", "later", "requires",
     "require", "supports", "minimum", "least", "released", "release", "above",
 ];
@@ -55,7 +55,7 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Observed)
         && prose.language_of(clause) == Language::English
         && !clause.tags.any(doubt)
-        && !sentence.iter().any(|t| prose.is(t, &OPEN))
+        && !sentence.iter().any(|t| prose.is(t, OPEN))
         && !is_agenda(prose, clause)
 }
 

@@ -43,15 +43,18 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     let head = tokens.iter().find(|t| t.kind == TokenKind::Word);
     let completes = clause.mood == Mood::Relative
         && head.is_some_and(|t| {
-            t.has(Tags::RELATIVE) && (apart || (prose.is(t, &["that"]) && verifies(prose, before)))
+            t.has(Tags::RELATIVE)
+                && (apart || (prose.is(t, words!["that"]) && verifies(prose, before)))
         });
     if clause.mood != Mood::Asserted && !completes {
         return Vec::new();
     }
     // "I ran the suite. No failures."
     let alone = follows_alone(prose, before, clause);
-    let everything =
-        tokens.iter().take(3).any(|t| prose.is(t, &["everything", "all", "they", "it", "both"]));
+    let everything = tokens
+        .iter()
+        .take(3)
+        .any(|t| prose.is(t, words!["everything", "all", "they", "it", "both"]));
     let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE.or(Tags::ADVERSATIVE)));
     if (before.sentence != clause.sentence && !alone)
         || !(labelled || everything || joined || completes || alone)
@@ -120,7 +123,7 @@ pub(super) fn check_resumed(prose: &Prose<'_>, index: usize) -> Vec<(Family, usi
     let verbal = Tags::BE.or(Tags::HAVE).or(Tags::PASSING).or(Tags::REPORT).or(Tags::PERCEIVE);
     let goes_on = tokens.first().is_some_and(|t| t.is(','))
         && tokens.get(1).is_some_and(|t| {
-            (t.has(verbal) || prose.is(t, &["reports", "gives"])) && !t.has(Tags::THING)
+            (t.has(verbal) || prose.is(t, words!["reports", "gives"])) && !t.has(Tags::THING)
         });
     let denied = Tags::NEGATION.or(Tags::FAILURE);
     let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
@@ -151,7 +154,7 @@ pub(super) fn check_resumed(prose: &Prose<'_>, index: usize) -> Vec<(Family, usi
     let found = (0..named.len()).find_map(|at| {
         let family = check_at(prose, named, at)?;
         // "The other test, `a_b`, passes": of one.
-        let one = named.get(at).is_some_and(|t| prose.is(t, &["test", "spec"]));
+        let one = named.get(at).is_some_and(|t| prose.is(t, words!["test", "spec"]));
         let plain = !one && !is_part(prose, named, at) && !is_wished(prose, named, at);
         plain.then_some((family, head.tokens.start + at))
     });
@@ -168,7 +171,10 @@ fn verifies(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "verified", "confirmed", "validated": of what came out well.
 fn proves(prose: &Prose<'_>, verb: usize) -> bool {
-    prose.tokens.get(verb).is_some_and(|t| prose.is(t, &["verified", "confirmed", "validated"]))
+    prose
+        .tokens
+        .get(verb)
+        .is_some_and(|t| prose.is(t, words!["verified", "confirmed", "validated"]))
 }
 
 /// Whether the clause is a sentence of its own that is nothing but a verdict: "No failures."
@@ -254,9 +260,9 @@ pub(super) fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, u
 
 /// What stands behind "with", "by running": the means.
 fn means_of(prose: &Prose<'_>, object: Range<usize>) -> Option<Range<usize>> {
-    let means = ["with", "using", "through", "via", "by"];
+    let means = words!["with", "using", "through", "via", "by"];
     let of = |at: usize| prose.tokens.get(at);
-    let at = object.clone().find(|&at| of(at).is_some_and(|t| prose.is(t, &means)))?;
+    let at = object.clone().find(|&at| of(at).is_some_and(|t| prose.is(t, means)))?;
     let running =
         of(at + 1).is_some_and(|t| t.has(Tags::GERUND) && t.verb == Some(Action::Of(Family::Run)));
     let from = at + 1 + usize::from(running);

@@ -12,7 +12,8 @@ pub(super) fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
     let rest = prose.tokens(clause.tokens.start..end);
     // "Apart from that one, the tests pass."
     let led = prose.before_in_sentence(clause.tokens.start).first();
-    if led.is_some_and(|t| prose.is(t, &["except", "apart", "besides", "excluding", "aside"])) {
+    if led.is_some_and(|t| prose.is(t, words!["except", "apart", "besides", "excluding", "aside"]))
+    {
         return true;
     }
     rest.iter().enumerate().any(|(at, t)| match prose.word(t) {
@@ -47,7 +48,7 @@ pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
         let other = prose.clause_at(at);
         other.filter(|c| c.tokens != clause.tokens).is_some_and(|c| {
             let mut words = prose.tokens(c.tokens.clone()).iter();
-            words.any(|t| t.has(Tags::EARLIER) || prose.is(t, &["before"]))
+            words.any(|t| t.has(Tags::EARLIER) || prose.is(t, words!["before"]))
         })
     };
     tokens.iter().any(is_cross)
@@ -64,6 +65,6 @@ pub(super) fn some_fail(prose: &Prose<'_>, clause: &Clause) -> bool {
                 && words
                     .iter()
                     .take_while(|t| t.kind != TokenKind::Number)
-                    .any(|t| prose.is(t, &["timeout", "timeouts"]))
+                    .any(|t| prose.is(t, words!["timeout", "timeouts"]))
         })
 }

@@ -12,8 +12,8 @@ use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::other_language::outcome_claim_in;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind, is_agenda,
-    name_of_field,
+    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words,
+    is_agenda, name_of_field,
 };
 
 /// A claim that a check came out well.
@@ -153,7 +153,8 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
 fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| {
         let [first, run] = pair else { return false };
-        prose.is(first, &["first"]) && prose.is(run, &["attempt", "try", "run", "go", "time"])
+        prose.is(first, words!["first"])
+            && prose.is(run, words!["attempt", "try", "run", "go", "time"])
     })
 }
 
@@ -165,14 +166,17 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         tokens.windows(3).any(|words| {
             let [when, the, one] = words else { return false };
             // What is committed is what was there.
-            let kept = prose.is(one, &["commit", "push", "merge", "release", "tag", "pull"]);
+            let kept = prose.is(one, words!["commit", "push", "merge", "release", "tag", "pull"]);
             // "before `find` became nullable"
             let named = matches!(the.kind, TokenKind::Code | TokenKind::Identifier);
-            let before = prose.is(when, &["before"])
+            let before = prose.is(when, words!["before"])
                 && (named || the.has(which))
                 && !the.has(Tags::AGENT)
                 && !kept;
-            before || (prose.is(when, &["after"]) && the.has(which) && prose.is(one, &["first"]))
+            before
+                || (prose.is(when, words!["after"])
+                    && the.has(which)
+                    && prose.is(one, words!["first"]))
         })
     };
     let own = prose.tokens(clause.tokens.clone());
@@ -187,7 +191,7 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         let tokens = prose.tokens(next.tokens.clone());
         let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
         next.sentence == clause.sentence
-            && first.is_some_and(|t| prose.is(t, &["before", "after", "also", "run", "ran"]))
+            && first.is_some_and(|t| prose.is(t, words!["before", "after", "also", "run", "ran"]))
             && !tokens.iter().any(|t| t.has(other) || t.kind == TokenKind::Number)
     });
     !clause.tags.any(Tags::NOW)
@@ -196,16 +200,16 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "without any warnings": of those that were printed, and not only of new ones.
 fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    const SOME: [&str; 6] = ["new", "other", "more", "further", "additional", "relevant"];
+    const SOME: &Words = words!["new", "other", "more", "further", "additional", "relevant"];
     tokens.iter().enumerate().any(|(at, token)| {
         let before = tokens.get(at.saturating_sub(3)..at).unwrap_or_default();
-        let is = |known: &[&str]| before.iter().any(|t| prose.is(t, known));
-        prose.is(token, &["warnings", "warning"])
-            && is(&["no", "0", "zero", "without"])
-            && !is(&SOME)
+        let is = |known: &Words| before.iter().any(|t| prose.is(t, known));
+        prose.is(token, words!["warnings", "warning"])
+            && is(words!["no", "0", "zero", "without"])
+            && !is(SOME)
             && tokens
                 .get(at + 1)
-                .is_none_or(|t| !prose.is(t, &["in", "from", "about", "for", "other"]))
+                .is_none_or(|t| !prose.is(t, words!["in", "from", "about", "for", "other"]))
     })
 }
 
@@ -228,7 +232,7 @@ fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
 fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let first = prose.tokens.get(sentence.tokens.start);
-    first.is_some_and(|t| prose.is(t, &["before", "until", "prior", "previously", "earlier"]))
+    first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
 }
 
 fn outcome_claim(
@@ -257,7 +261,8 @@ fn outcome_claim(
     });
     // "the test suite", "no test failures": of all tests.
     let wider = prose.tokens.get(at + 1).is_some_and(|t| {
-        t.has(Tags::TROUBLE.or(Tags::FAILURE)) || prose.is(t, &["suite", "suites", "run", "runs"])
+        t.has(Tags::TROUBLE.or(Tags::FAILURE))
+            || prose.is(t, words!["suite", "suites", "run", "runs"])
     });
     let one = noun.as_ref().is_some_and(|n| n == "test" || n == "spec");
     let singular = family == Family::Test && !all && one && !wider;
@@ -271,7 +276,7 @@ fn outcome_claim(
         family,
         singular,
         discloses: false,
-        mixed: sentence.iter().any(|t| prose.is(t, &["fail", "fails", "failed", "failing"])),
+        mixed: sentence.iter().any(|t| prose.is(t, words!["fail", "fails", "failed", "failing"])),
         narrowed: is_narrowed(prose, plain),
         tabular: false,
         elsewhere: sentence.iter().any(|t| {
@@ -342,11 +347,11 @@ fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
     let before = prose.tokens(sentence.tokens.start..clause.tokens.end);
     before.windows(2).enumerate().any(|(at, pair)| {
         let [verb, that] = pair else { return false };
-        let orders = prose.is(verb, &["check", "verify", "ensure", "confirm", "sure"]);
+        let orders = prose.is(verb, words!["check", "verify", "ensure", "confirm", "sure"]);
         let mut led = before.get(..at).unwrap_or_default().iter();
         orders
-            && prose.is(that, &["that", "all", "the", "whether", "if"])
-            && !led.any(|t| t.has(Tags::AGENT) || prose.is(t, &["made"]))
+            && prose.is(that, words!["that", "all", "the", "whether", "if"])
+            && !led.any(|t| t.has(Tags::AGENT) || prose.is(t, words!["made"]))
             && (at > 0 || verb.capital)
     })
 }
@@ -383,7 +388,7 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
     let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let verb = tokens.iter().position(|t| prose.is(t, &["pass", "passes", "passed"]));
+    let verb = tokens.iter().position(|t| prose.is(t, words!["pass", "passes", "passed"]));
     let passed = verb.and_then(|verb| {
         (verb + 1..tokens.len()).find(|&at| {
             tokens.get(at).is_some_and(own)
@@ -469,7 +474,7 @@ fn is_built(tokens: &[Token], verdict: usize) -> bool {
 /// "`cache::evicts_oldest` passes": inline code that is said to pass may be a test's name.
 fn is_name(prose: &Prose<'_>, at: usize) -> bool {
     let token = |at: usize| prose.tokens.get(at);
-    let passes = |t: &Token| prose.is(t, &["passes", "passed", "succeeds"]);
+    let passes = |t: &Token| prose.is(t, words!["passes", "passed", "succeeds"]);
     token(at).is_some_and(|t| t.kind == TokenKind::Code && !prose.word(t).contains([' ', '/']))
         && (token(at + 1).is_some_and(passes)
             || token(at + 1).is_some_and(|t| t.has(Tags::ADVERB.or(Tags::NOW)))
@@ -490,7 +495,7 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 /// "9 of 10", "3/5": not all of them.
 pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     // "Of its 5 tests 4 pass"
-    let led = tokens.iter().position(|t| prose.is(t, &["of"])).is_some_and(|of| {
+    let led = tokens.iter().position(|t| prose.is(t, words!["of"])).is_some_and(|of| {
         let behind = tokens.get(of + 1..).unwrap_or_default().iter();
         behind.filter(|t| t.kind == TokenKind::Number).count() > 1
     });
@@ -499,7 +504,7 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         let [a, of, the, b] = w else { return false };
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
         numbers
-            && prose.is(of, &["of"])
+            && prose.is(of, words!["of"])
             && the.has(Tags::DETERMINER.or(Tags::THING))
             && prose.word(a) != prose.word(b)
     };
@@ -521,8 +526,8 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 /// "most tests", "some of the tests", "almost all": not all of them.
 fn is_some_of(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let some = ["most", "some", "many", "several", "few", "half", "nearly", "almost"];
-    tokens.iter().any(|t| !t.quoted && prose.is(t, &some))
+    let some = words!["most", "some", "many", "several", "few", "half", "nearly", "almost"];
+    tokens.iter().any(|t| !t.quoted && prose.is(t, some))
 }
 
 /// "tests pass for module A": a part is named behind the verdict.

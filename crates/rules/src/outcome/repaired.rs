@@ -46,9 +46,10 @@ pub(crate) fn unrepaired<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f Execut
 fn tells_repair(prose: &Prose<'_>, clause: &Clause) -> bool {
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER).or(Tags::EARLIER);
     let tokens = prose.tokens(clause.tokens.clone());
-    let repairs = tokens.iter().any(|t| prose.is(t, &["fixed", "repaired", "mended"]));
-    let denied = tokens.iter().any(|t| prose.is(t, &["not", "n't", "never", "isn't", "aren't"]));
-    let broken = |t: &Token| prose.is(t, &["failing", "broken", "red", "flaky"]);
+    let repairs = tokens.iter().any(|t| prose.is(t, words!["fixed", "repaired", "mended"]));
+    let denied =
+        tokens.iter().any(|t| prose.is(t, words!["not", "n't", "never", "isn't", "aren't"]));
+    let broken = |t: &Token| prose.is(t, words!["failing", "broken", "red", "flaky"]);
     let tests = tokens.iter().enumerate().any(|(at, t)| {
         let led = tokens.get(at.saturating_sub(3)..at).unwrap_or_default();
         t.noun == Some(Family::Test) && led.iter().any(broken)

@@ -6,7 +6,7 @@ use super::trouble::clears;
 use super::verdict::{check_at, passing_at};
 use crate::facts::Answer;
 use crate::prose::{
-    Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, is_agenda,
+    Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, is_agenda,
 };
 use crate::values::whole;
 
@@ -51,7 +51,7 @@ pub(crate) fn scope_claims(answer: &Answer<'_>) -> Vec<ScopeClaim> {
         let Some(clause) = prose.clause_at(sentence.tokens.start + at) else { continue };
         // "in CI", "the pipeline runs the whole suite"
         let elsewhere = |t: &Token| {
-            prose.is(t, &["ci", "pipeline", "actions", "upstream", "remote", "you", "your"])
+            prose.is(t, words!["ci", "pipeline", "actions", "upstream", "remote", "you", "your"])
         };
         let own = prose.tokens(clause.tokens.clone());
         if !is_told(prose, clause) || own.iter().any(elsewhere) {
@@ -72,7 +72,7 @@ pub(crate) fn scope_claims(answer: &Answer<'_>) -> Vec<ScopeClaim> {
         let noun = own.windows(3).any(|words| {
             let [suite, run, next] = words else { return false };
             let ends = next.kind != TokenKind::Code;
-            prose.is(suite, &["suite", "tests"]) && prose.is(run, &["run"]) && ends
+            prose.is(suite, words!["suite", "tests"]) && prose.is(run, words!["run"]) && ends
         });
         if passes || ran || noun {
             let kind = ClaimKind::Outcome(Family::Test);
@@ -107,8 +107,9 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = tokens.get(colon.map_or(0, |at| at + 1)..).unwrap_or_default();
     let denies = tokens.iter().enumerate().any(|(at, t)| {
         // "not just the cart ones"
-        let more = tokens.get(at + 1).is_some_and(|n| prose.is(n, &["just", "only", "merely"]));
-        !more && (prose.is(t, &["not", "n't", "never", "neither", "nor", "cannot"]))
+        let more =
+            tokens.get(at + 1).is_some_and(|n| prose.is(n, words!["just", "only", "merely"]));
+        !more && (prose.is(t, words!["not", "n't", "never", "neither", "nor", "cannot"]))
     });
     clause.mood == Mood::Asserted
         && !denies
@@ -122,16 +123,16 @@ fn whole_at(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
     if token.kind != TokenKind::Word || token.quoted {
         return None;
     }
-    if prose.is(token, &["full", "entire", "whole", "complete"]) {
+    if prose.is(token, words!["full", "entire", "whole", "complete"]) {
         return whole_suite(prose, tokens, at).then_some(Parts::None);
     }
-    if prose.is(token, &["all", "every", "each"]) {
+    if prose.is(token, words!["all", "every", "each"]) {
         return every_part(prose, tokens, at);
     }
     // "without any filter"
     let behind = tokens.get(at + 1..)?;
-    let filter = |t: &Token| prose.is(t, &["filter", "filters"]);
-    let unfiltered = prose.is(token, &["without", "no"]) && behind.iter().take(2).any(filter);
+    let filter = |t: &Token| prose.is(t, words!["filter", "filters"]);
+    let unfiltered = prose.is(token, words!["without", "no"]) && behind.iter().take(2).any(filter);
     unfiltered.then_some(Parts::None)
 }
 
@@ -142,7 +143,7 @@ fn whole_suite(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let plain = |t: &Token, i: usize| {
         let name = t.capital && t.kind == TokenKind::Word;
         name || check_at(prose, tokens, at + 1 + i) == Some(Family::Test)
-            || prose.is(t, &["test", "testing", "automated"])
+            || prose.is(t, words!["test", "testing", "automated"])
     };
     let head =
         behind.iter().take(4).enumerate().find(|(i, t)| !is_suite(prose, t) && !plain(t, *i));
@@ -150,7 +151,7 @@ fn whole_suite(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let run = |i: usize| {
         let before = i.checked_sub(1).and_then(|i| Some((behind.get(i)?, i)));
         before.is_some_and(|(t, i)| plain(t, i))
-            && behind.get(i).is_some_and(|t| prose.is(t, &["run"]))
+            && behind.get(i).is_some_and(|t| prose.is(t, words!["run"]))
     };
     let suite = (0..4).find(|&i| behind.get(i).is_some_and(|t| is_suite(prose, t)) || run(i));
     let place = behind.first().is_some_and(|t| is_place(prose, t));
@@ -167,41 +168,42 @@ fn whole_suite(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
 fn every_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
     let mut next = at + 1;
     let word = |at: usize| tokens.get(at).filter(|t| !t.quoted);
-    let is = |at: usize, known: &[&str]| word(at).is_some_and(|t| prose.is(t, known));
-    next += usize::from(is(next, &["of"]));
-    next += usize::from(is(next, &["the", "this", "our", "its", "these"]));
+    let is = |at: usize, known: &Words| word(at).is_some_and(|t| prose.is(t, known));
+    next += usize::from(is(next, words!["of"]));
+    next += usize::from(is(next, words!["the", "this", "our", "its", "these"]));
     let mut owned = false;
-    if word(next).is_some_and(|t| is_place(prose, t)) && is(next + 1, &["'s", "’s"]) {
+    if word(next).is_some_and(|t| is_place(prose, t)) && is(next + 1, words!["'s", "’s"]) {
         owned = true;
         next += 2;
     }
     let count = word(next).and_then(|t| whole(prose.word(t)));
     next += usize::from(count.is_some());
     let parts = count.map_or(Parts::Some, Parts::Count);
-    let tested = is(next, &["test", "spec"])
+    let tested = is(next, words!["test", "spec"])
         || word(next).is_some_and(|t| {
             t.noun == Some(Family::Test) || check_at(prose, tokens, next) == Some(Family::Test)
         });
     // "every test file", "all bats files"
-    if tested && is(next + 1, &["file", "files", "class", "classes", "project", "projects"]) {
+    if tested && is(next + 1, words!["file", "files", "class", "classes", "project", "projects"]) {
         return (!is_narrowed(prose, tokens, next + 2)).then_some(parts);
     }
-    if is(next, &["package", "packages", "crate", "crates", "module", "modules", "workspaces"]) {
+    if is(next, words!["package", "packages", "crate", "crates", "module", "modules", "workspaces"])
+    {
         return (!is_narrowed(prose, tokens, next + 1)).then_some(parts);
     }
     // "all component and composable specs in the project"
     let named = (next..next + 4).find(|&at| {
-        word(at).is_some_and(|t| t.noun == Some(Family::Test)) || is(at, &["tests", "specs"])
+        word(at).is_some_and(|t| t.noun == Some(Family::Test)) || is(at, words!["tests", "specs"])
     })?;
-    let inside = is(named + 1, &["of", "in", "across", "from", "throughout"])
-        && is(named + 2, &["the", "this", "our"])
+    let inside = is(named + 1, words!["of", "in", "across", "from", "throughout"])
+        && is(named + 2, words!["the", "this", "our"])
         && word(named + 3).is_some_and(|t| is_place(prose, t));
     (inside || (owned && named == next)).then_some(Parts::None)
 }
 
 /// The place where all there is to be tested is found.
 fn is_place(prose: &Prose<'_>, token: &Token) -> bool {
-    let places = [
+    let places = words![
         "project",
         "workspace",
         "codebase",
@@ -212,23 +214,24 @@ fn is_place(prose: &Prose<'_>, token: &Token) -> bool {
         "app",
         "application",
     ];
-    prose.is(token, &places)
+    prose.is(token, places)
 }
 
 fn is_suite(prose: &Prose<'_>, token: &Token) -> bool {
-    prose.is(token, &["suite", "suites", "tests"])
+    prose.is(token, words!["suite", "suites", "tests"])
 }
 
 /// Whether what stands behind says which part is meant: "for the billing module", "that changed".
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    let which = ["for", "of", "in", "under", "inside", "within", "that", "which", "i", "except"];
-    let but = ["but", "apart"];
+    let which =
+        words!["for", "of", "in", "under", "inside", "within", "that", "which", "i", "except"];
+    let but = words!["but", "apart"];
     let Some(next) = tokens.get(at) else { return false };
-    if prose.is(next, &["affected", "touched", "changed", "involved", "concerned"]) {
+    if prose.is(next, words!["affected", "touched", "changed", "involved", "concerned"]) {
         return true;
     }
     // "under `TZ=UTC`"
     let setting = |t: &Token| t.kind == TokenKind::Code && prose.word(t).contains('=');
     let place = tokens.iter().skip(at + 1).take(3).any(|t| is_place(prose, t) || setting(t));
-    (prose.is(next, &which) && !place) || prose.is(next, &but)
+    (prose.is(next, which) && !place) || prose.is(next, but)
 }

@@ -3,7 +3,7 @@
 use countersign_model::Family;
 
 use super::verdict::{check_at, describes_check, passing_at};
-use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
+use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words};
 
 /// A mark that stands for "failed".
 pub(super) fn is_cross(token: &Token) -> bool {
@@ -13,22 +13,23 @@ pub(super) fn is_cross(token: &Token) -> bool {
 /// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    const NONE: [&str; 6] = ["no", "0", "zero", "without", "any", "single"];
-    const SILENT: [&str; 7] =
-        ["finds", "found", "reports", "reported", "flags", "flagged", "raised"];
-    const OVER: [&str; 5] = ["resolved", "fixed", "gone", "cleared", "addressed"];
+    const NONE: &Words = words!["no", "0", "zero", "without", "any", "single"];
+    const SILENT: &Words =
+        words!["finds", "found", "reports", "reported", "flags", "flagged", "raised"];
+    const OVER: &Words = words!["resolved", "fixed", "gone", "cleared", "addressed"];
     let absent = tokens.iter().enumerate().position(|(i, token)| {
         let before = || tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter();
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
-        trouble && before().any(|t| prose.is(t, &NONE))
+        trouble && before().any(|t| prose.is(t, NONE))
     });
     // "none of the tests fail", "nothing fails now"
     let none = || {
-        let nothing = tokens.iter().position(|t| prose.is(t, &["none", "nothing"]))?;
+        let nothing = tokens.iter().position(|t| prose.is(t, words!["none", "nothing"]))?;
         let behind = tokens.get(nothing + 1..)?;
         let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
         let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
-        let failing = behind.iter().position(|t| fails(prose, t) && !prose.is(t, &["broken"]))?;
+        let failing =
+            behind.iter().position(|t| fails(prose, t) && !prose.is(t, words!["broken"]))?;
         let plain = behind.get(..failing)?.iter();
         let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
         plain.into_iter().all(tests).then_some(nothing + 1 + failing)
@@ -38,10 +39,11 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
         let nothing = tokens.iter().enumerate().position(|(at, t)| {
             t.has(Tags::NEGATION)
-                && (prose.is(t, &["nothing"]) || (prose.is(t, &["no"]) && tests(at + 1)))
+                && (prose.is(t, words!["nothing"]) || (prose.is(t, words!["no"]) && tests(at + 1)))
         })?;
         let broke = tokens.get(nothing + 1..)?.iter().position(|t| {
-            prose.is(t, &["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])
+            prose
+                .is(t, words!["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])
         })?;
         (broke < 4).then_some(nothing + 1 + broke)
     };
@@ -56,17 +58,17 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         // "clippy no longer complains"
         let over = behind.windows(3).position(|words| {
             let [no, longer, complains] = words else { return false };
-            let complains = prose.is(complains, &["complains", "complaining", "objects"]);
-            complains && prose.is(no, &["no"]) && prose.is(longer, &["longer"])
+            let complains = prose.is(complains, words!["complains", "complaining", "objects"]);
+            complains && prose.is(no, words!["no"]) && prose.is(longer, words!["longer"])
         });
         if let Some(over) = over {
             return Some(linter + 1 + over);
         }
-        let nothing = behind.iter().position(|t| prose.is(t, &["nothing"]))?;
-        let tells = ["report", "complain", "say", "find", "flag"];
-        let verb = |t: &Token| prose.is(t, &SILENT);
-        let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, &["but", "else"]));
-        let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, &tells));
+        let nothing = behind.iter().position(|t| prose.is(t, words!["nothing"]))?;
+        let tells = words!["report", "complain", "say", "find", "flag"];
+        let verb = |t: &Token| prose.is(t, SILENT);
+        let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, words!["but", "else"]));
+        let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
         let told = to || behind.get(..nothing)?.last().is_some_and(verb);
         (told && closed).then_some(linter + 1 + nothing)
     };
@@ -74,17 +76,15 @@ pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
         let mut behind = tokens.get(trouble + 1..)?.iter();
         let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
-        let all = || tokens.iter().any(|t| prose.is(t, &["all", "every"]));
-        (prose.is(gone, &OVER) && all()).then_some(trouble)
+        let all = || tokens.iter().any(|t| prose.is(t, words!["all", "every"]));
+        (prose.is(gone, OVER) && all()).then_some(trouble)
     })
 }
 
 /// "failing", "failed", "fails" of tests.
 pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
     token.has(Tags::FAILURE)
-        && ["failing", "failed", "fail", "fails", "broken"]
-            .iter()
-            .any(|word| prose.word(token).eq_ignore_ascii_case(word))
+        && prose.is(token, words!["failing", "failed", "fail", "fails", "broken"])
 }
 
 /// Whether the clause says that a check went wrong.
@@ -101,7 +101,7 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
         let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
         let repairs = matches!(p.action, Action::Of(Family::Update | Family::Create));
         let object = prose.tokens(p.object_tokens.clone());
-        let some = object.iter().any(|t| prose.is(t, &["of", "still", "not"]) || is_cross(t));
+        let some = object.iter().any(|t| prose.is(t, words!["of", "still", "not"]) || is_cross(t));
         let outside = tokens.iter().take(p.verb.saturating_sub(clause.tokens.start));
         own && repairs && !p.negated && !some && !outside.into_iter().any(|t| t.has(Tags::FAILURE))
     });
@@ -116,7 +116,7 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// if the file is missing", "the previously failing test passes".
 fn tells_trouble(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at).filter(|t| t.has(Tags::FAILURE)) else { return false };
-    if !prose.is(token, &["error", "errors", "failure", "failures"]) {
+    if !prose.is(token, words!["error", "errors", "failure", "failures"]) {
         return !(describes_check(prose, tokens, at) && passing_at(prose, tokens).is_some());
     }
     let compound = tokens.get(at + 1).is_some_and(|t| {

@@ -39,8 +39,8 @@ fn family_of(token: &Token) -> Option<Family> {
 /// "type check passes", "no type errors", "the format check"
 fn type_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Family> {
     let first = tokens.get(at)?;
-    let checked = prose.is(first, &["format", "style"]);
-    if checked && prose.is(tokens.get(at + 1)?, &["check", "checks", "checker"]) {
+    let checked = prose.is(first, words!["format", "style"]);
+    if checked && prose.is(tokens.get(at + 1)?, words!["check", "checks", "checker"]) {
         return Some(Family::Lint);
     }
     let types = matches!(prose.word(first), "type" | "Type" | "types" | "Types");
@@ -102,7 +102,7 @@ pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
     clause.tags.any(told)
         || tokens.iter().enumerate().any(|(at, token)| {
             token.kind == TokenKind::Number
-                || prose.is(token, &["pass", "passes", "passed"])
+                || prose.is(token, words!["pass", "passes", "passed"])
                 || builds(prose, token)
                 || passes_otherwise(prose, tokens, at)
         })
@@ -172,7 +172,7 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
             before.and_then(|t| t.noun) == Some(Family::Build) && named()
         }
         Some(b'c' | b'C' | b'w' | b'g' | b'r' | b'e' | b'E') => {
-            (prose.is(token, &["confirm", "confirms", "confirmed"]) && test())
+            (prose.is(token, words!["confirm", "confirms", "confirmed"]) && test())
                 || (matches!(bytes, b"went" | b"came" | b"ran" | b"go" | b"goes")
                     && next() == "through")
                 || exits_with_zero(prose, tokens, at)
@@ -203,7 +203,7 @@ fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let small =
         |t: &Token| t.is(':') || matches!(prose.word(t), "with" | "code" | "status" | "a" | "of");
     // "it exited 0 only because of the pipe"
-    let only = tokens.get(at + 1..).unwrap_or_default().iter().any(|t| prose.is(t, &["only"]));
+    let only = tokens.get(at + 1..).unwrap_or_default().iter().any(|t| prose.is(t, words!["only"]));
     exits
         && !only
         && tokens.get(at + 1..).unwrap_or_default().iter().take(5).find(|t| !small(t)).is_some_and(
@@ -249,7 +249,7 @@ pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) ->
         t.kind == TokenKind::Number && prose.word(t) != "0"
             || (t.has(Tags::DETERMINER.or(Tags::EARLIER))
                 && !t.has(Tags::NEGATION)
-                && !prose.is(t, &["any", "every"]))
+                && !prose.is(t, words!["any", "every"]))
     });
     let named = (failing + 1..failing + 4).find(|&i| check_at(prose, tokens, i).is_some());
     led && matches!(word(failing), "failing" | "failed" | "broken" | "flaky")
@@ -284,8 +284,8 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let timed = whole.windows(3).any(|words| {
         let [passed, inside, time] = words else { return false };
         !passed.quoted
-            && prose.is(passed, &["passed", "passing"])
-            && prose.is(inside, &["in"])
+            && prose.is(passed, words!["passed", "passing"])
+            && prose.is(inside, words!["in"])
             && prose.word(time).starts_with(|c: char| c.is_ascii_digit())
             && prose.word(time).ends_with('s')
     });
@@ -297,7 +297,7 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let at = passing_at(prose, tokens)?;
     let verdict = prose.word(tokens.get(at)?).to_ascii_lowercase();
-    let back = at > 0 && prose.is(tokens.get(at - 1)?, &["back"]) && verdict == "clean";
+    let back = at > 0 && prose.is(tokens.get(at - 1)?, words!["back"]) && verdict == "clean";
     if !(back || ["green", "pass", "passes", "passed", "passing"].contains(&verdict.as_str())) {
         return None;
     }
@@ -400,7 +400,7 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             return false;
         }
         // "I made sure the tests pass"
-        if i > 0 && before.get(i - 1).is_some_and(|made| prose.is(made, &["made"])) {
+        if i > 0 && before.get(i - 1).is_some_and(|made| prose.is(made, words!["made"])) {
             return false;
         }
         let asks = t.has(Tags::REQUEST) && !t.has(Tags::REPORT);

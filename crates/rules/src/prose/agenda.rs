@@ -22,8 +22,8 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
                 if let [only] = tokens
                     && *first == row
                 {
-                    *who |= prose.is(only, &["who", "owner", "assignee"]);
-                    *when |= prose.is(only, &["when", "due", "deadline"]);
+                    *who |= prose.is(only, words!["who", "owner", "assignee"]);
+                    *when |= prose.is(only, words!["when", "due", "deadline"]);
                     announced |= *who && *when;
                 }
                 return announced || is_label(prose, tokens);
@@ -43,9 +43,9 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
 fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let [.., last] = tokens else { return false };
     let not =
-        |t: &Token| t.has(Tags::NEGATION) && prose.is(t, &["not", "n't", "didn't", "haven't"]);
+        |t: &Token| t.has(Tags::NEGATION) && prose.is(t, words!["not", "n't", "didn't", "haven't"]);
     let short = tokens.len() <= 7 && last.is(':');
-    let done = |t: &Token| prose.is(t, &["done", "do", "did", "didn't", "changed", "touched"]);
+    let done = |t: &Token| prose.is(t, words!["done", "do", "did", "didn't", "changed", "touched"]);
     short && tokens.iter().any(not) && tokens.iter().any(done)
 }
 
@@ -53,7 +53,7 @@ fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 fn is_label(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let Some(colon) = tokens.iter().take(5).position(|t| t.is(':')) else { return false };
     let label = tokens.get(..colon).unwrap_or_default();
-    let to_do = label.first().is_some_and(|t| prose.is(t, &["to", "todo", "to-do"]))
-        && label.get(1).is_none_or(|t| prose.is(t, &["be", "do"]));
+    let to_do = label.first().is_some_and(|t| prose.is(t, words!["to", "todo", "to-do"]))
+        && label.get(1).is_none_or(|t| prose.is(t, words!["be", "do"]));
     to_do || label.iter().any(|t| t.has(Tags::AGENDA))
 }

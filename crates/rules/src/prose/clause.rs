@@ -7,6 +7,7 @@ use super::lexicon::Tags;
 use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
+use super::words::{Marks, Words};
 
 /// A stretch of a sentence with at most one subject, and what it says was done.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub(crate) struct Clause {
     pub(crate) span: Span,
     /// What its words can do, all together; those in quotation marks left out.
     pub(crate) tags: Tags,
+    /// The marks of all its tokens.
+    pub(super) marks: Marks,
     /// Whether it is said to be so.
     pub(crate) mood: Mood,
     /// The completed verbs in it.
@@ -59,14 +62,14 @@ pub(crate) fn clauses(
         let Some(token) = tokens.get(at) else { break };
         let starts = starts_clause(tokens, sentence, at);
         if at > from && (starts || relative.ends_at(at, token)) {
-            push(tokens, index, from..at, out);
+            out.extend(Clause::of(tokens, index, from..at));
             from = at;
             relative.clause(at, token, starts);
         }
         let next = tokens.get(at + 1);
         relative.word(at, token, next.is_some_and(|t| t.has(Tags::PREPOSITION)));
     }
-    push(tokens, index, from..sentence.tokens.end, out);
+    out.extend(Clause::of(tokens, index, from..sentence.tokens.end));
     let start = sentence.tokens.start;
     let mut context =
         Context { question: sentence.question, start, reach: start, ..Context::default() };
@@ -163,27 +166,28 @@ impl Insertion {
     }
 }
 
-fn push(tokens: &[Token], sentence: usize, range: Range<usize>, out: &mut Vec<Clause>) {
-    let (Some(head), Some(last)) = (tokens.get(range.start), tokens.get(range.end.wrapping_sub(1)))
-    else {
-        return;
-    };
-    let span = Span::new(head.start as usize, last.end as usize);
-    let tags = tags_of(tokens.get(range.clone()).unwrap_or_default());
-    out.push(Clause {
-        sentence,
-        tokens: range,
-        span,
-        tags,
-        mood: Mood::Asserted,
-        predicates: Vec::new(),
-    });
-}
+impl Clause {
+    /// A stretch of a sentence of which no more is known than its words.
+    pub(super) fn of(tokens: &[Token], sentence: usize, range: Range<usize>) -> Option<Self> {
+        let words = tokens.get(range.clone())?;
+        let (head, last) = (words.first()?, words.last()?);
+        let own = words.iter().filter(|token| !token.quoted);
+        Some(Self {
+            sentence,
+            tokens: range,
+            span: Span::new(head.start as usize, last.end as usize),
+            tags: own.fold(Tags::default(), |all, token| all.or(token.tags)),
+            marks: words.iter().fold(Marks::default(), |all, token| all.and(token.mark)),
+            mood: Mood::Asserted,
+            predicates: Vec::new(),
+        })
+    }
 
-/// What the words can do, all together; those in quotation marks left out.
-pub(super) fn tags_of(tokens: &[Token]) -> Tags {
-    let own = tokens.iter().filter(|token| !token.quoted);
-    own.fold(Tags::default(), |all, token| all.or(token.tags))
+    /// Whether one of these words may stand in it: a quick look before a thorough one.
+    #[inline]
+    pub(crate) fn may_hold(&self, words: &Words) -> bool {
+        words.may_meet(self.marks)
+    }
 }
 
 /// "Sure, I cancelled it", "No problem, the order has been cancelled": a word or two before a

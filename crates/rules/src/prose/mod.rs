@@ -1,5 +1,8 @@
 //! Text to clauses: Markdown and JSON aware, spans into the original bytes at every step.
 
+#[macro_use]
+mod words;
+
 mod adverbial;
 mod agenda;
 mod blocks;
@@ -30,6 +33,7 @@ pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Token, TokenKind};
 pub(crate) use vocabulary::{Vocabulary, words_in};
+pub(crate) use words::Words;
 
 use std::ops::Range;
 
@@ -159,21 +163,21 @@ impl<'t> Prose<'t> {
 
     /// Whether the word says that a number behind it is not exact: "about 40".
     pub(crate) fn is_rough(&self, token: &Token) -> bool {
-        let words = ["about", "around", "roughly", "approximately", "approx", "nearly", "almost"];
-        self.is(token, &words)
+        let words =
+            words!["about", "around", "roughly", "approximately", "approx", "nearly", "almost"];
+        self.is(token, words)
     }
 
     /// Whether a token is one of these words, in any case.
     #[inline]
-    pub(crate) fn is(&self, token: &Token, known: &[&str]) -> bool {
-        // Asked of nearly every word by nearly every rule: most differ in length or first letter.
-        let word = self.bytes(token);
-        let Some(first) = word.first().map(|byte| byte | 0x20) else { return false };
-        known.iter().map(|known| known.as_bytes()).any(|known| {
-            known.len() == word.len()
-                && known.first().is_some_and(|byte| byte | 0x20 == first)
-                && known.eq_ignore_ascii_case(word)
-        })
+    pub(crate) fn is(&self, token: &Token, known: &Words) -> bool {
+        // Asked of nearly every word by nearly every rule.
+        known.may_hold(token.mark) && known.hold(self.bytes(token))
+    }
+
+    /// Whether a token is this word, in any case.
+    pub(crate) fn is_word(&self, token: &Token, known: &str) -> bool {
+        self.bytes(token).eq_ignore_ascii_case(known.as_bytes())
     }
 
     /// The claim that a clause makes, without the marks around it.
@@ -213,17 +217,20 @@ impl<'t> Prose<'t> {
         self.clauses.get(from..until).unwrap_or_default()
     }
 
-    /// Where, among some tokens, the speaker says in the past tense that they did one of these things.
-    pub(crate) fn told_verb(&self, tokens: &[Token], verbs: &[&str]) -> Option<usize> {
+    /// Where, among the tokens of a clause, the speaker says in the past tense that they did one of
+    /// these things.
+    pub(crate) fn told_verb(&self, clause: &Clause, verbs: &Words) -> Option<usize> {
+        if !clause.may_hold(verbs) {
+            return None;
+        }
+        let tokens = self.tokens(clause.tokens.clone());
         let at = tokens.iter().position(|t| !t.quoted && self.is(t, verbs))?;
         let before = tokens.get(..at)?;
         let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW).or(Tags::SUCCESS);
         let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
         let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
         let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
-            let from = tokens.first().map_or(0, |t| t.start);
-            let from = self.tokens.partition_point(|t| t.start < from);
-            let earlier = self.before_in_sentence(from);
+            let earlier = self.before_in_sentence(clause.tokens.start);
             earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
         };
         (direct || joined).then_some(at)

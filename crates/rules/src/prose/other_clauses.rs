@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use countersign_model::Span;
-
-use super::clause::{Clause, Mood, tags_of};
+use super::clause::{Clause, Mood};
 use super::forms::Forms;
 use super::grammar::is_finite;
 use super::lexicon::Tags;
@@ -35,16 +33,11 @@ pub(super) fn other_clauses(
     let ranges = split(tokens, &sentence.tokens, vocabulary);
     let mut carried = Carried::default();
     for (nth, range) in ranges.iter().enumerate() {
-        let (Some(head), Some(last)) = (tokens.get(range.start), tokens.get(range.end - 1)) else {
-            continue;
-        };
-        let span = Span::new(head.start as usize, last.end as usize);
+        let Some(clause) = Clause::of(tokens, index, range.clone()) else { continue };
         let asked = sentence.question && is_asked(tokens, &ranges, nth, vocabulary);
         let mood = if asked { Mood::Question } else { carried.mood(tokens, range, vocabulary) };
         let predicates = predicates(tokens, range, vocabulary, &mut carried);
-        let tags = tags_of(tokens.get(range.clone()).unwrap_or_default());
-        let tokens = range.clone();
-        out.push(Clause { sentence: index, tokens, span, tags, mood, predicates });
+        out.push(Clause { mood, predicates, ..clause });
     }
 }
 

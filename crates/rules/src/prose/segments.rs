@@ -7,6 +7,7 @@ use super::language::is_katakana;
 use super::lexicon::Entry;
 use super::tokens::{Token, TokenKind};
 use super::vocabulary::Vocabulary;
+use super::words::Mark;
 
 /// The words of a run without spaces: the longest that are known, and what stands between them.
 pub(super) fn segments(run: &str, vocabulary: &Vocabulary) -> Vec<(Range<usize>, Entry)> {
@@ -52,7 +53,9 @@ pub(super) fn join_phrases(
             Some((count, entry)) => {
                 let end = out.get(from + count - 1).map_or(head.end, |last| last.end);
                 let Entry { tags, verb, noun, forms } = *entry;
-                (count, Token { end, tags, verb, noun, forms, ..head })
+                let bytes = text.as_bytes().get(head.start as usize..end as usize);
+                let mark = Mark::of(bytes.unwrap_or_default());
+                (count, Token { end, tags, verb, noun, forms, mark, ..head })
             }
             None => (1, head),
         };

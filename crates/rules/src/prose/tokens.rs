@@ -6,6 +6,7 @@ use super::language::is_ideographic;
 use super::lexicon::{Action, Entry, Lexicon, Tags};
 use super::segments::{closing_mark, join_phrases, segments};
 use super::vocabulary::Vocabulary;
+use super::words::Mark;
 
 /// One word, value or mark.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub(crate) struct Token {
     pub(crate) quoted: bool,
     /// Begins with a capital.
     pub(crate) capital: bool,
+    /// Tells which words it cannot be.
+    pub(crate) mark: Mark,
 }
 
 /// What a token is.
@@ -358,7 +361,10 @@ impl Tokenizer<'_, '_> {
             let quoted = self.quote.is_some();
             let capital = self.byte(start as usize).is_ascii_uppercase();
             let Entry { tags, verb, noun, forms } = entry;
-            self.out.push(Token { start, end, kind, tags, verb, noun, forms, quoted, capital });
+            let bytes = self.text.as_bytes().get(start as usize..end as usize);
+            let mark = Mark::of(bytes.unwrap_or_default());
+            let token = Token { start, end, kind, tags, verb, noun, forms, quoted, capital, mark };
+            self.out.push(token);
         }
     }
 }

@@ -77,19 +77,20 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(String, Vec<String>)> {
     let token = behind.get(verb).filter(|t| t.kind == TokenKind::Word && !t.quoted)?;
     let word = prose.word(token).to_ascii_lowercase();
     // What was found may have been found anywhere.
-    if prose.is(token, &["found", "located"]) {
+    if prose.is(token, words!["found", "located"]) {
         return None;
     }
     // "I read your message"
-    let talk = ["message", "question", "request", "note", "answer", "instructions", "description"];
-    if behind.iter().any(|t| prose.is(t, &talk)) {
+    let talk =
+        words!["message", "question", "request", "note", "answer", "instructions", "description"];
+    if behind.iter().any(|t| prose.is(t, talk)) {
         return None;
     }
     let done = token.has(Tags::COMPLETED) || (token.tags.is_empty() && word.ends_with("ed"));
     // "looked at the rules", "looked up the rules"
     let rest = behind.get(verb + 1..)?;
-    let lead = ["at", "into", "up", "over", "through"];
-    let skipped = usize::from(rest.first().is_some_and(|t| prose.is(t, &lead)));
+    let lead = words!["at", "into", "up", "over", "through"];
+    let skipped = usize::from(rest.first().is_some_and(|t| prose.is(t, lead)));
     let small = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
     let ends = |t: &Token| {
         t.kind != TokenKind::Word || t.quoted || t.has(Tags::PREPOSITION.or(Tags::COORDINATE))

@@ -4,13 +4,13 @@ use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use super::own_work::{LOOK_BACK, is_told, own};
 use crate::facts::{Answer, Deed, Execution, Facts, broke_off};
-use crate::prose::{Clause, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Prose, Tags, Token, TokenKind, Words};
 use crate::values::AnyCase;
 
 /// So many letters tell a noun from others.
 const LETTERS: usize = 5;
 /// Verbs that say that a look-up gave something.
-const FOUND: [&str; 12] = [
+const FOUND: &Words = words![
     "found",
     "located",
     "retrieved",
@@ -29,7 +29,7 @@ const FOUND: [&str; 12] = [
 const VAGUE: [&str; 8] =
     ["detail", "information", "status", "history", "list", "data", "record", "result"];
 /// Words that tell of trouble.
-const ADMITS: [&str; 14] = [
+const ADMITS: &Words = words![
     "unfortunately",
     "sorry",
     "timed",
@@ -76,18 +76,19 @@ pub(crate) fn failed_look_ups(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
 /// for in vain.
 fn found_in(prose: &Prose<'_>, clause: &Clause) -> Option<(Vec<String>, bool)> {
     let act = own(clause).find(|p| {
-        prose.tokens.get(p.verb).is_some_and(|verb| !verb.quoted && prose.is(verb, &FOUND))
+        prose.tokens.get(p.verb).is_some_and(|verb| !verb.quoted && prose.is(verb, FOUND))
     })?;
     let object = prose.tokens(act.object_tokens.clone());
     // "found that it is down", "found an error", "found no booking"
     let open = Tags::TROUBLE.or(Tags::FAILURE).or(Tags::NEGATION).or(Tags::QUESTION);
-    let said = |t: &Token| t.has(open.or(Tags::RELATIVE)) || prose.is(t, &["out", "whether", "if"]);
+    let said =
+        |t: &Token| t.has(open.or(Tags::RELATIVE)) || prose.is(t, words!["out", "whether", "if"]);
     if object.first().is_none_or(said) || object.iter().take(5).any(|t| t.has(open)) {
         return None;
     }
     // "two trips under your name": where they were found is not what was found.
     let ends = Tags::BE.or(Tags::HAVE).or(Tags::RELATIVE).or(Tags::PREPOSITION);
-    let leads_on = |t: &Token| prose.is(t, &["of", "for"]);
+    let leads_on = |t: &Token| prose.is(t, words!["of", "for"]);
     let phrase = object.iter().take_while(|t| !t.has(ends) || leads_on(t));
     let small = Tags::PREPOSITION.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
     let small = small.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING).or(Tags::AGENT);
@@ -99,8 +100,8 @@ fn found_in(prose: &Prose<'_>, clause: &Clause) -> Option<(Vec<String>, bool)> {
         word.truncate(word.floor_char_boundary(LETTERS));
         word
     });
-    let tried = ["checked", "reviewed", "looked", "verified", "confirmed"];
-    let tried = prose.tokens.get(act.verb).is_some_and(|verb| prose.is(verb, &tried));
+    let tried = words!["checked", "reviewed", "looked", "verified", "confirmed"];
+    let tried = prose.tokens.get(act.verb).is_some_and(|verb| prose.is(verb, tried));
     Some((heads.take(6).collect(), tried))
 }
 
@@ -111,7 +112,7 @@ fn is_plain(facts: &Facts<'_>, answer: &Answer<'_>) -> bool {
     let doubt = Tags::FAILURE.or(Tags::TROUBLE);
     let admits = |clause: &Clause| {
         let tokens = answer.prose.tokens(clause.tokens.clone());
-        clause.tags.any(doubt) || tokens.iter().any(|t| answer.prose.is(t, &ADMITS))
+        clause.tags.any(doubt) || tokens.iter().any(|t| answer.prose.is(t, ADMITS))
     };
     (1..=LOOK_BACK).contains(&count)
         && facts.is_complete_before(turn)

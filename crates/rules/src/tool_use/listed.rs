@@ -29,7 +29,7 @@ pub(super) fn listed_tools(
     let few = !clause.tags.any(doubt) && tools.take(FEW).count() == FEW;
     let joined = |at: usize| {
         at.checked_sub(1).and_then(|i| prose.tokens.get(i)).is_some_and(|t| {
-            t.is(',') || t.is(':') || t.has(Tags::COORDINATE) || prose.is(t, &["then"])
+            t.is(',') || t.is(':') || t.has(Tags::COORDINATE) || prose.is(t, words!["then"])
         })
     };
     let listed =

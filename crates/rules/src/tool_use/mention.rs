@@ -260,7 +260,7 @@ fn use_of(
         return Some(true);
     }
     // "according to the X tool", "based on the X records"
-    let rests = |word: &str| before.iter().rev().take(5).any(|t| prose.is(t, &[word]));
+    let rests = |word: &str| before.iter().rev().take(5).any(|t| prose.is_word(t, word));
     let noun = prose.tokens.get(thing.tokens.end.wrapping_sub(1));
     let described = thing.name.is_none() && noun.is_some_and(|t| t.has(Tags::SYSTEM_NOUN));
     if rests("according") || (rests("based") && described) {
@@ -336,9 +336,9 @@ fn use_of(
 
 /// "a quick look at the": a look as what leads a statement.
 fn looked_at(prose: &Prose<'_>, before: &[Token]) -> bool {
-    let looks = ["look", "glance", "check", "query", "search", "scan", "review"];
+    let looks = words!["look", "glance", "check", "query", "search", "scan", "review"];
     let small = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::PREPOSITION);
-    let Some(at) = before.iter().rposition(|t| !t.quoted && prose.is(t, &looks)) else {
+    let Some(at) = before.iter().rposition(|t| !t.quoted && prose.is(t, looks)) else {
         return false;
     };
     let (lead, phrase) = before.split_at(at);

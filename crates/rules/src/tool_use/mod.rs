@@ -9,6 +9,7 @@ mod not_run;
 mod own_search;
 mod own_work;
 mod record;
+mod run_before;
 mod unread;
 
 pub(crate) use failed_look_up::failed_look_ups;

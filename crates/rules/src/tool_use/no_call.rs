@@ -4,7 +4,7 @@ use countersign_model::{Family, Format, Object, ObjectKind};
 
 use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind, Words};
 
 /// "I've retrieved your booking", "I tested it", "Explored the code": where nothing was called.
 pub(super) fn without_call(
@@ -33,7 +33,7 @@ fn leaves_trace<'p>(
     let verb = prose.tokens.get(act.verb)?;
     let object = prose.tokens(act.object_tokens.clone());
     // "I checked whether …", "I looked at your question": of words, or of what was given.
-    let given = [
+    let given = words![
         "question",
         "request",
         "message",
@@ -55,12 +55,14 @@ fn leaves_trace<'p>(
         "options",
         "requirements",
     ];
-    let talked = object.iter().take(8).any(|t| prose.is(t, &given));
+    let talked = object.iter().take(8).any(|t| prose.is(t, given));
     let given_text = || facts.was_given_text(turn);
     let traced = match act.action {
         Action::Of(Family::Search) => !given_text() && !tells_trouble(prose, object),
         Action::Of(Family::Test | Family::Build | Family::Lint) => true,
-        Action::Of(Family::Run) => !prose.is(verb, &["used", "called", "started", "leveraged"]),
+        Action::Of(Family::Run) => {
+            !prose.is(verb, words!["used", "called", "started", "leveraged"])
+        }
         Action::Of(Family::Read) => !given_text() && names_thing(object),
         _ => false,
     };
@@ -69,8 +71,8 @@ fn leaves_trace<'p>(
 
 /// "found the mistake", "found a problem": by thinking.
 fn tells_trouble(prose: &Prose<'_>, object: &[Token]) -> bool {
-    let words = ["mistake", "cause", "bug", "reason", "typo", "solution", "answer", "way"];
-    object.iter().take(5).any(|t| t.has(Tags::TROUBLE) || prose.is(t, &words))
+    let words = words!["mistake", "cause", "bug", "reason", "typo", "solution", "answer", "way"];
+    object.iter().take(5).any(|t| t.has(Tags::TROUBLE) || prose.is(t, words))
 }
 
 /// "Based on the search results, …", "According to your profile, …": what nothing gave.
@@ -80,7 +82,7 @@ fn rests_on_data<'p>(
     prose: &'p Prose<'_>,
     clause: &Clause,
 ) -> Option<&'p Token> {
-    const DATA: [&str; 15] = [
+    const DATA: &Words = words![
         "results",
         "data",
         "search",
@@ -99,9 +101,9 @@ fn rests_on_data<'p>(
     ];
     let tokens = prose.tokens(clause.tokens.clone());
     let (first, rest) = tokens.split_first()?;
-    let second = rest.first().is_some_and(|t| prose.is(t, &["on", "to"]));
-    let led = prose.is(first, &["based", "according"]) && second;
-    let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, &DATA))?;
+    let second = rest.first().is_some_and(|t| prose.is(t, words!["on", "to"]));
+    let led = prose.is(first, words!["based", "according"]) && second;
+    let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, DATA))?;
     let definite = Tags::DETERMINER.or(Tags::USER_OWN);
     let named = rest.iter().take(at).any(|t| t.has(definite));
     (led && named && !facts.was_given_text(turn)).then(|| rest.get(at)).flatten()

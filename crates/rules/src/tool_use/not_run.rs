@@ -5,7 +5,7 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::own_work::{is_hidden, noted, own};
 use crate::facts::{Answer, Deed, Execution, Facts};
-use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind, Words};
 use crate::values::holds;
 
 /// What is told of, and what is missing.
@@ -18,15 +18,15 @@ pub(super) fn unrun_program(
     clause: &Clause,
 ) -> Option<Missing> {
     let prose = &answer.prose;
-    let act = told_as(prose, clause, &["ran", "executed", "formatted", "checked", "linted"])?;
+    let act = told_as(prose, clause, words!["ran", "executed", "formatted", "checked", "linted"])?;
     let verb = prose.tokens.get(act.verb)?;
     let end = prose.sentences.get(clause.sentence)?.tokens.end;
     let object = prose.tokens(act.verb + 1..end);
-    let runs = prose.is(verb, &["ran", "executed"]);
+    let runs = prose.is(verb, words!["ran", "executed"]);
     // "formatted it with `gofmt`"
     let behind = match runs {
         true => 0,
-        false => 1 + object.iter().position(|t| prose.is(t, &["with", "using", "via"]))?,
+        false => 1 + object.iter().position(|t| prose.is(t, words!["with", "using", "via"]))?,
     };
     let code = object.get(behind..)?.first().filter(|t| t.kind == TokenKind::Code)?;
     let text = prose.word(code);
@@ -44,7 +44,7 @@ pub(super) fn ran_less_often(
     clause: &Clause,
 ) -> Option<Missing> {
     let prose = &answer.prose;
-    let act = told_as(prose, clause, &["ran", "executed", "repeated", "re-ran", "reran"])?;
+    let act = told_as(prose, clause, words!["ran", "executed", "repeated", "re-ran", "reran"])?;
     let object = prose.tokens(act.object_tokens.clone());
     let family = object.iter().take(4).find_map(|t| t.noun).filter(|f| *f == Family::Test)?;
     let wanted = times(prose, object)?;
@@ -70,9 +70,9 @@ pub(super) fn never_searched(
     clause: &Clause,
 ) -> Option<Missing> {
     let prose = &answer.prose;
-    let act = told_as(prose, clause, &["searched", "grepped", "scanned"])?;
+    let act = told_as(prose, clause, words!["searched", "grepped", "scanned"])?;
     let object = prose.tokens(act.object_tokens.clone());
-    let code = [
+    let code = words![
         "uses",
         "usages",
         "callers",
@@ -82,7 +82,7 @@ pub(super) fn never_searched(
         "repo",
         "repository",
     ];
-    object.iter().take(6).find(|t| prose.is(t, &code))?;
+    object.iter().take(6).find(|t| prose.is(t, code))?;
     let searches = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
         let words = ["grep", "rg", "glob", "search", "find", "list", "ls", "ag"];
         deed.words().iter().any(|word| words.contains(&word.as_str()))
@@ -106,12 +106,12 @@ pub(super) fn no_such_agent(
 ) -> Option<Missing> {
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
-    let named = ["sub-agent", "subagent", "sub-agents", "subagents"];
-    let kinds = ["reviewer", "review", "research", "explore", "separate", "second", "background"];
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &["agent", "agents"]));
-    let kind =
-        at.and_then(|at| tokens.get(at.checked_sub(1)?)).is_some_and(|t| prose.is(t, &kinds));
-    let agent = kind || tokens.iter().any(|t| !t.quoted && prose.is(t, &named));
+    let named = words!["sub-agent", "subagent", "sub-agents", "subagents"];
+    let kinds =
+        words!["reviewer", "review", "research", "explore", "separate", "second", "background"];
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, words!["agent", "agents"]));
+    let kind = at.and_then(|at| tokens.get(at.checked_sub(1)?)).is_some_and(|t| prose.is(t, kinds));
+    let agent = kind || tokens.iter().any(|t| !t.quoted && prose.is(t, named));
     let past = tokens.iter().any(|t| !t.quoted && t.tags.any(Tags::PAST.or(Tags::HAVE)));
     let doubt = Tags::NEGATION.or(Tags::USER).or(Tags::THIRD);
     if !agent || !past || clause.tags.any(doubt) {
@@ -125,7 +125,7 @@ pub(super) fn no_such_agent(
 }
 
 /// The act of a clause that is told by one of these verbs.
-fn told_as<'c>(prose: &Prose<'_>, clause: &'c Clause, verbs: &[&str]) -> Option<&'c Predicate> {
+fn told_as<'c>(prose: &Prose<'_>, clause: &'c Clause, verbs: &Words) -> Option<&'c Predicate> {
     own(clause).chain(noted(clause)).find(|act| {
         prose.tokens.get(act.verb).is_some_and(|verb| !verb.quoted && prose.is(verb, verbs))
     })
@@ -135,10 +135,10 @@ fn told_as<'c>(prose: &Prose<'_>, clause: &'c Clause, verbs: &[&str]) -> Option<
 fn times(prose: &Prose<'_>, object: &[Token]) -> Option<usize> {
     const WORDS: [&str; 6] = ["two", "three", "four", "five", "six", "ten"];
     const COUNTS: [usize; 6] = [2, 3, 4, 5, 6, 10];
-    if object.iter().any(|t| prose.is(t, &["twice"])) {
+    if object.iter().any(|t| prose.is(t, words!["twice"])) {
         return Some(2);
     }
-    let at = object.iter().position(|t| prose.is(t, &["times"]))?;
+    let at = object.iter().position(|t| prose.is(t, words!["times"]))?;
     let number = prose.word(object.get(at.checked_sub(1)?)?);
     let word = WORDS.iter().position(|word| word.eq_ignore_ascii_case(number));
     word.and_then(|at| COUNTS.get(at).copied()).or_else(|| number.parse().ok())

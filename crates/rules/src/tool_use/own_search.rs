@@ -4,7 +4,7 @@ use countersign_model::Family;
 
 use super::mention::Thing;
 use crate::facts::{Deed, Facts};
-use crate::prose::{Action, Clause, Prose, Subject, Tags, Token, TokenKind, Voice};
+use crate::prose::{Action, Clause, Prose, Subject, Tags, Token, TokenKind, Voice, Words};
 
 /// A look-up of the agent's own without a source: "I searched the web", "based on my search".
 pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
@@ -13,7 +13,8 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         stems.iter().any(|stem| word.starts_with(stem))
     };
     let lower = |t: &Token| prose.word(t).to_ascii_lowercase();
-    let is_search = |t: &Token| prose.is(t, &["search", "searches", "lookup", "look-up", "query"]);
+    let is_search =
+        |t: &Token| prose.is(t, words!["search", "searches", "lookup", "look-up", "query"]);
     let sought = prose.tokens(clause.tokens.clone()).iter().any(is_search);
     // "a quick web search confirms": the search as a source.
     let source = || search_as_source(prose, clause, &is_search);
@@ -29,8 +30,9 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     let act = clause.predicates.iter().find(|p| {
         let verb = || prose.tokens.get(p.verb).map(lower).unwrap_or_default();
         // "looked at your message": nothing was looked up.
-        let at =
-            || prose.tokens(p.object_tokens.clone()).first().is_some_and(|t| prose.is(t, &["at"]));
+        let at = || {
+            prose.tokens(p.object_tokens.clone()).first().is_some_and(|t| prose.is(t, words!["at"]))
+        };
         let searched = p.action == Action::Of(Family::Search)
             && searching(&verb())
             && !(verb() == "looked" && at());
@@ -66,7 +68,7 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         let mut words = clause.tokens.clone();
         words.find(|&at| {
             prose.tokens.get(at).is_some_and(is_search)
-                && prose.tokens.get(at + 1).is_some_and(|t| prose.is(t, &["results"]))
+                && prose.tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["results"]))
                 && leads_to_finding(prose, clause, at + 1)
         })
     };
@@ -76,7 +78,7 @@ pub(super) fn own_search(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     // "I searched the web for it": not in a file.
     let web = act.is_some_and(|p| {
         let mut place = prose.tokens(p.object_tokens.clone()).iter().take(3);
-        place.any(|t| prose.is(t, &["web", "internet", "online"]))
+        place.any(|t| prose.is(t, words!["web", "internet", "online"]))
     });
     let topic = if web { WEB.map(str::to_owned).to_vec() } else { Vec::new() };
     Some(Thing { name: None, topic, noun, tokens: at..at + 1 })
@@ -108,20 +110,19 @@ pub(crate) fn searches_only_files(facts: &Facts<'_>, turn: usize) -> bool {
 fn leads_to_finding(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let before = prose.tokens(clause.tokens.start..at);
     let small = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE);
-    let found = ["turned", "returned", "revealed", "found", "yielded", "brought", "surfaced"];
-    before
-        .iter()
-        .all(|t| t.has(small) || t.tags.is_empty() || prose.is(t, &["search", "query", "lookup"]))
-        && prose
-            .tokens
-            .get(at + 1)
-            .filter(|_| at + 1 < clause.tokens.end)
-            .is_some_and(|t| t.has(Tags::PERCEIVE) || prose.is(t, &found))
+    let found = words!["turned", "returned", "revealed", "found", "yielded", "brought", "surfaced"];
+    before.iter().all(|t| {
+        t.has(small) || t.tags.is_empty() || prose.is(t, words!["search", "query", "lookup"])
+    }) && prose
+        .tokens
+        .get(at + 1)
+        .filter(|_| at + 1 < clause.tokens.end)
+        .is_some_and(|t| t.has(Tags::PERCEIVE) || prose.is(t, found))
 }
 
 /// "several analyst reports", "three studies": sources that nobody has named before.
 fn finds_sources(prose: &Prose<'_>, object: &[Token]) -> bool {
-    let sources = [
+    let sources = words![
         "reports",
         "articles",
         "studies",
@@ -134,8 +135,8 @@ fn finds_sources(prose: &Prose<'_>, object: &[Token]) -> bool {
     ];
     let given = Tags::USER_OWN.or(Tags::THING).or(Tags::USER);
     let phrase = || object.iter().take(6).take_while(|t| !t.has(Tags::PREPOSITION));
-    let definite = phrase().any(|t| t.has(given) || prose.is(t, &["the", "no"]));
-    !definite && phrase().any(|t| !t.quoted && prose.is(t, &sources))
+    let definite = phrase().any(|t| t.has(given) || prose.is(t, words!["the", "no"]));
+    !definite && phrase().any(|t| !t.quoted && prose.is(t, sources))
 }
 
 /// "I ran a fraud check", "I reviewed your loyalty points": what was looked into, in the words for
@@ -150,7 +151,8 @@ fn examined(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         }
         let object = prose.tokens(p.object_tokens.clone());
         // "pulled up your history"
-        let skipped = usize::from(object.first().is_some_and(|t| prose.is(t, &["up", "over"])));
+        let skipped =
+            usize::from(object.first().is_some_and(|t| prose.is(t, words!["up", "over"])));
         let mut phrase = object.iter().skip(skipped);
         let owner = if ran { Tags::DETERMINER } else { Tags::USER_OWN };
         phrase.next().filter(|t| t.has(owner))?;
@@ -178,7 +180,7 @@ fn examined(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
 /// "I looked at the duty roster", "compared it with the company's holiday planner": a place where
 /// things are written down, and which one.
 fn place(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
-    const LOOKED: [&str; 12] = [
+    const LOOKED: &Words = words![
         "went",
         "looked",
         "look",
@@ -192,11 +194,11 @@ fn place(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
         "inspected",
         "glanced",
     ];
-    const KEPT: [&str; 11] = [
+    const KEPT: &Words = words![
         "planner", "roster", "register", "registry", "handbook", "manual", "reports", "archive",
         "forum", "bulletin", "waitlist",
     ];
-    const VAGUE: [&str; 14] = [
+    const VAGUE: &Words = words![
         "own",
         "internal",
         "current",
@@ -218,17 +220,18 @@ fn place(prose: &Prose<'_>, clause: &Clause) -> Option<Thing> {
     if clause.tags.any(doubt) || !clause.tags.any(Tags::AGENT) || !clause.tags.any(definite) {
         return None;
     }
-    let looked = tokens.iter().position(|t| !t.quoted && prose.is(t, &LOOKED))?;
-    let word = |at: usize, known: &[&str]| tokens.get(at).is_some_and(|t| prose.is(t, known));
+    let looked = tokens.iter().position(|t| !t.quoted && prose.is(t, LOOKED))?;
+    let word = |at: usize, known: &Words| tokens.get(at).is_some_and(|t| prose.is(t, known));
     let kept = |at: usize| {
-        word(at, &KEPT) || (word(at, &["list"]) && word(at - 1, &["waiting", "watch", "wait"]))
+        word(at, KEPT)
+            || (word(at, words!["list"]) && word(at - 1, words!["waiting", "watch", "wait"]))
     };
     let at = (looked + 2..tokens.len()).find(|&at| kept(at))?;
     let which = tokens.get(at - 1).filter(|t| {
         t.kind == TokenKind::Word
             && !t.quoted
             && !t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::PREPOSITION))
-            && !prose.is(t, &VAGUE)
+            && !prose.is(t, VAGUE)
     })?;
     let mut before = tokens.get(looked + 1..at)?.iter().rev().take(4);
     let definite = before.any(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)));

@@ -5,11 +5,12 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::at_hand::uncalled_tool;
 use super::no_call::without_call;
 use super::not_run::{never_searched, no_such_agent, ran_less_often, unrun_program};
+use super::run_before::never_run_before;
 use super::unread::unread;
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, is_agenda,
+    Voice, Words, is_agenda,
 };
 use crate::values::holds;
 
@@ -17,15 +18,18 @@ use crate::values::holds;
 pub(super) const LOOK_BACK: usize = 400;
 
 /// Work that leaves words of its own in a command line: verbs, and parts of such words.
-const TRACES: [(&str, &[&str]); 8] = [
-    ("stashed", &["stash"]),
-    ("rebased", &["rebase"]),
-    ("bisected", &["bisect"]),
-    ("timed", &["time", "hyperfine", "bench", "perf", "elapsed", "duration", "latency"]),
-    ("benchmarked", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency", "analyze"]),
-    ("profiled", &["prof", "perf", "trace", "flame", "time", "instruments", "analyze"]),
-    ("fuzzed", &["fuzz", "afl", "quickcheck", "proptest", "hypothesis"]),
-    ("diffed", &["diff", "cmp", "except", "compare", "md5", "sha"]),
+const TRACES: [(&Words, &[&str]); 8] = [
+    (words!["stashed"], &["stash"]),
+    (words!["rebased"], &["rebase"]),
+    (words!["bisected"], &["bisect"]),
+    (words!["timed"], &["time", "hyperfine", "bench", "perf", "elapsed", "duration", "latency"]),
+    (
+        words!["benchmarked"],
+        &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency", "analyze"],
+    ),
+    (words!["profiled"], &["prof", "perf", "trace", "flame", "time", "instruments", "analyze"]),
+    (words!["fuzzed"], &["fuzz", "afl", "quickcheck", "proptest", "hypothesis"]),
+    (words!["diffed"], &["diff", "cmp", "except", "compare", "md5", "sha"]),
 ];
 
 /// Look-ups and measurements that the agent says it made, and that no call can have been; each
@@ -105,11 +109,11 @@ fn unsought_word(
     let searched = |p: &&Predicate| {
         let verb = prose.tokens.get(p.verb);
         p.action == Action::Of(Family::Search)
-            && verb.is_some_and(|t| prose.is(t, &["searched", "grepped", "scanned"]))
+            && verb.is_some_and(|t| prose.is(t, words!["searched", "grepped", "scanned"]))
     };
     let act = own(clause).find(searched)?;
     let object = prose.tokens(act.object_tokens.clone());
-    let at = object.iter().position(|t| prose.is(t, &["for"]))?;
+    let at = object.iter().position(|t| prose.is(t, words!["for"]))?;
     let token = object.get(at + 1..)?.iter().take(3).find(|t| t.kind == TokenKind::Code)?;
     let text = prose.word(token);
     let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -129,7 +133,8 @@ fn uncalled_route(
 ) -> Option<(Object, String)> {
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
-    let at = prose.told_verb(tokens, &["called", "requested", "curled", "fetched", "queried"])?;
+    let at =
+        prose.told_verb(clause, words!["called", "requested", "curled", "fetched", "queried"])?;
     let token = tokens.get(at + 1..)?.iter().take(3).find(|t| t.kind == TokenKind::Code)?;
     let text = prose.word(token);
     let route = text.split('?').next().filter(|route| route.starts_with('/'))?;
@@ -145,9 +150,11 @@ fn uncalled_route(
 /// "I benchmarked it": where no command has a word of such work.
 fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(Object, String)> {
     let prose = &answer.prose;
-    let tokens = prose.tokens(clause.tokens.clone());
-    let verb = tokens.get(prose.told_verb(tokens, &TRACES.map(|(verb, _)| verb))?)?;
-    let (verb, stems) = TRACES.iter().find(|(known, _)| prose.is(verb, &[known]))?;
+    let told = |&(verb, stems): &(&Words, &'static [&'static str])| {
+        Some((clause.tokens.start + prose.told_verb(clause, verb)?, stems))
+    };
+    let (verb, stems) = TRACES.iter().find_map(told)?;
+    let verb = prose.tokens.get(verb).map(|t| prose.word(t).to_ascii_lowercase())?;
     let traced = facts.deeds_before(answer.turn).any(|(_, deed)| {
         let command = deed.shell.as_ref().map_or("", |work| work.command.as_str());
         let named = |stem: &&str| deed.shell.is_none() && holds(&deed.tool, stem);
@@ -157,7 +164,7 @@ fn traceless(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<
     if traced || clause.tags.any(Tags::NEGATION) || is_hidden(facts, answer.turn) {
         return None;
     }
-    let object = Object { kind: ObjectKind::Quote, text: (*verb).to_owned() };
+    let object = Object { kind: ObjectKind::Quote, text: verb.clone() };
     Some((object, format!("no call can be what was {verb}")))
 }
 
@@ -168,11 +175,14 @@ fn unmeasured(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option
         ("benchmark", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency"]),
         ("benchmarks", &["bench", "time", "perf", "wrk", "hyperfine", "load", "latency"]),
     ];
+    if !clause.may_hold(words!["coverage", "benchmark", "benchmarks"]) {
+        return None;
+    }
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
     let percent = |t: &Token| t.kind == TokenKind::Number && prose.word(t).ends_with('%');
     let (noun, stems) =
-        MEASURES.iter().find(|(noun, _)| tokens.iter().any(|t| prose.is(t, &[noun])))?;
+        MEASURES.iter().find(|(noun, _)| tokens.iter().any(|t| prose.is_word(t, noun)))?;
     let figure = tokens.iter().find(|t| percent(t))?;
     // The user, or a result, may have said so.
     let known = facts.source_of(prose.word(figure), answer.turn, false).is_some();
@@ -199,8 +209,9 @@ fn not_run_under(
     let prose = &answer.prose;
     let tries = |p: &Predicate| {
         let verb = prose.tokens.get(p.verb);
-        let verbs = ["tested", "tried", "verified", "built", "rebuilt", "compiled", "checked"];
-        verb.is_some_and(|t| prose.is(t, &verbs))
+        let verbs =
+            words!["tested", "tried", "verified", "built", "rebuilt", "compiled", "checked"];
+        verb.is_some_and(|t| prose.is(t, verbs))
     };
     let ran = own(clause).find(|p| p.action == Action::Of(Family::Run) || tries(p))?;
     let tried = tries(ran);
@@ -216,8 +227,8 @@ fn not_run_under(
     };
     let at = object.windows(2).position(|pair| {
         let [with, what] = pair else { return false };
-        let place = tried && prose.is(with, &["on", "under", "with"]) && proper(what);
-        place || prose.is(with, &["under"]) || (prose.is(with, &["with"]) && option(what))
+        let place = tried && prose.is(with, words!["on", "under", "with"]) && proper(what);
+        place || prose.is(with, words!["under"]) || (prose.is(with, words!["with"]) && option(what))
     })?;
     let token = object.get(at + 1)?;
     let named = matches!(token.kind, TokenKind::Code | TokenKind::Identifier) || proper(token);
@@ -251,16 +262,19 @@ fn not_looked_at(
         ("emulator", &["emul", "adb", "avd"]),
         ("device", &["device", "adb", "phone"]),
     ];
+    if !clause.may_hold(words!["browser", "simulator", "emulator", "device"]) {
+        return None;
+    }
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
     let done = clause.predicates.iter().find(|p| {
         let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
         let verb = prose.tokens.get(p.verb);
-        let looks = ["checked", "opened", "tried", "tested", "verified", "clicked", "looked"];
-        own && !p.negated && verb.is_some_and(|t| prose.is(t, &looks))
+        let looks = words!["checked", "opened", "tried", "tested", "verified", "clicked", "looked"];
+        own && !p.negated && verb.is_some_and(|t| prose.is(t, looks))
     })?;
     let (place, stems) = PLACES.iter().find(|(place, _)| {
-        let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &[place]));
+        let at = tokens.iter().position(|t| !t.quoted && prose.is_word(t, place));
         at.is_some_and(|at| clause.tokens.start + at > done.verb)
     })?;
     let spoken = facts.deeds_before(answer.turn).any(|(execution, deed)| {
@@ -273,88 +287,6 @@ fn not_looked_at(
     }
     let object = Object { kind: ObjectKind::Name, text: (*place).to_owned() };
     Some((object, format!("no call went to a {place}")))
-}
-
-/// "It failed before my change, too, I checked": where nothing was run before the first change, and
-/// nothing put things back as they were.
-fn never_run_before(
-    facts: &Facts<'_>,
-    answer: &Answer<'_>,
-    clause: &Clause,
-) -> Option<(Object, String)> {
-    const BACK: [&str; 9] = [
-        "stash", "checkout", "switch", "worktree", "restore", "reset", "revert", "clone", "bisect",
-    ];
-    let prose = &answer.prose;
-    let verified = clause.predicates.iter().find(|p| {
-        let verb = prose.tokens.get(p.verb);
-        let looks = ["checked", "verified", "confirmed", "tested", "ran", "tried", "reproduced"];
-        p.subject == Subject::Agent && !p.negated && verb.is_some_and(|t| prose.is(t, &looks))
-    });
-    let sentence = prose.sentences.get(clause.sentence)?;
-    let tokens = prose.tokens(sentence.tokens.clone());
-    let fails = tokens.iter().any(|t| t.has(Tags::FAILURE.or(Tags::TROUBLE)));
-    // "before the upgrade", "without my change", "on main", "pre-existing"
-    let own = |t: &Token| t.has(Tags::AGENT_OWN.or(Tags::DETERMINER));
-    let changes = ["change", "changes", "edit", "edits", "upgrade", "fix", "patch", "refactoring"];
-    let led = tokens.windows(3).any(|words| {
-        let [before, my, change] = words else { return false };
-        prose.is(before, &["before", "without"]) && own(my) && prose.is(change, &changes)
-    });
-    let base = tokens.windows(2).any(|pair| {
-        let [on, main] = pair else { return false };
-        prose.is(on, &["on"]) && prose.is(main, &["main", "master"])
-    });
-    // "before and after the change", "reproduced it first"
-    let both = tokens.windows(3).any(|words| {
-        let [before, and, after] = words else { return false };
-        prose.is(before, &["before"]) && prose.is(and, &["and"]) && prose.is(after, &["after"])
-    });
-    let reproduced = verified.is_some_and(|p| {
-        prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &["reproduced"]))
-            && tokens.iter().any(|t| prose.is(t, &["first", "before"]))
-    });
-    let known = tokens.iter().any(|t| prose.is(t, &["pre-existing", "preexisting"]));
-    let of_tests = tokens.iter().any(|t| t.noun == Some(Family::Test));
-    // "The test failed before the change": told by what it did.
-    let denied = tokens.iter().any(|t| t.has(Tags::NEGATION) && !t.has(Tags::FAILURE));
-    let by_test = of_tests && led && clause.tags.any(Tags::FAILURE) && !denied;
-    let told = verified.is_some() || by_test;
-    if !told || !(reproduced || (both && of_tests) || (fails && (led || base || known))) {
-        return None;
-    }
-    let (mut ran, mut written) = (false, false);
-    // A test that failed may have been written first.
-    let (mut older, early) = (false, reproduced || both || (by_test && verified.is_none()));
-    for (_, deed) in facts.deeds_before(answer.turn) {
-        let back = deed.shell.as_ref().is_some_and(|work| {
-            (work.opaque && work.manifests.is_empty())
-                || BACK.iter().any(|word| work.command.contains(word))
-        });
-        if back || deed.delegates || (deed.opaque && deed.shell.is_none()) {
-            return None;
-        }
-        // From the latest to the first: what stands before all changes is looked at last.
-        if !deed.written.is_empty() {
-            (ran, written) = (false, true);
-        } else {
-            let runs = deed.shell.as_ref().is_some_and(|work| {
-                let checks = [Family::Test, Family::Build, Family::Lint];
-                let of_kind = |family| !of_tests || family == Family::Test;
-                let any = reproduced && !work.only_looks();
-                any || work
-                    .runs
-                    .iter()
-                    .any(|run| checks.contains(&run.family) && of_kind(run.family))
-            });
-            ran |= runs;
-            older |= runs && written;
-        }
-    }
-    let verb = verified.and_then(|p| prose.tokens.get(p.verb)).map_or("before", |t| prose.word(t));
-    let object = Object { kind: ObjectKind::Quote, text: verb.to_owned() };
-    let missing = written && !ran && !(early && older);
-    missing.then(|| (object, String::from("nothing was run without the changes")))
 }
 
 /// "under", "on", "with": what leads to the name of a place or of a program.
@@ -386,14 +318,15 @@ fn is_trial(prose: &Prose<'_>, act: &Predicate) -> bool {
     let Some(verb) = prose.tokens.get(act.verb) else { return false };
     let object = prose.tokens(act.object_tokens.clone());
     let before = act.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
-    let by_hand = |t: &Token| prose.is(t, &["manually", "locally"]);
+    let by_hand = |t: &Token| prose.is(t, words!["manually", "locally"]);
     let by_running = || {
         before.is_some_and(by_hand)
             || object.iter().any(by_hand)
             || object.windows(2).any(|pair| {
                 let [by, running] = pair else { return false };
-                let runs = ["running", "executing", "calling", "importing", "starting", "loading"];
-                prose.is(by, &["by"]) && prose.is(running, &runs)
+                let runs =
+                    words!["running", "executing", "calling", "importing", "starting", "loading"];
+                prose.is(by, words!["by"]) && prose.is(running, runs)
             })
     };
     // "ran into a problem", "ran through the options", "ran a search"
@@ -401,12 +334,12 @@ fn is_trial(prose: &Prose<'_>, act: &Predicate) -> bool {
         object.first().is_some_and(|t| {
             t.kind == TokenKind::Code || (t.has(Tags::DETERMINER) && !t.has(Tags::PREPOSITION))
         }) && !object.iter().take(4).any(|t| {
-            prose.is(t, &["search", "grep", "query", "check", "comparison", "numbers", "scan"])
+            prose.is(t, words!["search", "grep", "query", "check", "comparison", "numbers", "scan"])
         })
     };
-    prose.is(verb, &["tested", "tried", "exercised", "reproduced"])
-        || (prose.is(verb, &["verified", "confirmed", "checked"]) && by_running())
-        || (prose.is(verb, &["ran", "executed", "launched"]) && runs())
+    prose.is(verb, words!["tested", "tried", "exercised", "reproduced"])
+        || (prose.is(verb, words!["verified", "confirmed", "checked"]) && by_running())
+        || (prose.is(verb, words!["ran", "executed", "launched"]) && runs())
 }
 
 /// What a clause tells in note form: "Ran `gofmt`".

@@ -7,7 +7,7 @@ use countersign_model::{Family, Object, ObjectKind};
 use super::own_work::{calls_hold, own};
 use crate::action::objects_in;
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
-use crate::prose::{Clause, Predicate, Prose, TokenKind};
+use crate::prose::{Clause, Predicate, Prose, TokenKind, Words};
 use crate::values::holds;
 
 /// "I read `a/b.py` myself", "I opened HR-FAQ-231", "I went through `TokenStore`": the thing, where
@@ -17,10 +17,10 @@ pub(super) fn unread(
     answer: &Answer<'_>,
     clause: &Clause,
 ) -> Option<(Object, String)> {
-    const READS: [&str; 7] =
-        ["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
+    const READS: &Words =
+        words!["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
     let prose = &answer.prose;
-    let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, &READS));
+    let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, READS));
     let read = own(clause).find(|p| verb(p));
     let read = read.map(|p| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end));
     let object = read.or_else(|| gone_through(prose, clause))?;
@@ -72,7 +72,7 @@ fn unread_kind(
     let (prose, turn) = (&answer.prose, answer.turn);
     let phrase = prose.tokens(object).iter().take(5);
     let (word, stem) = phrase.take_while(|t| t.kind == TokenKind::Word).find_map(|token| {
-        let known = KINDS.iter().find(|(word, _)| prose.is(token, &[word]))?;
+        let known = KINDS.iter().find(|(word, _)| prose.is_word(token, word))?;
         Some((prose.word(token), known.1))
     })?;
     let hidden = facts.deeds_before(turn).any(|(execution, deed)| {
@@ -169,8 +169,8 @@ fn arguments<'t>(execution: &Execution<'t>) -> &'t str {
 /// "I went through `a/b.py`": what stands behind.
 fn gone_through(prose: &Prose<'_>, clause: &Clause) -> Option<Range<usize>> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let at = prose.told_verb(tokens, &["went", "gone", "looked", "read", "skimmed"])?;
-    let through = tokens.get(at + 1).is_some_and(|t| prose.is(t, &["through", "over", "at"]));
+    let at = prose.told_verb(clause, words!["went", "gone", "looked", "read", "skimmed"])?;
+    let through = tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["through", "over", "at"]));
     through.then_some(clause.tokens.start + at + 2..clause.tokens.end)
 }
 

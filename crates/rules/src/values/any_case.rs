@@ -1,7 +1,21 @@
 use memchr::memmem::Finder;
 
-/// The letters from the rarest to the most frequent, as they stand in texts and names.
-const RARE: &[u8; 26] = b"zqjxkvbwygpfmuhlcdrsnaoite";
+/// The place of each letter among all, from the rarest to the most frequent in texts and names.
+const RANKS: [u8; 26] = ranks(b"zqjxkvbwygpfmuhlcdrsnaoite");
+
+const fn ranks(rare: &[u8; 26]) -> [u8; 26] {
+    let mut ranks = [0; 26];
+    let mut rank = 0;
+    while rank < 26 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 26")]
+        #[expect(clippy::indexing_slicing, reason = "letters, when the code is compiled")]
+        {
+            ranks[(rare[rank] - b'a') as usize] = rank as u8;
+        }
+        rank += 1;
+    }
+    ranks
+}
 
 /// A word that is looked for in many texts, whatever the case of its ASCII letters.
 #[derive(Debug)]
@@ -24,10 +38,10 @@ impl<'w> AnyCase<'w> {
     pub(crate) fn new(word: &'w str) -> Self {
         let word = word.as_bytes();
         let (mut from, mut len, mut run) = (0, 0, 0);
-        let mut rarest: Option<(usize, usize)> = None;
+        let mut rarest: Option<(u8, usize)> = None;
         for (at, byte) in word.iter().enumerate() {
-            let rank = RARE.iter().position(|letter| *letter == byte | 0x20);
-            let letter = rank.filter(|_| byte.is_ascii_alphabetic());
+            let letter = (byte | 0x20).checked_sub(b'a');
+            let letter = letter.and_then(|letter| RANKS.get(usize::from(letter)).copied());
             run = if letter.is_some() { 0 } else { run + 1 };
             if run > len {
                 (from, len) = (at + 1 - run, run);
@@ -48,6 +62,11 @@ impl<'w> AnyCase<'w> {
             (part, _) => Anchor::Part(from, Finder::new(part.unwrap_or_default())),
         };
         Self { word, anchor }
+    }
+
+    /// Whether it is looked for by letters or digits that have no case.
+    pub(super) fn sees_no_case(&self) -> bool {
+        matches!(self.anchor, Anchor::Part(..))
     }
 
     /// Whether a text holds the word.

@@ -28,19 +28,29 @@ impl Stretch {
     /// none holds it as it is.
     pub(super) fn find(&self, word: &str, admitted: impl Fn(usize) -> bool) -> Option<usize> {
         let place = |at: usize| self.ends.partition_point(|end| *end < at + word.len());
-        let exact = Finder::new(word.as_bytes());
-        let mut hits = exact.find_iter(self.text.as_bytes()).map(place);
-        hits.find(|nth| admitted(*nth)).or_else(|| {
-            let word = AnyCase::new(word);
-            let mut from = 0;
-            loop {
-                let at = word.find(&self.text, from)?;
-                if admitted(place(at)) {
+        let any_case = AnyCase::new(word);
+        // One sweep meets both where digits are what is looked for.
+        let one_sweep = any_case.sees_no_case();
+        if !one_sweep {
+            let exact = Finder::new(word.as_bytes());
+            let mut hits = exact.find_iter(self.text.as_bytes()).map(place);
+            if let Some(nth) = hits.find(|nth| admitted(*nth)) {
+                return Some(nth);
+            }
+        }
+        let is_exact =
+            |at: usize| self.text.as_bytes().get(at..at + word.len()) == Some(word.as_bytes());
+        let (mut alike, mut from) = (None, 0);
+        while let Some(at) = any_case.find(&self.text, from) {
+            if admitted(place(at)) {
+                if !one_sweep || is_exact(at) {
                     return Some(place(at));
                 }
-                from = at + 1;
+                alike = alike.or(Some(place(at)));
             }
-        })
+            from = at + 1;
+        }
+        alike
     }
 }
 

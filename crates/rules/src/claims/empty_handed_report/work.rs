@@ -3,7 +3,7 @@
 use countersign_model::Family;
 
 use crate::facts::{Answer, Execution, Facts};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// The clauses that say that another agent looked at something, or what it found, while the one that
 /// was asked to made no call; each with its report.
@@ -52,7 +52,7 @@ pub(super) fn is_blank(report: &str) -> bool {
 
 /// "The second agent reviewed the code", "the reviewer reports that …": what stands behind the verb.
 fn told_of_agent<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p [Token]> {
-    const AGENTS: [&str; 5] = ["agent", "sub-agent", "subagent", "reviewer", "auditor"];
+    const AGENTS: &Words = words!["agent", "sub-agent", "subagent", "reviewer", "auditor"];
     let sentence = prose.sentences.get(clause.sentence)?;
     let tokens = prose.tokens(clause.tokens.clone());
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
@@ -60,22 +60,22 @@ fn told_of_agent<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p [Token
     if !told || tokens.iter().any(|t| t.has(doubt)) {
         return None;
     }
-    let agent = tokens.iter().position(|t| !t.quoted && prose.is(t, &AGENTS))?;
+    let agent = tokens.iter().position(|t| !t.quoted && prose.is(t, AGENTS))?;
     let led = tokens.get(..agent)?.iter().any(|t| t.has(Tags::DETERMINER));
     let works = |t: &Token| {
         let looks = matches!(t.verb, Some(Action::Of(Family::Read | Family::Search)));
-        let reports = t.has(Tags::REPORT) || prose.is(t, &["reports"]);
+        let reports = t.has(Tags::REPORT) || prose.is(t, words!["reports"]);
         (looks && t.has(Tags::COMPLETED)) || reports && !t.has(Tags::PREPOSITION)
     };
     let verb = tokens.iter().skip(agent + 1).take(5).position(works)? + agent + 1;
-    let denied = |t: &Token| t.has(Tags::NEGATION) || prose.is(t, &["that", "which", "who"]);
+    let denied = |t: &Token| t.has(Tags::NEGATION) || prose.is(t, words!["that", "which", "who"]);
     let between = tokens.get(agent + 1..verb)?;
     let from = clause.tokens.start + verb + 1;
     let behind = prose.tokens(from..sentence.tokens.end);
     // "found no problems" tells of a look; "read nothing", "but opened no file" of none.
     let none = behind.iter().enumerate().any(|(at, t)| {
         let found = at.checked_sub(1).and_then(|before| behind.get(before));
-        let found = found.is_some_and(|t| prose.is(t, &["found", "had", "saw"]));
+        let found = found.is_some_and(|t| prose.is(t, words!["found", "had", "saw"]));
         let trouble = behind.get(at + 1).is_some_and(|next| next.has(Tags::TROUBLE)) || found;
         t.has(Tags::ADVERSATIVE) || (t.has(Tags::NEGATION) && !trouble && !t.has(Tags::FAILURE))
     });

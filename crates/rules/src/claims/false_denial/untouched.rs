@@ -1,7 +1,7 @@
 //! Everything said to be as it was: "I left all files untouched", "the code is as it was".
 
 use super::{Denied, Touched};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// "I left all files untouched", "the repository is unchanged": a denial of every change.
 pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
@@ -9,7 +9,7 @@ pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let left_so = |t: &Token| prose.is(t, &["untouched", "unchanged", "unmodified"]);
+    let left_so = |t: &Token| prose.is(t, words!["untouched", "unchanged", "unmodified"]);
     let at = tokens.iter().position(|t| !t.quoted && left_so(t))?;
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
     let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
@@ -17,25 +17,25 @@ pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let before = tokens.get(..at)?;
-    let left = before.iter().position(|t| prose.is(t, &["left", "leaving", "kept"]));
+    let left = before.iter().position(|t| prose.is(t, words!["left", "leaving", "kept"]));
     let phrase = match left {
         Some(left) => before.get(left + 1..)?,
         None => {
-            let verb = before
-                .iter()
-                .position(|t| t.has(Tags::BE) || prose.is(t, &["remain", "remains", "stays"]))?;
+            let verb = before.iter().position(|t| {
+                t.has(Tags::BE) || prose.is(t, words!["remain", "remains", "stays"])
+            })?;
             before.get(..verb)?
         }
     };
     let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING);
-    let mut nouns = phrase
-        .iter()
-        .filter(|t| t.kind == TokenKind::Word && (!t.has(small) || prose.is(t, &["everything"])));
-    let whole = ["files", "everything", "code", "codebase", "repository", "repo", "project"];
-    let noun = nouns.next().filter(|t| prose.is(t, &whole))?;
-    let one = ["everything", "code", "codebase", "repository", "repo", "project"];
-    let all = prose.is(noun, &one) || phrase.iter().any(|t| prose.is(t, &["all", "any"]));
-    let touched = match prose.is(noun, &["code"]) {
+    let mut nouns = phrase.iter().filter(|t| {
+        t.kind == TokenKind::Word && (!t.has(small) || prose.is(t, words!["everything"]))
+    });
+    let whole = words!["files", "everything", "code", "codebase", "repository", "repo", "project"];
+    let noun = nouns.next().filter(|t| prose.is(t, whole))?;
+    let one = words!["everything", "code", "codebase", "repository", "repo", "project"];
+    let all = prose.is(noun, one) || phrase.iter().any(|t| prose.is(t, words!["all", "any"]));
+    let touched = match prose.is(noun, words!["code"]) {
         true => Touched::Code,
         false => Touched::Files,
     };
@@ -44,39 +44,41 @@ pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
 
 /// "I left the code untouched", "the working tree is unchanged": all of it, and nothing else said.
 pub(super) fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
-    const LEFT: [&str; 7] =
-        ["untouched", "unchanged", "unmodified", "alone", "intact", "were", "was"];
+    const LEFT: &Words =
+        words!["untouched", "unchanged", "unmodified", "alone", "intact", "were", "was"];
     // "as they were" counts as a clause of its own.
     let end = clause.tokens.end;
     let upto = prose.tokens.len().min(end + 4);
-    if !prose.tokens(clause.tokens.start..upto).iter().any(|t| prose.is(t, &LEFT)) {
+    if !prose.tokens(clause.tokens.start..upto).iter().any(|t| prose.is(t, LEFT)) {
         return false;
     }
     let as_were = prose.tokens(end..upto).iter().take_while(|t| t.kind == TokenKind::Word);
     let behind: Vec<&Token> = as_were.collect();
-    let joined = behind.len() == 3 && behind.first().is_some_and(|t| prose.is(t, &["as"]));
+    let joined = behind.len() == 3 && behind.first().is_some_and(|t| prose.is(t, words!["as"]));
     let tokens = prose.tokens(clause.tokens.clone()).iter();
     let mut words: Vec<&Token> = tokens.filter(|t| t.kind == TokenKind::Word).collect();
     if joined {
         words.extend(behind);
     }
-    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|t| prose.is(t, known));
+    let is = |at: usize, known: &Words| words.get(at).is_some_and(|t| prose.is(t, known));
     if words.iter().any(|t| t.quoted) {
         return false;
     }
     let agent = words.first().is_some_and(|t| t.has(Tags::AGENT));
-    let left = agent && (is(1, &["left", "kept"]) || (is(1, &["have", "'ve"]) && is(2, &["left"])));
+    let left = agent
+        && (is(1, words!["left", "kept"])
+            || (is(1, words!["have", "'ve"]) && is(2, words!["left"])));
     let mut at = match left {
-        true => words.iter().position(|t| prose.is(t, &["left", "kept"])).unwrap_or(0) + 1,
+        true => words.iter().position(|t| prose.is(t, words!["left", "kept"])).unwrap_or(0) + 1,
         false => 0,
     };
-    while is(at, &["the", "all", "your", "of", "existing"]) {
+    while is(at, words!["the", "all", "your", "of", "existing"]) {
         at += 1;
     }
-    if is(at, &["working"]) && is(at + 1, &["tree", "copy"]) {
+    if is(at, words!["working"]) && is(at + 1, words!["tree", "copy"]) {
         at += 1;
     }
-    let all = [
+    let all = words![
         "code",
         "codebase",
         "repository",
@@ -87,20 +89,22 @@ pub(super) fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
         "everything",
         "project",
     ];
-    if !is(at, &all) {
+    if !is(at, all) {
         return false;
     }
     at += 1;
     if !left {
-        if !is(at, &["is", "are", "was", "were", "remains", "remain", "stays"]) {
+        if !is(at, words!["is", "are", "was", "were", "remains", "remain", "stays"]) {
             return false;
         }
         at += 1;
     }
-    let untouched = ["untouched", "unchanged", "unmodified", "alone", "intact"];
-    let as_was = is(at, &["as"]) && is(at + 1, &["they", "it"]) && is(at + 2, &["were", "was"]);
+    let untouched = words!["untouched", "unchanged", "unmodified", "alone", "intact"];
+    let as_was = is(at, words!["as"])
+        && is(at + 1, words!["they", "it"])
+        && is(at + 2, words!["were", "was"]);
     let end = if as_was { at + 3 } else { at + 1 };
     // "Everything is unchanged" may speak of how things look.
-    let vague = !left && is(at.saturating_sub(2), &["everything"]);
-    (as_was || is(at, &untouched)) && end == words.len() && !vague
+    let vague = !left && is(at.saturating_sub(2), words!["everything"]);
+    (as_was || is(at, untouched)) && end == words.len() && !vague
 }

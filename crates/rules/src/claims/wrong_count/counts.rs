@@ -2,7 +2,7 @@
 
 use countersign_model::Family;
 
-use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::values::{Countable, whole};
 
 /// So many things of a kind.
@@ -27,8 +27,9 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
     let aside = tokens.first().is_some_and(|t| t.is('(')) && !is_sum_of_run(prose, tokens);
     // "3 pending": a runner's word.
-    let open =
-        |t: &Token| t.has(hedged) && !t.has(Tags::FAILURE) && !prose.is(t, &["pending", "skipped"]);
+    let open = |t: &Token| {
+        t.has(hedged) && !t.has(Tags::FAILURE) && !prose.is(t, words!["pending", "skipped"])
+    };
     if quoted || aside || !asserted || tokens.iter().any(open) {
         return Vec::new();
     }
@@ -91,7 +92,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
                 continue;
             }
             // RSpec's word for tests; anybody else's for what shows how a thing is used.
-            let other = prose.is(next, &["examples"]) && !tells_of_run(prose, clause);
+            let other = prose.is(next, words!["examples"]) && !tells_of_run(prose, clause);
             if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
                 noun = Some((Some(kind), next));
                 break;
@@ -104,7 +105,9 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         // "3 failures allowed": what is set, and not what was found.
         let set = |last: &Token| {
             let behind = tokens.iter().find(|t| t.start > last.start);
-            behind.is_some_and(|t| prose.is(t, &["allowed", "permitted", "tolerated", "maximum"]))
+            behind.is_some_and(|t| {
+                prose.is(t, words!["allowed", "permitted", "tolerated", "maximum"])
+            })
         };
         let noun = noun.filter(|(_, last)| !set(last));
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
@@ -119,7 +122,8 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
 fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
-        t.has(Tags::FAILURE.or(Tags::PASSING)) || prose.is(t, &["failures", "pending", "passed"])
+        t.has(Tags::FAILURE.or(Tags::PASSING))
+            || prose.is(t, words!["failures", "pending", "passed"])
     })
 }
 
@@ -139,17 +143,18 @@ fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
 fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let (Some(number), Some(word)) = (tokens.get(1), tokens.get(2)) else { return false };
     number.kind == TokenKind::Number
-        && prose.is(word, &["passed", "passing", "failed", "failing"])
-        && tokens
-            .get(3)
-            .is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, &["in", "and"]))
+        && prose.is(word, words!["passed", "passing", "failed", "failing"])
+        && tokens.get(3).is_none_or(|t| {
+            matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, words!["in", "and"])
+        })
 }
 
 /// "5 of them failed": of the tests that the sentence is about.
 fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
     let [number, of, them, ended] = tokens.get(at..at + 4)? else { return None };
     let ends = ended.has(Tags::FAILURE.or(Tags::PASSING)) && !number.quoted;
-    let all = prose.is(of, &["of"]) && prose.is(them, &["them", "these", "those", "which"]);
+    let all =
+        prose.is(of, words!["of"]) && prose.is(them, words!["them", "these", "those", "which"]);
     let kind = Some(Countable::Tests);
     (ends && all).then_some(())?;
     let number_of = whole(prose.word(number))?;
@@ -159,14 +164,14 @@ fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option
 /// "three of the eight tests failed", "3 of 8 tests fail"
 fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
     let [number, of] = tokens.get(at..at + 2)? else { return None };
-    let the = tokens.get(at + 2).is_some_and(|t| prose.is(t, &["the", "all"]));
+    let the = tokens.get(at + 2).is_some_and(|t| prose.is(t, words!["the", "all"]));
     let from = at + 2 + usize::from(the);
     let [all, tests] = tokens.get(from..from + 2)? else { return None };
     let plain = !number.quoted && tests.noun == Some(Family::Test);
-    let fails = |t: &Token| prose.is(t, &["failed", "fail", "failing", "red"]);
+    let fails = |t: &Token| prose.is(t, words!["failed", "fail", "failing", "red"]);
     let behind = tokens.get(from + 2..)?.iter();
     let failed = behind.take_while(|t| !t.has(Tags::PASSING)).find(|t| fails(t));
-    let part = prose.is(of, &["of"]);
+    let part = prose.is(of, words!["of"]);
     let number_of = whole(prose.word(number)).filter(|_| plain && part)?;
     let last = failed.filter(|_| whole(prose.word(all)).is_some())?;
     let kind = Some(Countable::Tests);
@@ -177,7 +182,7 @@ fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Co
 fn reported<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
     let (verb, number, noun) =
         (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?, tokens.get(at + 1)?);
-    let told = prose.is(verb, &["reported", "reports", "found", "finds", "flagged", "flags"]);
+    let told = prose.is(verb, words!["reported", "reports", "found", "finds", "flagged", "flags"]);
     let spelled = number.kind == TokenKind::Word && !number.quoted;
     let kind = Countable::of(prose.word(noun)).filter(|kind| *kind == Countable::Troubles);
     let number_of = whole(prose.word(number)).filter(|n| told && spelled && *n > 2)?;
@@ -187,7 +192,7 @@ fn reported<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Cou
 
 /// "40 million": a number that is rounded.
 fn is_rounded(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    tokens.get(at + 1).is_some_and(|t| prose.is(t, &["thousand", "million", "billion"]))
+    tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["thousand", "million", "billion"]))
 }
 
 /// "from 11 errors to 2": how many there were, of what, and how many there are.
@@ -214,11 +219,11 @@ pub(super) fn former<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Former
         let kind = Countable::of(prose.word(tokens.get(at)?))?;
         matches!(kind, Countable::Troubles | Countable::Tests).then_some(kind)
     };
-    let from = tokens.iter().position(|t| prose.is(t, &["from"]))?;
+    let from = tokens.iter().position(|t| prose.is(t, words!["from"]))?;
     let (was, first) = number(from + 1)?;
     let noun = counted(from + 2);
     let to = from + 2 + usize::from(noun.is_some());
-    tokens.get(to).filter(|t| prose.is(t, &["to"]))?;
+    tokens.get(to).filter(|t| prose.is(t, words!["to"]))?;
     let (is, last) = number(to + 1)?;
     let kind = noun.or_else(|| counted(to + 2))?;
     Some(Former { was, is, kind, first, last })
@@ -242,7 +247,7 @@ fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const PART: [&str; 18] = [
+    const PART: &Words = words![
         "first",
         "last",
         "next",
@@ -264,20 +269,17 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     ];
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let behind = tokens.get(at + 1);
-    let part =
-        |t: &Token| prose.is_rough(t) || PART.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w));
-    let more = ["of", "more", "other", "additional"];
+    let part = |t: &Token| prose.is_rough(t) || prose.is(t, PART);
+    let more = words!["of", "more", "other", "additional"];
     // "down from 75 warnings in 29 files": how it was before.
     let upto = tokens.get(..=at).unwrap_or_default();
     let formerly = upto.windows(2).any(|pair| {
         let [from, number] = pair else { return false };
-        prose.is(from, &["from"]) && number.kind == TokenKind::Number
+        prose.is(from, words!["from"]) && number.kind == TokenKind::Number
     });
     if formerly {
         return true;
     }
     before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
-        || behind.is_some_and(|t| {
-            t.is('/') || more.iter().any(|w| prose.word(t).eq_ignore_ascii_case(w))
-        })
+        || behind.is_some_and(|t| t.is('/') || prose.is(t, more))
 }

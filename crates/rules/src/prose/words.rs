@@ -1,0 +1,100 @@
+//! Words of the code's own that a text is searched for, and the mark by which most of its tokens
+//! are passed over without a look at their letters.
+
+/// Some words, in any case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words {
+    /// The words.
+    pub(crate) list: &'static [&'static str],
+    marks: Marks,
+}
+
+/// `words!["on", "under"]`: a [`Words`], made ready when the code is compiled.
+macro_rules! words {
+    ($($word:literal),* $(,)?) => {
+        const { &$crate::prose::Words::of(&[$($word),*]) }
+    };
+}
+
+impl Words {
+    /// Makes words ready; use `words!`.
+    pub(crate) const fn of(list: &'static [&'static str]) -> Self {
+        let mut marks = Marks(0);
+        let mut rest = list;
+        while let [word, more @ ..] = rest {
+            marks = marks.and(Mark::of(word.as_bytes()));
+            rest = more;
+        }
+        Self { list, marks }
+    }
+
+    /// Whether a word with this mark may be one of them.
+    #[inline]
+    pub(crate) const fn may_hold(&self, mark: Mark) -> bool {
+        self.marks.0 >> mark.0 & 1 == 1
+    }
+
+    /// Whether one of them may stand among words with these marks.
+    #[inline]
+    pub(crate) const fn may_meet(&self, marks: Marks) -> bool {
+        self.marks.0 & marks.0 != 0
+    }
+
+    /// Whether this is one of them, in any case.
+    pub(crate) fn hold(&self, word: &[u8]) -> bool {
+        self.list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+    }
+}
+
+/// One of 64 numbers that a word has by its length and its ends, in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark(u8);
+
+impl Mark {
+    /// The mark of a word.
+    #[inline]
+    pub(crate) const fn of(word: &[u8]) -> Self {
+        let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return Self(0) };
+        // Letters differ from their capitals in one bit.
+        let ends = (first | 0x20).wrapping_mul(7) ^ (last | 0x20).wrapping_mul(21);
+        #[expect(clippy::cast_possible_truncation, reason = "six bits of it count")]
+        let length = (word.len() as u8).wrapping_mul(11);
+        Self(ends.wrapping_add(length) & 63)
+    }
+}
+
+/// The marks of several words.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Marks(u64);
+
+impl Marks {
+    /// These and one more.
+    #[inline]
+    pub(crate) const fn and(self, mark: Mark) -> Self {
+        Self(self.0 | 1 << mark.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_in_any_case() {
+        let words = words!["on", "Under", "reproduced", "don't"];
+        for word in ["on", "ON", "under", "UNDER", "Reproduced", "DON'T"] {
+            assert!(words.may_hold(Mark::of(word.as_bytes())), "{word}");
+            assert!(words.hold(word.as_bytes()), "{word}");
+        }
+        assert!(!words.hold(b"in"));
+        assert!(!words.hold(b""));
+    }
+
+    #[test]
+    fn most_words_are_passed_over_by_their_mark() {
+        let words = words!["browser", "simulator", "emulator", "device"];
+        let text = "the build is green and all of the tests that were red before now pass again";
+        let passed = text.split(' ').filter(|w| !words.may_hold(Mark::of(w.as_bytes()))).count();
+        assert!(passed >= 14, "{passed}");
+    }
+}
