@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use countersign_formats::read;
 use countersign_model::Transcript;
-use countersign_rules::{Indexed, Report, Settings, check, check_from};
+use countersign_rules::{Indexed, Settings, check, check_from};
 use serde_json::Value;
 
 pub(crate) use log::log;
@@ -61,15 +61,24 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (session, claims_only) = (answer::session(), answer::claims_only());
     let indexed = Indexed::of(&session);
     let (median, p99) = times(|| indexed.check_from(&claims_only, 0));
+    let (bare, _) = times(|| parse_results(&session));
     println!(
-        "verifying one answer      median {median:.1?} (goal {MEDIAN:?}), p99 {p99:.1?} (goal {P99:?})"
+        "verifying one answer      median {median:.1?} (goal {MEDIAN:?}), p99 {p99:.1?} (goal {P99:?}) \
+         = {:.1} bare parses of its results of {bare:.1?}",
+        median.as_secs_f64() / bare.as_secs_f64()
     );
     let (with_index, _) = times(|| check(black_box(&session), &claims_only));
     println!("and indexing its record   median {with_index:.1?}");
     let (with_calls, _) = times(|| check(black_box(&session), &Settings::default()));
     println!("and its ten calls         median {with_calls:.1?}");
-    let book = best(&answer::book(), |book| check(book, &answer::claims_only()));
-    println!("a hundred pages           {book:.1?} against 10,000 receipts (goal {BOOK:?})");
+    let long = answer::book();
+    let book = best(|| check(black_box(&long), &claims_only));
+    let bare = best(|| parse_results(&long));
+    println!(
+        "a hundred pages           {book:.1?} against 10,000 receipts (goal {BOOK:?}) \
+         = {:.1} bare parses of their results of {bare:.1?}",
+        book.as_secs_f64() / bare.as_secs_f64()
+    );
     let half = reading(&log::log(options.megabytes * 500_000))?;
     let whole = reading(&log::log(options.megabytes * 1_000_000))?;
     let growth = whole.ours.as_secs_f64() / half.ours.as_secs_f64();
@@ -83,29 +92,30 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The median and the 99th percentile of verifying one answer, after a first time.
-fn times(judge: impl Fn() -> Report) -> (Duration, Duration) {
-    black_box(judge());
-    let mut times: Vec<Duration> = (0..ANSWERS)
-        .map(|_| {
-            let begin = Instant::now();
-            black_box(judge());
-            begin.elapsed()
-        })
-        .collect();
+/// The results of a session parsed and nothing else, as the physical limit.
+fn parse_results(session: &Transcript) -> usize {
+    let outcomes = session.messages.iter().flat_map(|message| &message.outcomes);
+    outcomes.filter_map(|outcome| serde_json::from_str::<Value>(&outcome.text).ok()).count()
+}
+
+/// The median and the 99th percentile of some work, after a first time.
+fn times<R>(work: impl Fn() -> R) -> (Duration, Duration) {
+    black_box(work());
+    let mut times: Vec<Duration> = (0..ANSWERS).map(|_| time(&work)).collect();
     times.sort_unstable();
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
     (at(50), at(99))
 }
 
 /// The fastest of some rounds.
-fn best(session: &Transcript, judge: impl Fn(&Transcript) -> Report) -> Duration {
-    let rounds = (0..ROUNDS * 3).map(|_| {
-        let begin = Instant::now();
-        black_box(judge(black_box(session)));
-        begin.elapsed()
-    });
-    rounds.min().unwrap_or_default()
+fn best<R>(work: impl Fn() -> R) -> Duration {
+    (0..ROUNDS * 3).map(|_| time(&work)).min().unwrap_or_default()
+}
+
+fn time<R>(work: &impl Fn() -> R) -> Duration {
+    let begin = Instant::now();
+    black_box(work());
+    begin.elapsed()
 }
 
 /// How long one log takes.
