@@ -5,6 +5,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::{LOOK_BACK, args};
 use super::named_code::writes_unseen;
 use super::objects::{mentions, objects_in};
+use super::told_file::is_strange;
 use crate::facts::{Answer, Facts};
 use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind, Words};
 
@@ -31,11 +32,15 @@ pub(crate) fn listed_files(facts: &Facts<'_>) -> Vec<Claim> {
                 rows.iter().map(|row| may_be_written(facts, answer.turn, &row.file)).collect();
             let changed = written.iter().filter(|written| **written).count();
             let others = rows.len() - changed;
-            if changed < others || changed < if announced { 1 } else { 2 } {
+            if changed < others || changed == 0 {
                 continue;
             }
-            let strange =
-                rows.iter().zip(&written).filter(|(row, written)| row.plain && !**written);
+            // One file that was written makes a list of changes only where it is said to be one.
+            let changes = announced || changed > 1;
+            let strange = rows.iter().zip(&written).filter(|(row, written)| {
+                let unknown = || is_strange(facts, answer.turn, &row.file);
+                row.plain && !**written && (changes || unknown())
+            });
             found.extend(strange.filter_map(|(row, _)| claim(answer, row)));
         }
     }
@@ -165,7 +170,7 @@ pub(super) fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
 }
 
 /// Whether a file was written, or a command that says what changed speaks of it.
-fn may_be_written(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
+pub(super) fn may_be_written(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
     facts.deeds_before(turn).any(|(execution, deed)| {
         let tells = deed.shell.as_ref().is_some_and(|work| {
             work.command.contains("git ") && mentions(execution.text(), file)

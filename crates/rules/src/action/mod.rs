@@ -26,7 +26,9 @@ mod otherwise;
 mod rows;
 mod state;
 mod tie;
+mod told_file;
 mod uncalled_by_name;
+mod unheard_name;
 mod unknown_document;
 mod unwritten_file;
 
@@ -40,6 +42,7 @@ pub(crate) use left_out::count_left_out;
 pub(crate) use listed_file::listed_files;
 pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
+pub(crate) use told_file::told_files;
 pub(crate) use uncalled_by_name::uncalled_by_name;
 pub(crate) use unknown_document::unknown_documents;
 pub(crate) use unwritten_file::unwritten_files;

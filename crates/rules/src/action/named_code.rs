@@ -4,6 +4,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::args;
 use super::objects::{mentions, objects_in};
+use super::unheard_name::unheard_name;
 use crate::facts::{Answer, Facts, Families, ShellWork};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, Words,
@@ -54,6 +55,8 @@ pub(crate) fn unwritten_names(facts: &Facts<'_>) -> Vec<Claim> {
             } else if let Some(token) = taken_out(facts, answer, clause) {
                 found.push(claim(answer, clause, token));
             } else if let Some(token) = unknown_member(facts, answer, clause) {
+                found.push(claim(answer, clause, token));
+            } else if let Some(token) = unheard_name(facts, answer, clause) {
                 found.push(claim(answer, clause, token));
             }
         }
@@ -139,7 +142,7 @@ fn object_of<'p>(prose: &'p Prose<'_>, clause: &Clause, verbs: &Words) -> Option
 }
 
 /// `hostname`, `MAX_TRIES`: one name, not a command, an expression or a description.
-fn is_one_name(text: &str) -> bool {
+pub(super) fn is_one_name(text: &str) -> bool {
     let name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     text.len() >= 4 && text.bytes().all(name) && text.bytes().any(|b| b.is_ascii_alphabetic())
 }
@@ -232,7 +235,7 @@ fn member_of(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The letters and digits of a text, in lower case: `maxTries` and `MAX_TRIES` are one name.
-fn letters(text: &str) -> String {
+pub(super) fn letters(text: &str) -> String {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
     letters.map(|c| c.to_ascii_lowercase()).collect()
 }

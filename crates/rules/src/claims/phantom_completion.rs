@@ -1,8 +1,8 @@
 use countersign_model::{Code, Mode};
 
 use crate::action::{
-    ActionClaim, ActionVerdict, as_wished, listed_files, uncalled_by_name, unknown_documents,
-    unwritten_names,
+    ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name,
+    unknown_documents, unwritten_names,
 };
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
@@ -90,6 +90,12 @@ impl Rule for PhantomCompletion {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());
             let note = Note::suspected(format!("no call wrote `{name}`"))
                 .help("list what was really changed, or change it");
+            findings.unsupported(facts, &claim, note);
+        }
+        for (claim, missing) in told_files(facts) {
+            let name = claim.objects.first().map_or("", |object| object.text.as_str());
+            let note = Note::suspected(format!("{missing} `{name}`"))
+                .help("name the file that was really changed, or change it");
             findings.unsupported(facts, &claim, note);
         }
         for claim in unknown_documents(facts) {

@@ -59,6 +59,16 @@ impl Rule for UnverifiedOutcome {
                         .help("run that one, or say which ones were run")
                         .evidence(facts.evidence_at(at)),
                 ),
+                OutcomeVerdict::Unheard(at) => {
+                    let name = said.named.as_deref().unwrap_or_default();
+                    findings.unsupported(
+                        facts,
+                        &said.claim,
+                        Note::suspected(format!("nothing on record has the test `{name}`"))
+                            .help("name the tests that were run")
+                            .evidence(facts.evidence_at(at)),
+                    );
+                }
                 OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
                 // CS015 speaks of these.
                 OutcomeVerdict::Empty(_)

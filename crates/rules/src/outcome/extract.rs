@@ -149,6 +149,16 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     claims
 }
 
+/// "`test_parse` passes", "the test `test_parse` passes": the name.
+fn named_at(prose: &Prose<'_>, at: usize) -> Option<String> {
+    let own = prose.tokens.get(at).filter(|t| named_test(prose, t) || is_name(prose, at));
+    let behind = || {
+        let one = prose.tokens.get(at).is_some_and(|t| prose.is(t, words!["test", "spec"]));
+        prose.tokens.get(at + 1).filter(|t| one && named_test(prose, t))
+    };
+    own.or_else(behind).map(|t| prose.word(t).to_owned())
+}
+
 /// "at the first attempt", "the first time": of the run before all others.
 fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| {
@@ -284,11 +294,7 @@ fn outcome_claim(
         }),
         ran: false,
         proves: false,
-        named: prose
-            .tokens
-            .get(at)
-            .filter(|t| family == Family::Test && (named_test(prose, t) || is_name(prose, at)))
-            .map(|t| prose.word(t).to_owned()),
+        named: named_at(prose, at).filter(|_| family == Family::Test),
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),

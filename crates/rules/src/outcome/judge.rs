@@ -3,7 +3,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 
 use super::command::named_command;
 use super::extract::OutcomeClaim;
-use super::layer::{is_of_other_layer, is_of_unknown_runner};
+use super::layer::{is_of_other_layer, is_of_unknown_runner, is_unheard_test};
 use super::runner::{is_other_linter, named_run};
 use super::verdict::is_test_name;
 use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
@@ -38,6 +38,8 @@ pub(crate) enum OutcomeVerdict {
     Running(usize),
     /// Tests ran, and none of the kind that is spoken of.
     Other(usize),
+    /// Tests ran, and nothing on record has the one that is named.
+    Unheard(usize),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -85,6 +87,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
                 || is_other_linter(facts, said))
         {
             return OutcomeVerdict::Other(at);
+        }
+        if matches!(end, RunEnd::Passed) && is_unheard_test(facts, said) {
+            return OutcomeVerdict::Unheard(at);
         }
         if said.ran {
             return OutcomeVerdict::Passed(at);

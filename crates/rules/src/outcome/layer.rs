@@ -4,6 +4,7 @@ use countersign_model::Family;
 
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
+use super::verdict::is_test_name;
 use crate::facts::Facts;
 use crate::prose::Lexicon;
 
@@ -83,6 +84,20 @@ pub(super) fn is_of_unknown_runner(facts: &Facts<'_>, said: &OutcomeClaim) -> bo
             && !facts.delegates_before(said.claim.turn)
             && facts.source_of(runner, said.claim.turn, true).is_none()
     })
+}
+
+/// "`TestBudget` passes": where nothing on record has a test of that name.
+pub(super) fn is_unheard_test(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
+    let turn = said.claim.turn;
+    let name = said.named.as_deref().filter(|name| is_test_name(name)).unwrap_or_default();
+    let last = name.rsplit(['/', ':', '.']).find(|part| is_test_name(part)).unwrap_or_default();
+    let last = last.split(['(', '[']).next().unwrap_or_default();
+    last.len() > 5
+        && facts.shows_all_before(turn)
+        && !facts.is_opaque_before(turn)
+        && !facts.delegates_before(turn)
+        && facts.source_of(last, turn, true).is_none()
+        && facts.given().find_loosely(last, turn).is_none()
 }
 
 /// The layer whose tests a claim speaks of: "the request specs".

@@ -49,7 +49,14 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
         let next = tokens.get(at + 1);
         let alone = next.is_none_or(|t| t.is('.') || t.is(',') || t.is(';') || t.is('!'));
         let free = match word(token).len() {
-            4 if is(token, &["once"]) => next.is_some_and(|t| is(t, &["more", "again"])),
+            // "defined once in one place": one time
+            4 if is(token, &["once"]) => {
+                let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+                let counted =
+                    before.is_some_and(|t| t.has(Tags::COMPLETED) || word(t).ends_with("ed"));
+                next.is_some_and(|t| is(t, &["more", "again"]))
+                    || (counted && (alone || next.is_some_and(|t| t.has(Tags::PREPOSITION))))
+            }
             5 if is(token, &["since"]) => alone,
             5 if is(token, &["after"]) => {
                 alone || points_back(tokens, at) || {

@@ -18,7 +18,8 @@ pub(super) fn unrun_program(
     clause: &Clause,
 ) -> Option<Missing> {
     let prose = &answer.prose;
-    let act = told_as(prose, clause, words!["ran", "executed", "formatted", "checked", "linted"])?;
+    let act = told_as(prose, clause, words!["ran", "executed", "formatted", "checked", "linted"]);
+    let Some(act) = act else { return unrun_reporter(facts, answer, clause) };
     let verb = prose.tokens.get(act.verb)?;
     let end = prose.sentences.get(clause.sentence)?.tokens.end;
     let object = prose.tokens(act.verb + 1..end);
@@ -35,6 +36,21 @@ pub(super) fn unrun_program(
         return None;
     }
     Some((quote(text), format!("no command ran `{program}`")))
+}
+
+/// "`gofmt` reports no differences"
+fn unrun_reporter(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<Missing> {
+    let prose = &answer.prose;
+    let mut tokens = prose.tokens(clause.tokens.clone()).iter();
+    let code = tokens.next().filter(|t| t.kind == TokenKind::Code && !t.quoted)?;
+    let verbs = words!["reports", "reported", "finds", "found", "complains", "prints", "printed"];
+    let verb = tokens.find(|t| !t.has(Tags::ADVERB.or(Tags::NOW)))?;
+    let text = prose.word(code);
+    let program = text.split_whitespace().next().filter(|word| is_program(word))?;
+    let unknown = prose.is(verb, verbs)
+        && !hides_commands(facts, answer.turn)
+        && !is_spoken(facts, answer.turn, program);
+    unknown.then(|| (quote(text), format!("no command ran `{program}`")))
 }
 
 /// "I ran the tests three times": where they ran once.
@@ -63,28 +79,18 @@ pub(super) fn ran_less_often(
     (ran > 0 && ran < wanted).then(|| (quote("times"), format!("the tests ran {ran} times")))
 }
 
-/// "I searched for other uses": where nothing searched.
+/// "I searched for other uses", "I looked at the other callers", "No other file uses it": where
+/// nothing searched.
 pub(super) fn never_searched(
     facts: &Facts<'_>,
     answer: &Answer<'_>,
     clause: &Clause,
 ) -> Option<Missing> {
     let prose = &answer.prose;
-    let act = told_as(prose, clause, words!["searched", "grepped", "scanned"])?;
-    let object = prose.tokens(act.object_tokens.clone());
-    let code = words![
-        "uses",
-        "usages",
-        "callers",
-        "references",
-        "occurrences",
-        "codebase",
-        "repo",
-        "repository",
-    ];
-    object.iter().take(6).find(|t| prose.is(t, code))?;
+    let told = searched(prose, clause).or_else(|| looked_at_others(prose, clause));
+    let told = told.or_else(|| no_other_uses(prose, clause))?;
     let searches = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
-        let words = ["grep", "rg", "glob", "search", "find", "list", "ls", "ag"];
+        let words = ["grep", "rg", "glob", "search", "find", "list", "ls", "ag", "references"];
         deed.words().iter().any(|word| words.contains(&word.as_str()))
             || deed.shell.as_ref().is_some_and(|work| {
                 ["grep", "rg ", "ag ", "find ", "ls", "tree", "ack "]
@@ -95,7 +101,101 @@ pub(super) fn never_searched(
     if hides_commands(facts, answer.turn) || facts.deeds_before(answer.turn).any(searches) {
         return None;
     }
-    Some((quote("searched"), String::from("nothing was searched")))
+    Some((quote(prose.word(told)), String::from("nothing was searched")))
+}
+
+/// What uses something in code.
+const USES: &Words = words!["uses", "usages", "callers", "references", "occurrences", "consumers"];
+
+/// "I searched the repository"
+fn searched<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
+    let act = told_as(prose, clause, words!["searched", "grepped", "scanned"])?;
+    let places = words!["codebase", "repo", "repository"];
+    let mut object = prose.tokens(act.object_tokens.clone()).iter().take(6);
+    object.find(|t| prose.is(t, USES) || prose.is(t, places))?;
+    prose.tokens.get(act.verb)
+}
+
+/// "I looked through the other callers"
+fn looked_at_others<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
+    let verbs = words!["looked", "went", "checked", "read", "reviewed", "walked"];
+    let act = told_as(prose, clause, verbs)?;
+    let object = prose.tokens(act.object_tokens.clone());
+    let others = object.windows(2).take(5).any(|pair| {
+        let [which, what] = pair else { return false };
+        prose.is(which, words!["other", "all", "remaining"]) && prose.is(what, USES)
+    });
+    prose.tokens.get(act.verb).filter(|_| others)
+}
+
+/// "No other file uses `send`", "there are no other callers", "`send` has no other callers"
+fn no_other_uses<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token> {
+    let things =
+        words!["file", "module", "package", "place", "code", "caller", "class", "function"];
+    let verbs = words!["uses", "calls", "imports", "references", "mentions"];
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = tokens.windows(2).position(|pair| {
+        let [no, other] = pair else { return false };
+        prose.is(no, words!["no", "any"]) && prose.is(other, words!["other", "further"])
+    })?;
+    let denied = clause.tags.any(Tags::NEGATION);
+    let what = tokens.get(at + 2)?;
+    let used = prose.is(what, things) && tokens.get(at + 3).is_some_and(|t| prose.is(t, verbs));
+    (denied && (used || prose.is(what, USES))).then_some(what)
+}
+
+/// "I started the server", "The script ran without errors": where no command can have been it.
+pub(super) fn never_started(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<Missing> {
+    let programs = words![
+        "server",
+        "app",
+        "application",
+        "program",
+        "script",
+        "example",
+        "demo",
+        "binary",
+        "service",
+    ];
+    if !clause.may_hold(programs) {
+        return None;
+    }
+    let prose = &answer.prose;
+    let verbs = words!["started", "launched", "booted", "ran", "executed", "restarted"];
+    let named = |tokens: &[Token]| {
+        let small = |t: &&Token| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION);
+        tokens.iter().take(4).take_while(small).any(|t| !t.quoted && prose.is(t, programs))
+    };
+    let own = told_as(prose, clause, verbs).filter(|act| {
+        let object = prose.tokens(act.object_tokens.clone());
+        named(object) && object.first().is_some_and(|t| t.has(Tags::DETERMINER))
+    });
+    // "The program ran successfully and printed the total."
+    let tokens = prose.tokens(clause.tokens.clone());
+    let ran = || {
+        let at = tokens.iter().position(|t| !t.quoted && prose.is(t, words!["ran"]))?;
+        let well = words!["successfully", "without", "cleanly", "fine", "through"];
+        let went = tokens.get(at + 1).is_some_and(|t| prose.is(t, well));
+        let subject = tokens.get(..at)?;
+        let last = subject.last().is_some_and(|t| prose.is(t, programs));
+        let definite = subject.first().is_some_and(|t| t.has(Tags::DETERMINER));
+        (went && last && definite && named(subject)).then_some(clause.tokens.start + at)
+    };
+    let verb = prose.tokens.get(own.map(|act| act.verb).or_else(ran)?)?;
+    let may_start = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
+        deed.shell.as_ref().is_some_and(|work| {
+            !work.only_looks() && (work.runs.is_empty() || work.opaque)
+                || work.runs.iter().any(|run| run.family == Family::Run)
+        })
+    };
+    if hides_commands(facts, answer.turn) || facts.deeds_before(answer.turn).any(may_start) {
+        return None;
+    }
+    Some((quote(prose.word(verb)), String::from("no command started a program")))
 }
 
 /// "A sub-agent reviewed it": where no call went to one.

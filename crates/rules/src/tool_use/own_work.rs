@@ -4,7 +4,7 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
 use super::no_call::without_call;
-use super::not_run::{never_searched, no_such_agent, ran_less_often, unrun_program};
+use super::not_run::{never_searched, never_started, no_such_agent, ran_less_often, unrun_program};
 use super::run_before::never_run_before;
 use super::unread::unread;
 use crate::facts::{Answer, Facts, Families};
@@ -72,6 +72,7 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
                 .or_else(|| never_run_before(facts, answer, clause))
                 .or_else(|| untried(facts, answer, clause))
                 .or_else(|| unrun_program(facts, answer, clause))
+                .or_else(|| never_started(facts, answer, clause))
                 .or_else(|| ran_less_often(facts, answer, clause))
                 .or_else(|| never_searched(facts, answer, clause))
                 .or_else(|| no_such_agent(facts, answer, clause))

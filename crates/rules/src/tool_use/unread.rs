@@ -21,13 +21,21 @@ pub(super) fn unread(
         words!["read", "reviewed", "inspected", "examined", "opened", "viewed", "studied"];
     let prose = &answer.prose;
     let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, READS));
-    let read = own(clause).find(|p| verb(p));
-    let read = read.map(|p| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end));
-    let object = read.or_else(|| gone_through(prose, clause))?;
+    let behind = |p: &Predicate| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end);
+    let read = own(clause).find(|p| verb(p)).map(behind).or_else(|| gone_through(prose, clause));
+    // "I checked `a.py`": of anything else, who checks need not read.
+    let checks =
+        |p: &&Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, words!["checked"]));
+    let checked = || own(clause).find(checks).map(behind);
+    let only_file = read.is_none();
+    let object = read.or_else(checked)?;
     let object = object.start..object.end.max(object.start);
     let objects = objects_in(prose, object.clone());
-    unread_file(facts, answer, &objects)
-        .or_else(|| unread_kind(facts, answer, object.clone()))
+    let file = unread_file(facts, answer, &objects);
+    if only_file {
+        return file;
+    }
+    file.or_else(|| unread_kind(facts, answer, object.clone()))
         .or_else(|| unread_document(facts, answer, &objects))
         .or_else(|| unread_symbol(facts, answer, object))
 }
