@@ -1,4 +1,8 @@
+mod kind;
+
 use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+
+use kind::untraced;
 
 use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
@@ -35,6 +39,13 @@ impl Rule for FabricatedError {
                 if let Some(seen) = seen(&answer.prose, &value) {
                     judge(facts, findings, &answer.prose, &value, seen);
                 }
+            }
+            for claim in untraced(facts, answer) {
+                let name = claim.objects.first().map_or("", |object| object.text.as_str());
+                let note =
+                    Note::suspected(format!("no result and no message speaks of \"{name}\""))
+                        .help("give the reason that the result gave, or say that it is not known");
+                findings.unsupported(facts, &claim, note);
             }
         }
     }
