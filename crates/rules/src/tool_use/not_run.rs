@@ -41,7 +41,9 @@ pub(super) fn unrun_program(
 /// "`gofmt` reports no differences"
 fn unrun_reporter(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<Missing> {
     let prose = &answer.prose;
-    let mut tokens = prose.tokens(clause.tokens.clone()).iter();
+    let tokens = prose.tokens(clause.tokens.clone()).iter();
+    let lead = |t: &&Token| t.has(Tags::COORDINATE) || matches!(t.kind, TokenKind::Symbol(_));
+    let mut tokens = tokens.skip_while(lead);
     let code = tokens.next().filter(|t| t.kind == TokenKind::Code && !t.quoted)?;
     let verbs = words!["reports", "reported", "finds", "found", "complains", "prints", "printed"];
     let verb = tokens.find(|t| !t.has(Tags::ADVERB.or(Tags::NOW)))?;

@@ -116,7 +116,7 @@ pub(super) fn untraced(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Claim> {
             }
             let trace = |known: &&str| facts.source_of(known, turn, true).is_some();
             let known = facts.record().count_before(turn) > 0 && facts.shows_all_before(turn);
-            if !known || kind.traces.iter().any(|known| trace(known)) {
+            if !known || kind.traces.iter().any(trace) {
                 continue;
             }
             let name = kind.said.first().map_or(String::new(), |words| words.join(" "));
