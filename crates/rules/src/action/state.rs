@@ -16,8 +16,7 @@ pub(super) fn state_of_record(
     ids: &[&Object],
 ) -> Option<usize> {
     let tells = tells_somebody(said);
-    let went = ["sent", "went", "resent", "out"].contains(&said.verb.as_str());
-    let stem = state_stem(said.family).filter(|_| !tells || went);
+    let stem = state_stem(said.family);
     // "I've notified the carrier": an order that is shipped says nothing of it.
     let goods = ["sent", "shipped", "dispatched"].contains(&said.verb.as_str());
     let shipped = (said.family == Family::Send && goods && !tells).then_some("shipped");
