@@ -29,9 +29,11 @@ pub(super) fn state_of_record(
     // "I've sent you a text message", where a request is `"sent_to_prescriber"`.
     let heads: Vec<AnyCase<'_>> =
         said.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
+    let named: Vec<AnyCase<'_>> = who_was_told(said).map(AnyCase::new).collect();
     let speaks = |text: &str, asked: &str| {
         let holds = |word: &AnyCase<'_>| word.stands_in(text) || word.stands_in(asked);
-        !said.is_own() || heads.is_empty() || heads.iter().any(holds)
+        let about = !said.is_own() || heads.is_empty() || heads.iter().any(holds);
+        about && (named.is_empty() || named.iter().any(holds))
     };
     let sought: Vec<Sought<'_>> = ids.iter().map(|id| Sought::of(id)).collect();
     let count = facts.record().count_before(said.claim.turn);
@@ -45,6 +47,14 @@ pub(super) fn state_of_record(
                 && shows(text)
         })
     })
+}
+
+/// "I've faxed Dr. Voss": the names behind the verb.
+fn who_was_told(said: &ActionClaim) -> impl Iterator<Item = &str> {
+    let behind = said.claim.text.split_once(said.verb.as_str()).map_or("", |(_, rest)| rest);
+    let words = behind.split_whitespace().take(3);
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| word.len() > 2 && word.starts_with(char::is_uppercase))
 }
 
 /// Whether a message is what was sent: "notified them", "sent a confirmation".

@@ -5,7 +5,7 @@ use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
-use crate::member::{contacts, members, people, versions};
+use crate::member::{contacts, members, misread, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
@@ -68,6 +68,7 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
     wrong.extend(versions(facts, answer));
     wrong.extend(people(facts, answer));
     wrong.extend(contacts(facts, answer));
+    wrong.extend(misread(facts, answer));
     for span in right {
         findings.supported(&claim(span), []);
     }

@@ -88,7 +88,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     if kind == ObjectKind::Url && is_composed(facts, value) {
         return findings.not_checkable(&claim);
     }
-    if kind == ObjectKind::Path && (has_unpacked(facts, turn) || is_known_class(facts, value)) {
+    let unread = || has_unpacked(facts, turn) || is_known_class(facts, value);
+    if kind == ObjectKind::Path && (unread() || is_counted(facts, value)) {
         return findings.not_checkable(&claim);
     }
     // Without a record there is nothing that a path or a page could have come from.
@@ -103,6 +104,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
             .help("cite what was read")
             .provable_if(whole && kind != ObjectKind::Path),
     );
+}
+
+/// `flaky.12`, where a command wrote `flaky.$i`.
+fn is_counted(facts: &Facts<'_>, value: &Stated<'_>) -> bool {
+    let stem = value.text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let filled = |mark: &str| facts.source_of(&format!("{stem}{mark}"), value.turn, true).is_some();
+    stem.len() < value.text.len() && stem.len() > 2 && ["$", "{", "%"].into_iter().any(filled)
 }
 
 /// The tokens that cite a line of a file, where something is said to be there.

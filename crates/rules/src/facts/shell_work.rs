@@ -244,7 +244,18 @@ fn is_missing(command: &Command, outcome: &Outcome) -> bool {
             line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
         told.and_then(|told| told.rsplit(' ').next()) == Some(program)
     };
-    outcome.exit_code != Some(0) && outcome.text.lines().take(20).any(missing)
+    outcome.exit_code != Some(0)
+        && outcome.text.lines().take(20).any(|line| missing(line) || is_missing_task(line))
+}
+
+/// "The task "lint" could not be found", "Missing script: "lint"", "no such command: `nextest`": what
+/// runners of tasks say of a task that they do not know.
+fn is_missing_task(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    (line.contains("the task ") && line.trim_end().ends_with("could not be found"))
+        || ["missing script: ", "no such command: ", "don't know how to build task "]
+            .iter()
+            .any(|told| line.contains(told))
 }
 
 fn family_of(kind: ActivityKind) -> Family {

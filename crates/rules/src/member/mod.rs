@@ -5,6 +5,7 @@
 mod contact;
 mod flag;
 mod judge;
+mod misread;
 mod near;
 mod person;
 mod quantity;
@@ -17,6 +18,7 @@ mod version;
 
 pub(crate) use contact::contacts;
 pub(crate) use judge::members;
+pub(crate) use misread::misread;
 pub(crate) use near::Sheaf;
 pub(crate) use person::people;
 pub(crate) use version::versions;
