@@ -25,7 +25,8 @@ pub(crate) fn misread<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'
         let number = prose.word(token);
         let digits: String = number.chars().filter(char::is_ascii_digit).collect();
         let said = |form: &str| facts.source_of(form, turn, true).is_some();
-        if !facts.shows_all_before(turn) || said(&digits) || said(number) {
+        let known = facts.is_complete_before(turn) && facts.given().is_whole_before(turn);
+        if !known || said(&digits) || said(number) {
             continue;
         }
         let words = prose.tokens(clause.tokens.clone()).iter();
