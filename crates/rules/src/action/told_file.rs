@@ -88,12 +88,13 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(Object, Told)> {
 
 /// `client_test.go`, `src/a.rs:84`: a file by its name.
 fn is_file(prose: &Prose<'_>, token: &Token) -> bool {
+    let code = matches!(token.kind, TokenKind::Path | TokenKind::Code | TokenKind::Identifier);
+    if !code || token.quoted {
+        return false;
+    }
     let text = prose.word(token);
     let name = text.split(':').next().unwrap_or(text);
-    matches!(token.kind, TokenKind::Path | TokenKind::Code | TokenKind::Identifier)
-        && !token.quoted
-        && has_file_extension(name)
-        && !name.contains(['*', '{', '<', ' ', '(', '$', '…'])
+    has_file_extension(name) && !name.contains(['*', '{', '<', ' ', '(', '$', '…'])
 }
 
 /// "The fix is on line 84 of", "All changes are in", "The patch adds a check at": what stands before

@@ -9,7 +9,7 @@ use crate::values::holds;
 /// A word stands so many bytes around the number.
 const AROUND: usize = 60;
 /// So many bytes before an answer are searched.
-const REACH: usize = 256 * 1024;
+const REACH: usize = 64 * 1024;
 /// So many numbers of one answer are looked up.
 const MOST: usize = 16;
 
@@ -43,11 +43,14 @@ pub(crate) fn misread<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'
 
 /// A whole number of three digits or more, and no year.
 fn is_count(prose: &Prose<'_>, token: &Token) -> bool {
+    if token.kind != TokenKind::Number || token.quoted {
+        return false;
+    }
     let word = prose.word(token);
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     let plain = word.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let year = digits == 4 && (word.starts_with("19") || word.starts_with("20"));
-    token.kind == TokenKind::Number && !token.quoted && plain && (3..=9).contains(&digits) && !year
+    plain && (3..=9).contains(&digits) && !year
 }
 
 fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {

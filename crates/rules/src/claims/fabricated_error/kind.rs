@@ -4,7 +4,7 @@
 use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
-use crate::prose::{BlockKind, Language, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Language, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// A kind of trouble.
 struct Kind {
@@ -91,12 +91,46 @@ const KINDS: [Kind; 12] = [
     },
 ];
 
+/// Words without which none of the kinds is named.
+const TELLING: &Words = words![
+    "limit",
+    "limited",
+    "rate-limit",
+    "rate-limited",
+    "timed",
+    "timeout",
+    "non-fast-forward",
+    "fast-forward",
+    "locked",
+    "lock",
+    "memory",
+    "out-of-memory",
+    "oom",
+    "disk",
+    "space",
+    "conflict",
+    "conflicts",
+    "network",
+    "connection",
+    "certificate",
+    "tls",
+    "protected",
+    "protection",
+    "segmentation",
+    "segfault",
+    "segfaulted",
+    "insufficient",
+];
+
 /// The kinds that an answer puts failures down to, and of which the record has no trace.
 pub(super) fn untraced(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Claim> {
     let (prose, turn) = (&answer.prose, answer.turn);
     let mut found = Vec::new();
     for sentence in &prose.sentences {
         let tokens = prose.tokens(sentence.tokens.clone());
+        if !tokens.iter().any(|t| prose.is(t, TELLING)) {
+            continue;
+        }
         let quote = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
         if quote || sentence.language != Language::English || sentence.question {
             continue;
@@ -193,4 +227,16 @@ fn said_at(prose: &Prose<'_>, tokens: &[Token], kind: &Kind) -> Option<usize> {
                     || is_led(prose, tokens.get(..at).unwrap_or_default()))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_telling_word() {
+        for words in KINDS.iter().flat_map(|kind| kind.said) {
+            assert!(words.iter().any(|word| TELLING.hold(word.as_bytes())), "{words:?}");
+        }
+    }
 }
