@@ -50,7 +50,7 @@ pub(crate) fn listed_files(facts: &Facts<'_>) -> Vec<Claim> {
 /// The lists of a message of which items begin with a file, and whether they are announced as what
 /// was changed.
 fn lists(prose: &Prose<'_>) -> Vec<(bool, Vec<Row>)> {
-    let mut found: Vec<(bool, Vec<Row>)> = Vec::new();
+    let mut found: Vec<(bool, Vec<Row>)> = vec![(false, headed(prose))];
     let mut listing = false;
     let mut announced = false;
     let mut block = usize::MAX;
@@ -84,6 +84,32 @@ fn lists(prose: &Prose<'_>) -> Vec<(bool, Vec<Row>)> {
     found
 }
 
+/// "### 1. `a.rs`", and below it "Added two methods": the files that head what was changed in them.
+fn headed(prose: &Prose<'_>) -> Vec<Row> {
+    let heads = prose.sentences.iter().enumerate().filter_map(|(at, sentence)| {
+        let heading = prose.block_of(sentence)?.kind == BlockKind::Heading;
+        let mut words = sentence.tokens.clone().filter(|at| {
+            let small = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
+            prose.tokens.get(*at).is_some_and(|t| !small(t))
+        });
+        let from = words.next().filter(|_| heading && sentence.language == Language::English)?;
+        let file = objects_in(prose, from..from + 1).pop().filter(|_| words.next().is_none())?;
+        let below = prose.sentences.get(at + 1)?;
+        let first = prose.tokens(below.tokens.clone()).iter().find(|t| t.kind == TokenKind::Word);
+        let changed = first.is_some_and(|t| t.tags.any(Tags::COMPLETED) && is_change(t));
+        let named = file.kind == ObjectKind::Path && file.text.contains('.');
+        let plain = changed && is_plain(prose, below);
+        named.then_some(Row { file, sentence: at, plain })
+    });
+    heads.collect()
+}
+
+/// Whether a word is a verb by which files are changed.
+fn is_change(token: &Token) -> bool {
+    let changes = [Family::Update, Family::Create, Family::Delete, Family::Move];
+    matches!(token.verb, Some(Action::Of(family)) if changes.contains(&family))
+}
+
 fn is_in(prose: &Prose<'_>, row: &Row, block: usize) -> bool {
     prose.sentences.get(row.sentence).is_some_and(|sentence| sentence.block == block)
 }
@@ -100,24 +126,22 @@ fn labelled(prose: &Prose<'_>, sentence: &Sentence) -> Option<Object> {
     }
     let from = sentence.tokens.start + at;
     let file = objects_in(prose, from..from + 1).pop()?;
-    // `load.py:9` is where something was found.
-    let place = prose.word(prose.tokens.get(from)?).contains(':');
+    // `load.py:9` is where something was found, unless something was changed there.
+    let changed = tokens.get(at + 2).is_some_and(|t| t.tags.any(Tags::COMPLETED) && is_change(t));
+    let place = !changed && prose.word(prose.tokens.get(from)?).contains(':');
     let named = file.kind == ObjectKind::Path && file.text.contains('.') && !place;
     (named && !file.text.contains(['*', '{', '<']) && !file.text.ends_with('/')).then_some(file)
 }
 
 /// Whether what is said of a file can only be a change.
 fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    // "Split it in two: kept `A`, added `B`" is a change all the same.
+    const KEPT: &Words = words!["same", "still", "already", "left", "existing", "kept"];
     const LEFT: &Words = words![
         "unchanged",
         "untouched",
-        "same",
-        "still",
-        "already",
         "remains",
         "stays",
-        "left",
-        "existing",
         "todo",
         "pending",
         "missing",
@@ -128,11 +152,11 @@ fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
         "needs",
         "generated",
         "unrelated",
-        "kept",
     ];
     let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER);
     let tokens = prose.tokens(sentence.tokens.clone());
-    !tokens.iter().any(|t| t.has(open) || prose.is(t, LEFT))
+    let changed = tokens.iter().any(|t| t.has(Tags::COMPLETED) && is_change(t));
+    !tokens.iter().any(|t| t.has(open) || prose.is(t, LEFT) || (!changed && prose.is(t, KEPT)))
 }
 
 /// "Changes", "What I changed:", "Done, with these edits:"
