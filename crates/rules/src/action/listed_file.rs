@@ -2,10 +2,8 @@
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
-use super::judge::{LOOK_BACK, args};
-use super::named_code::writes_unseen;
-use super::objects::{mentions, objects_in};
-use super::told_file::is_strange;
+use super::objects::objects_in;
+use super::writing::{is_unheard_file, may_be_written, shows_files};
 use crate::facts::{Answer, Facts};
 use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind, Words};
 
@@ -24,7 +22,7 @@ pub(crate) fn listed_files(facts: &Facts<'_>) -> Vec<Claim> {
     for answer in facts.answers() {
         let mut lists = lists(&answer.prose);
         lists.retain(|(_, rows)| rows.len() > 1);
-        if lists.is_empty() || !shows_writing(facts, answer.turn) {
+        if lists.is_empty() || !shows_files(facts, answer.turn) {
             continue;
         }
         for (announced, rows) in lists {
@@ -38,7 +36,7 @@ pub(crate) fn listed_files(facts: &Facts<'_>) -> Vec<Claim> {
             // One file that was written makes a list of changes only where it is said to be one.
             let changes = announced || changed > 1;
             let strange = rows.iter().zip(&written).filter(|(row, written)| {
-                let unknown = || is_strange(facts, answer.turn, &row.file);
+                let unknown = || is_unheard_file(facts, answer.turn, &row.file);
                 row.plain && !**written && (changes || unknown())
             });
             found.extend(strange.filter_map(|(row, _)| claim(answer, row)));
@@ -170,38 +168,6 @@ fn tells_change(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     };
     let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::INTEND).or(Tags::USER);
     tokens.iter().any(tells) && !tokens.iter().any(|t| t.has(open))
-}
-
-/// Whether the record holds all that was written.
-pub(super) fn shows_writing(facts: &Facts<'_>, turn: usize) -> bool {
-    facts.is_complete_before(turn)
-        && facts.record().count_before(turn) <= LOOK_BACK
-        && facts.deeds_before(turn).all(|(_, deed)| {
-            let fixes = [" --fix", " -u", " --update", " --write", " -w ", "generate"];
-            let unseen = deed.shell.as_ref().is_some_and(|work| {
-                // `sed -i … a.rs` names what it writes.
-                let named = work.command.contains("sed -i")
-                    && !work.written.is_empty()
-                    && !(work.writes_unnamed || work.opaque);
-                (writes_unseen(work) && !named)
-                    || fixes.iter().any(|flag| work.command.contains(flag))
-            });
-            let unknown = deed.shell.is_none()
-                && deed.families.is_empty()
-                && !(deed.is_note || deed.continues);
-            !(deed.delegates || unseen || unknown)
-        })
-}
-
-/// Whether a file was written, or a command that says what changed speaks of it.
-pub(super) fn may_be_written(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
-    facts.deeds_before(turn).any(|(execution, deed)| {
-        let tells = deed.shell.as_ref().is_some_and(|work| {
-            work.command.contains("git ") && mentions(execution.text(), file)
-                || !work.written.is_empty() && mentions(args(execution), file)
-        });
-        tells || deed.written.iter().any(|path| mentions(path, file))
-    })
 }
 
 fn claim(answer: &Answer<'_>, row: &Row) -> Option<Claim> {

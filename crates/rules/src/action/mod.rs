@@ -31,6 +31,7 @@ mod uncalled_by_name;
 mod unheard_name;
 mod unknown_document;
 mod unwritten_file;
+mod writing;
 
 pub(crate) use as_wished::as_wished;
 pub(crate) use denied::{DeniedAct, denied_act, left_alone, same_as_before};

@@ -5,15 +5,13 @@ use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::args;
 use super::objects::{mentions, objects_in};
 use super::unheard_name::unheard_name;
+use super::writing::{LOOK_BACK, shows_texts, wrote};
 use crate::facts::{Answer, Facts, Families, ShellWork};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, Words,
     is_agenda,
 };
 use crate::values::each_figure;
-
-/// So many of the latest executions are looked at.
-const LOOK_BACK: usize = 400;
 
 /// Verbs whose object stands in what was written, once it is done.
 const PUTS: &Words = words![
@@ -115,8 +113,7 @@ fn taken_out<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>, clause: &Clause) -> 
         && !unseen
         && pieces();
     let edited = || facts.deeds_before(turn).any(|(e, _)| letters(args(e)).contains(&wanted));
-    let wrote = facts.deeds_before(turn).any(|(_, deed)| !deed.written.is_empty());
-    (line && known && wrote && !edited()).then_some(token)
+    (line && known && wrote(facts, turn) && !edited()).then_some(token)
 }
 
 /// The code that one of the verbs has as its object, where the speaker says that they did it.
@@ -150,21 +147,13 @@ pub(super) fn is_one_name(text: &str) -> bool {
 /// Whether all that was written is on record, and nothing of it has the name, however it is spelled.
 fn is_unwritten(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause, token: &Token) -> bool {
     let (prose, turn) = (&answer.prose, answer.turn);
-    if !facts.is_complete_before(turn) || facts.record().count_before(turn) > LOOK_BACK {
+    if !shows_texts(facts, turn) {
         return false;
     }
     let wanted = letters(prose.word(token));
     let objects = objects_in(prose, clause.tokens.clone());
     let said = numbers(clause.span.of(prose.text));
-    let mut wrote = false;
     for (execution, deed) in facts.deeds_before(turn) {
-        let unseen = deed.shell.as_ref().is_some_and(writes_unseen);
-        let unknown = deed.shell.is_none()
-            && deed.families.is_empty()
-            && !(deed.is_note || deed.continues || deed.delegates);
-        if deed.delegates || unseen || unknown {
-            return false;
-        }
         if !deed.families.meets(Families::changing()) {
             continue;
         }
@@ -182,22 +171,8 @@ fn is_unwritten(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause, token: 
         {
             return false;
         }
-        wrote |= !deed.written.is_empty();
     }
-    wrote
-}
-
-/// Whether a command may have written what its words do not show.
-pub(super) fn writes_unseen(work: &ShellWork<'_>) -> bool {
-    let edits = ["sed -i", "perl -", "patch", "apply", "merge", "generate", "codegen"];
-    // Who stashes puts back what was there before; a build makes no sources, as a rule.
-    let stashes = work.command.contains("git stash");
-    let builds = work.runs.iter().any(|run| run.family == Family::Build);
-    (work.opaque && !builds)
-        || ((work.writes_unnamed || work.restores) && !stashes)
-        || work.unpacks
-        || !work.manifests.is_empty()
-        || edits.iter().any(|word| work.command.contains(word))
+    wrote(facts, turn)
 }
 
 /// "It now returns `LexError::Unclosed`": a member of something known, of which nothing has heard.

@@ -3,8 +3,8 @@
 
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
-use super::listed_file::{may_be_written, shows_writing};
 use super::objects::objects_in;
+use super::writing::{is_unheard_file, may_be_written, shows_files, wrote};
 use crate::facts::Facts;
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words, has_file_extension,
@@ -27,14 +27,15 @@ pub(crate) fn told_files(facts: &Facts<'_>) -> Vec<(Claim, &'static str)> {
         let (prose, turn) = (&answer.prose, answer.turn);
         let told = prose.clauses.iter().filter_map(|clause| Some((clause, told(prose, clause)?)));
         let told: Vec<(&Clause, (Object, Told))> = told.collect();
-        if told.is_empty() || !shows_writing(facts, turn) {
+        if told.is_empty() || !shows_files(facts, turn) || !wrote(facts, turn) {
             continue;
         }
-        let wrote = || facts.deeds_before(turn).any(|(_, deed)| !deed.written.is_empty());
         for (clause, (file, told)) in told {
             let missing = match told {
-                Told::Work if wrote() && !may_be_written(facts, turn, &file) => "no call wrote",
-                Told::There if wrote() && is_strange(facts, turn, &file) => "nothing on record has",
+                Told::Work if !may_be_written(facts, turn, &file) => "no call wrote",
+                Told::There if !file.text.contains('/') && is_unheard_file(facts, turn, &file) => {
+                    "nothing on record has"
+                }
                 _ => continue,
             };
             let kind = ClaimKind::Action(Family::Update);
@@ -42,13 +43,6 @@ pub(crate) fn told_files(facts: &Facts<'_>) -> Vec<(Claim, &'static str)> {
         }
     }
     found
-}
-
-/// Whether nothing that the agent read or wrote has a file of that name.
-pub(super) fn is_strange(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
-    let name = file.text.rsplit('/').next().unwrap_or(&file.text);
-    let name = name.split(':').next().unwrap_or(name);
-    facts.shows_all_before(turn) && facts.source_of(name, turn, true).is_none()
 }
 
 fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(Object, Told)> {

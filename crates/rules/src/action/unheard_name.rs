@@ -1,8 +1,9 @@
 //! Names in code of which nothing on record has heard, where they are told as a part of what was
 //! changed: "I swapped `time.Sleep` for `clock.Sleep`", "`Put` now returns `ErrBudget`".
 
-use super::judge::{LOOK_BACK, args};
-use super::named_code::{is_one_name, letters, writes_unseen};
+use super::judge::args;
+use super::named_code::{is_one_name, letters};
+use super::writing::{shows_texts, wrote};
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice};
 
@@ -31,7 +32,8 @@ pub(super) fn unheard_name<'p>(
     };
     let token = changed.chain(state).find(strange)?;
     let name = last_name(prose.word(token))?;
-    (shows_code(facts, turn) && !is_anywhere(facts, answer, name)).then_some(token)
+    let shown = facts.shows_all_before(turn) && shows_texts(facts, turn);
+    (shown && wrote(facts, turn) && !is_anywhere(facts, answer, name)).then_some(token)
 }
 
 /// Whether something is said to have been put in, taken out or exchanged, by the speaker or by
@@ -58,7 +60,6 @@ fn is_change(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         "declared",
         "exported",
     ];
-
     let own = match predicate.voice {
         Voice::Active => predicate.subject == Subject::Agent,
         Voice::Bare => predicate.subject == Subject::Nobody,
@@ -96,19 +97,6 @@ fn last_name(text: &str) -> Option<&str> {
     let literal = ["none", "null", "true", "false", "self", "this"];
     let common = literal.iter().any(|word| name.eq_ignore_ascii_case(word));
     (!folders && is_one_name(name) && !common).then_some(name)
-}
-
-/// Whether code was written, and all that was is on record word by word.
-fn shows_code(facts: &Facts<'_>, turn: usize) -> bool {
-    facts.shows_all_before(turn)
-        && facts.record().count_before(turn) <= LOOK_BACK
-        && facts.deeds_before(turn).any(|(_, deed)| !deed.written.is_empty())
-        && facts.deeds_before(turn).all(|(_, deed)| {
-            let unknown = deed.shell.is_none()
-                && deed.families.is_empty()
-                && !(deed.is_note || deed.continues);
-            !(deed.delegates || unknown || deed.shell.as_ref().is_some_and(writes_unseen))
-        })
 }
 
 /// Whether a name stands in a call, in a result, or in code that the answer shows, however it is

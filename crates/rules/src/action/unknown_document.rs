@@ -4,7 +4,7 @@
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::args;
-use super::listed_file::shows_writing;
+use super::writing::shows_files;
 use crate::facts::Facts;
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, Words, is_agenda,
@@ -29,7 +29,7 @@ pub(crate) fn unknown_documents(facts: &Facts<'_>) -> Vec<Claim> {
             let about = facts.deeds_before(turn).any(|(execution, _)| {
                 [args(execution), execution.text()].iter().any(|text| name.find(text, 0).is_some())
             });
-            if about || !shows_writing(facts, turn) {
+            if about || !shows_files(facts, turn) {
                 continue;
             }
             let object = Object { kind: ObjectKind::Name, text: document.to_owned() };

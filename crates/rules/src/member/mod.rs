@@ -1,6 +1,6 @@
 //! What answers say of the members of results: "it departs at 14:35", "Status: shipped", held
-//! against the members of that name; also versions, people's names and how to reach them, held against those beside
-//! the same name.
+//! against the members of that name. Also versions, people's names and how to reach them, held
+//! against those beside the same name, and counts with digits that changed places.
 
 mod contact;
 mod flag;
