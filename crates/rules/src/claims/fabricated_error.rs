@@ -10,7 +10,7 @@ use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Stated, StatedKind};
 
-/// CS012: an error message quoted as seen, which nothing said.
+/// CS012: an error message quoted as seen, or a kind of trouble, which nothing told of.
 pub(crate) struct FabricatedError;
 
 static META: Meta = Meta {
@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "fabricated-error",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an error message is quoted that stands in no result",
+    summary: "an error message is quoted, or a failure is put down to a cause, that stands in no result",
     page: include_str!("../../../../spec/rules/CS012.md"),
 };
 

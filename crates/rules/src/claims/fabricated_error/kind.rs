@@ -1,6 +1,8 @@
 //! Kinds of trouble that a failure is put down to, told in words and not quoted: "the push was
 //! rejected as non-fast-forward", "it hit a rate limit".
 
+use std::ops::Range;
+
 use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
@@ -136,8 +138,8 @@ pub(super) fn untraced(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Claim> {
             continue;
         }
         for kind in &KINDS {
-            let Some(place) = said_at(prose, tokens, kind) else { continue };
-            let token = sentence.tokens.start + place;
+            let Some(said) = said_at(prose, tokens, kind) else { continue };
+            let token = sentence.tokens.start + said.start;
             let Some(clause) = prose.clause_at(token).filter(|c| c.mood != Mood::Conditional)
             else {
                 continue;
@@ -153,8 +155,9 @@ pub(super) fn untraced(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Claim> {
             if !known || kind.traces.iter().any(trace) {
                 continue;
             }
-            let name = kind.said.first().map_or(String::new(), |words| words.join(" "));
-            let object = Object { kind: ObjectKind::Quote, text: name };
+            let words = tokens.get(said).unwrap_or_default().iter().map(|t| prose.word(t));
+            let text = words.collect::<Vec<_>>().join(" ");
+            let object = Object { kind: ObjectKind::Quote, text };
             found.push(prose.claim(clause, ClaimKind::Error, vec![object], turn));
         }
     }
@@ -216,16 +219,17 @@ fn tells_failure(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 }
 
 /// Where one of the names of the kind stands, outside code and quotation marks, and not denied.
-fn said_at(prose: &Prose<'_>, tokens: &[Token], kind: &Kind) -> Option<usize> {
+fn said_at(prose: &Prose<'_>, tokens: &[Token], kind: &Kind) -> Option<Range<usize>> {
     let plain = |t: &Token| t.kind == TokenKind::Word && !t.quoted;
-    (0..tokens.len()).find(|&at| {
-        kind.said.iter().any(|words| {
+    (0..tokens.len()).find_map(|at| {
+        let words = kind.said.iter().find(|words| {
             let here = tokens.get(at..at + words.len()).unwrap_or_default();
             here.len() == words.len()
-                && here.iter().zip(*words).all(|(t, word)| plain(t) && prose.is_word(t, word))
+                && here.iter().zip(**words).all(|(t, word)| plain(t) && prose.is_word(t, word))
                 && (tells_itself(prose, here)
                     || is_led(prose, tokens.get(..at).unwrap_or_default()))
-        })
+        })?;
+        Some(at..at + words.len())
     })
 }
 
