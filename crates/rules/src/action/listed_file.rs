@@ -82,24 +82,35 @@ fn lists(prose: &Prose<'_>) -> Vec<(bool, Vec<Row>)> {
     found
 }
 
-/// "### 1. `a.rs`", and below it "Added two methods": the files that head what was changed in them.
+/// "### 1. `a.rs`" or "1. `a.rs` (done):", and below it "Added two methods": the files that head what
+/// was changed in them.
 fn headed(prose: &Prose<'_>) -> Vec<Row> {
     let heads = prose.sentences.iter().enumerate().filter_map(|(at, sentence)| {
-        let heading = prose.block_of(sentence)?.kind == BlockKind::Heading;
-        let mut words = sentence.tokens.clone().filter(|at| {
+        let tokens = prose.tokens(sentence.tokens.clone());
+        let heading = match prose.block_of(sentence)?.kind {
+            BlockKind::Heading => true,
+            BlockKind::Item { .. } => tokens.last().is_some_and(|t| t.is(':')),
+            _ => false,
+        };
+        let bracket = tokens.iter().position(|t| t.is('(')).unwrap_or(tokens.len());
+        let mut words = (sentence.tokens.start..sentence.tokens.start + bracket).filter(|at| {
             let small = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
             prose.tokens.get(*at).is_some_and(|t| !small(t))
         });
         let from = words.next().filter(|_| heading && sentence.language == Language::English)?;
         let file = objects_in(prose, from..from + 1).pop().filter(|_| words.next().is_none())?;
         let below = prose.sentences.get(at + 1)?;
-        let first = prose.tokens(below.tokens.clone()).iter().find(|t| t.kind == TokenKind::Word);
-        let changed = first.is_some_and(|t| t.tags.any(Tags::COMPLETED) && is_change(t));
         let named = file.kind == ObjectKind::Path && file.text.contains('.');
-        let plain = changed && is_plain(prose, below);
+        let plain = begins_with_change(prose, below) && is_plain(prose, below);
         named.then_some(Row { file, sentence: at, plain })
     });
     heads.collect()
+}
+
+/// "Added two methods", "`take()`: Removed the counter"
+fn begins_with_change(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    let first = prose.tokens(sentence.tokens.clone()).iter().find(|t| t.kind == TokenKind::Word);
+    first.is_some_and(|t| t.tags.any(Tags::COMPLETED) && is_change(t))
 }
 
 /// Whether a word is a verb by which files are changed.
@@ -151,9 +162,12 @@ fn is_plain(prose: &Prose<'_>, sentence: &Sentence) -> bool {
         "generated",
         "unrelated",
     ];
-    let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::USER);
+    let doubt = Tags::NEGATION.or(Tags::USER);
     let tokens = prose.tokens(sentence.tokens.clone());
     let changed = tokens.iter().any(|t| t.has(Tags::COMPLETED) && is_change(t));
+    // "Changed the loop to start at `0`": what stands behind the change tells of it.
+    let led = begins_with_change(prose, sentence);
+    let open = if led { doubt } else { doubt.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND) };
     !tokens.iter().any(|t| t.has(open) || prose.is(t, LEFT) || (!changed && prose.is(t, KEPT)))
 }
 
