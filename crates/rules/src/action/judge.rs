@@ -12,8 +12,9 @@ use super::left_out::left_out;
 use super::made_good::is_made_good;
 use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps, sets_unknown_version,
-    speaks_of_commit, speaks_of_mail, speaks_of_payment, special_tool, tells_nobody, was_asked_for,
+    is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps,
+    sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment, special_tool,
+    tells_nobody, was_asked_for,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -193,6 +194,10 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         if umbrella && only_keeps(deed) && !speaks_of_commit(said) {
             passed_over = true;
             kept |= deed.status().succeeded();
+            continue;
+        }
+        if umbrella && is_other_than_layout(said, deed) {
+            passed_over = true;
             continue;
         }
         // Who only looks has started nothing.

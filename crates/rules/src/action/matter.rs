@@ -7,7 +7,7 @@ use super::judge::args;
 use super::objects::{mentions, needle};
 use super::state::{holds_state, records, state_stem};
 use super::tie::stem;
-use crate::facts::{Deed, Execution, Facts, Families, ToolName};
+use crate::facts::{Deed, Execution, Facts, Families, ShellWork, ToolName};
 use crate::prose::{Action, Lexicon, Tags};
 use crate::values::{AnyCase, Figure, Leaf, each_figure, holds};
 
@@ -150,6 +150,16 @@ pub(super) fn only_keeps(deed: &Deed<'_>) -> bool {
                 && work.manifests.is_empty()
                 && !CHANGES.iter().any(|word| work.command.contains(word))
         })
+}
+
+/// Whether a formatter ran and ended well, and the claim is about something else.
+pub(super) fn is_other_than_layout(said: &ActionClaim, deed: &Deed<'_>) -> bool {
+    const LAYOUT: [&str; 14] = [
+        "format", "fmt", "style", "styli", "layout", "indent", "space", "wrap", "lint", "import",
+        "align", "quote", "clean", "tid",
+    ];
+    let formats = deed.shell.as_ref().is_some_and(ShellWork::only_formats);
+    formats && deed.status().succeeded() && !LAYOUT.iter().any(|word| holds(&said.claim.text, word))
 }
 
 /// Whether a claim is about version control.

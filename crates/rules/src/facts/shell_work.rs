@@ -130,6 +130,20 @@ impl<'t> ShellWork<'t> {
 }
 
 impl ShellWork<'_> {
+    /// Whether it put files into another layout, and changed nothing else: `gofmt -w .`
+    pub(crate) fn only_formats(&self) -> bool {
+        let formats = |run: &Run<'_>| run.kind == ActivityKind::Format;
+        let checks = |run: &Run<'_>| {
+            matches!(run.family, Family::Test | Family::Lint | Family::Build | Family::Read)
+        };
+        self.runs.iter().any(formats)
+            && self.runs.iter().all(|run| formats(run) || checks(run))
+            && self.written.is_empty()
+            && !(self.writes_unnamed || self.opaque || self.restores)
+            // `cargo clippy --fix`, `make fix`
+            && !["fix", " -a", " -A"].iter().any(|mark| self.command.contains(mark))
+    }
+
     /// Whether it did nothing but read.
     pub(crate) fn only_looks(&self) -> bool {
         let reads = |run: &Run<'_>| matches!(run.family, Family::Read | Family::Search);
