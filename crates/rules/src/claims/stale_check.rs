@@ -1,7 +1,7 @@
 use countersign_model::{Claim, Code, Family, Mode, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Deed, Execution, Facts, is_documentation};
+use crate::facts::{Deed, Execution, Facts, edits_code};
 use crate::findings::{Findings, Note};
 use crate::outcome::{OutcomeVerdict, Parts, ScopeClaim, scope_claims};
 use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token, has_file_extension};
@@ -123,20 +123,6 @@ fn reports_tests(output: &str) -> bool {
     summary(output, ActivityKind::Test).verdict.is_some()
 }
 
-/// Whether the deed changed a file that a check looks at: not prose, not scratch, not only comments.
-fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-    let scratch = ["/tmp/", "/dev/", "/var/"];
-    // Of shell commands only the editing one: others come and go with scratch files.
-    let edits =
-        deed.shell.as_ref().is_none_or(|work| work.command.contains("sed -i") && !work.deletes);
-    edits
-        && deed.status().succeeded()
-        && !comments_only(execution)
-        && deed.written.iter().any(|path| {
-            !is_documentation(path) && !scratch.iter().any(|folder| path.starts_with(folder))
-        })
-}
-
 /// "After `mix format` I ran the tests again": the command, where it ran after the check.
 fn run_since<'f, 't>(
     facts: &'f Facts<'t>,
@@ -229,27 +215,4 @@ fn tells_order(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     });
     let later = after || tokens.iter().any(|t| prose.is(t, words!["afterwards", "afterward"]));
     before || (later && tokens.iter().any(edits))
-}
-
-/// Whether an edit puts in nothing but comments.
-fn comments_only(execution: &Execution<'_>) -> bool {
-    let Some(call) = execution.call else { return false };
-    let Ok(arguments) = call.arguments.parse() else { return false };
-    let text = |name: &str| arguments.get(name).and_then(|value| value.as_str());
-    if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
-        return code_of(old.lines()) == code_of(new.lines());
-    }
-    let Some(patch) = text("input").or_else(|| text("patch")) else { return false };
-    let side = |mark: char| code_of(patch.lines().filter_map(|line| line.strip_prefix(mark)));
-    let whole = patch.contains("*** Add File") || patch.contains("*** Delete File");
-    !whole && patch.contains("\n+") && side('+') == side('-')
-}
-
-/// The lines that are no comments.
-fn code_of<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<&'l str> {
-    let comment = |line: &str| {
-        line.is_empty()
-            || ["//", "#", "*", "/*", "--", "<!--"].iter().any(|mark| line.starts_with(mark))
-    };
-    lines.map(str::trim).filter(|line| !comment(line)).collect()
 }

@@ -298,17 +298,6 @@ fn is_asked(members: &Members<'_>) -> bool {
     NAMES.iter().any(|name| members.has(name))
 }
 
-/// Whether a file is read by people only, so that no check looks at it.
-pub(crate) fn is_documentation(path: &str) -> bool {
-    let endings = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
-    let manual = |path: &str| {
-        path.rsplit_once('.').is_some_and(|(_, section)| {
-            section.len() == 1 && section.bytes().all(|b| (b'1'..=b'8').contains(&b))
-        })
-    };
-    endings.iter().any(|ending| path.ends_with(ending)) || manual(path)
-}
-
 /// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.
 fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
     let carries =

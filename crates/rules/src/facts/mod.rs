@@ -4,6 +4,7 @@
 mod answer;
 mod arguments;
 mod deed;
+mod edit;
 mod failure;
 mod families;
 mod index;
@@ -27,7 +28,8 @@ use crate::tool_use::{Mention, Names, mentions};
 use crate::values::{Given, Latest, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
-pub(crate) use deed::{Deed, is_documentation};
+pub(crate) use deed::Deed;
+pub(crate) use edit::{edits_code, is_documentation};
 pub(crate) use failure::{broke_off, reports_failure};
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun, Reported};

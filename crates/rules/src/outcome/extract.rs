@@ -15,6 +15,7 @@ use crate::prose::{
     Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words,
     is_agenda, name_of_field,
 };
+use crate::values::holds;
 
 /// A claim that a check came out well.
 #[derive(Debug)]
@@ -553,6 +554,16 @@ fn found_joined(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s)).is_some_and(|b| {
-        matches!(b.kind, BlockKind::Cell { .. } | BlockKind::Quote | BlockKind::Field)
+        match b.kind {
+            BlockKind::Cell { .. } | BlockKind::Quote => true,
+            BlockKind::Field => !is_report(name_of_field(prose.text, b.span).unwrap_or_default()),
+            _ => false,
+        }
     })
+}
+
+/// Whether a member of this name holds what the agent has to say: `overall_explanation`.
+fn is_report(name: &str) -> bool {
+    let words = ["explanation", "summary", "verification", "conclusion", "report", "assessment"];
+    words.iter().any(|word| holds(name, word))
 }

@@ -6,9 +6,12 @@ use super::extract::OutcomeClaim;
 use super::layer::{is_of_other_layer, is_of_unknown_runner, is_unheard_test};
 use super::runner::{is_other_linter, named_run};
 use super::verdict::is_test_name;
-use crate::facts::{Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
+use crate::facts::{
+    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code,
+};
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
+use crate::values::holds;
 
 /// How many of the latest results are looked at for what others ran.
 pub(super) const LOOK_BACK: usize = 200;
@@ -309,7 +312,8 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
             ends.extend(told(execution.text(), family));
         } else if deed.delegates {
             match speaks_of(execution, family) {
-                true => latest.unseen = true,
+                true if reports_success(execution) => latest.unseen = true,
+                true => latest.asked = latest.asked.max(Some(at)),
                 false => latest.delegated = true,
             }
         }
@@ -320,7 +324,21 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
     }
     latest.upto = count;
     facts.index().keep_check(family, latest);
+    // Whoever was at work before an edit has not checked what is there now.
+    if let Some(asked) = latest.asked {
+        let mut later = (asked + 1..count).filter_map(|at| facts.deed(at));
+        match later.any(|(execution, deed)| edits_code(execution, deed)) {
+            true => latest.delegated = true,
+            false => latest.unseen = true,
+        }
+    }
     latest
+}
+
+/// Whether the report of another agent tells of something that went well.
+fn reports_success(execution: &Execution<'_>) -> bool {
+    let words = ["pass", "green", "succe", "clean", "no error", "0 fail", "✓", "✅"];
+    words.iter().any(|word| holds(execution.text(), word))
 }
 
 /// Whether what another agent was asked, or its report, speaks of such checks.
