@@ -4,6 +4,7 @@ use std::ops::Range;
 use countersign_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
 
+use super::asked::was_asked_for;
 use super::each::each;
 use super::extract::ActionClaim;
 use super::fit::{Fit, Place, fit, held_before};
@@ -14,16 +15,16 @@ use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
     is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps,
     sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment, special_tool,
-    tells_nobody, was_asked_for,
+    tells_nobody,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
-use super::state::{is_spoken_of, is_word_of_record, made_by, state_of_record};
+use super::state::{is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record};
 use super::tie::{Tie, head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
 use crate::other_language::families_of;
 use crate::prose::has_file_extension;
-use crate::values::{AnyCase, Leaf, Leaves, holds};
+use crate::values::{AnyCase, holds};
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -90,42 +91,6 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
         }
         _ => verdict,
     }
-}
-
-/// "Your leave has been approved", where the call that vouches answered that it is pending.
-fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    const DECIDED: [&str; 6] = ["approved", "paid", "delivered", "picked", "granted", "accepted"];
-    const OPEN: [&str; 9] = [
-        "pending",
-        "queued",
-        "requested",
-        "submitted",
-        "awaiting",
-        "in_review",
-        "under_review",
-        "draft",
-        "created",
-    ];
-    let Some((execution, deed)) = facts.deed(at) else { return false };
-    // What has an id is judged by its state.
-    let named = !identifying(&said.patients).is_empty();
-    if named || said.is_own() || !DECIDED.contains(&said.verb.as_str()) {
-        return false;
-    }
-    // An order may be pending and paid.
-    let pays = Families::of(&[Family::Pay, Family::Refund]);
-    let other = said.verb == "paid" && !deed.families.meets(pays);
-    if other || deed.shell.is_some() || holds(execution.text(), &said.verb) {
-        return false;
-    }
-    let Some(leaves) = Leaves::of(execution.text()) else { return false };
-    leaves.nodes().iter().any(|node| {
-        let text = if let Leaf::Text(text) = node.leaf { text } else { "" };
-        let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
-        node.parent == 0
-            && matches!(node.name, "status" | "state")
-            && OPEN.iter().any(|open| text.starts_with(open))
-    })
 }
 
 /// "I added it to `src/args.rs`": where no call, no result and nobody ever spoke of such a file.
@@ -293,11 +258,11 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         return verdict;
     }
     // What the user wants committed is there because the agent did it, or not at all.
-    let wanted = matches!(said.family, Family::Commit | Family::Push)
-        && said.stem.is_none()
-        && was_asked_for(facts, said);
+    let asked_for = || was_asked_for(facts, turn, Families::of(&[said.family]));
+    let wanted =
+        matches!(said.family, Family::Commit | Family::Push) && said.stem.is_none() && asked_for();
     if (said.as_found && !wanted)
-        || (said.of_others && count > 0 && only_reads(facts) && !was_asked_for(facts, said))
+        || (said.of_others && count > 0 && only_reads(facts) && !asked_for())
     {
         return ActionVerdict::NotCheckable;
     }
@@ -321,7 +286,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if said.weak {
         // "The room was reserved": what the user asked for, or the history of something.
-        let clear = said.stem.is_none() && was_asked_for(facts, said);
+        let clear = said.stem.is_none() && asked_for();
         return match clear && facts.is_complete_before(turn) {
             true => ActionVerdict::Absent(false),
             false => ActionVerdict::NotCheckable,
@@ -585,7 +550,7 @@ impl Tally {
 }
 
 /// The things by which one object is told from another. `v3` is one of many.
-fn identifying(objects: &[Object]) -> Vec<&Object> {
+pub(super) fn identifying(objects: &[Object]) -> Vec<&Object> {
     let tells = |o: &&Object| match o.kind {
         ObjectKind::Id => o.text.len() > 2,
         kind => kind == ObjectKind::Path,

@@ -1,6 +1,6 @@
 //! Whether a deed of the right kind is about what is claimed at all.
 
-use countersign_model::{Family, Message, MessageKind, Object, ObjectKind, Role};
+use countersign_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::args;
@@ -8,7 +8,7 @@ use super::objects::{mentions, needle};
 use super::state::{holds_state, records, state_stem};
 use super::tie::stem;
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, ToolName};
-use crate::prose::{Action, Lexicon, Tags};
+use crate::prose::Lexicon;
 use crate::values::{AnyCase, Figure, Leaf, each_figure, holds};
 
 /// So many bytes of results are searched for a payment.
@@ -299,63 +299,6 @@ pub(super) fn is_no_pull_request(
     let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
     let text = text.to_ascii_lowercase();
     !["pull", "merge", "pr create", "_pr", "pr_", "/pr"].iter().any(|word| text.contains(word))
-}
-
-/// Whether the user's latest message asks for an act of this family.
-pub(super) fn was_asked_for(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
-    let ordinary = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
-    let Some(asked) = messages.iter().rev().find(ordinary) else { return false };
-    // "Did the rule change?" asks for no change.
-    let about = |text: &&str| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        !text.ends_with('?') || !words.any(|word| matches!(word, "did" | "Did" | "has" | "Has"))
-    };
-    let sentences = |text| str::split_inclusive(text, ['.', '!', '?', '\n']).filter(about);
-    let words = |text| str::split(text, |c: char| !c.is_alphanumeric() && c != '-');
-    // "cancel order W1": behind a verb it is a noun.
-    let leads = Tags::BASE.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-    let entry = |word: &str| Lexicon::english().get(word);
-    let names = |text, noun: bool| {
-        let mut before = "";
-        sentences(text).flat_map(words).filter(|word| !word.is_empty()).any(|word| {
-            let led =
-                entry(std::mem::replace(&mut before, word)).is_some_and(|e| e.tags.any(leads));
-            entry(word).is_some_and(|entry| {
-                let verb = entry.verb == Some(Action::Of(said.family)) && !led;
-                (entry.tags.any(Tags::BASE) && verb) || (noun && entry.noun == Some(said.family))
-            })
-        })
-    };
-    if names(&asked.text, false) {
-        return true;
-    }
-    // "Yes, please.": what the agent had proposed.
-    let proposed = messages.iter().rev().find(|m| m.role == Role::Assistant && !m.text.is_empty());
-    assents(&asked.text) && proposed.is_some_and(|m| names(&m.text, true))
-}
-
-/// "Yes", "go ahead": nothing but assent to what was proposed.
-fn assents(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or_default().to_ascii_lowercase();
-    let known = [
-        "yes",
-        "yep",
-        "yeah",
-        "sure",
-        "ok",
-        "okay",
-        "confirm",
-        "confirmed",
-        "proceed",
-        "correct",
-        "absolutely",
-        "definitely",
-        "go",
-        "please",
-    ];
-    known.contains(&first.as_str()) && words.count() <= 6
 }
 
 /// Whether a package manager that ran keeps a file of that name: `cargo add serde`.

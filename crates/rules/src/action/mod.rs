@@ -2,6 +2,7 @@
 //! record. FK010 and FK012 report what comes out.
 
 mod as_wished;
+mod asked;
 mod behind_ids;
 mod denied;
 mod denied_run;
@@ -28,6 +29,7 @@ mod state;
 mod tie;
 mod told_file;
 mod uncalled_by_name;
+mod unedited;
 mod unheard_name;
 mod unknown_document;
 mod unwritten_file;
@@ -45,5 +47,6 @@ pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use told_file::told_files;
 pub(crate) use uncalled_by_name::uncalled_by_name;
+pub(crate) use unedited::unedited;
 pub(crate) use unknown_document::unknown_documents;
 pub(crate) use unwritten_file::unwritten_files;

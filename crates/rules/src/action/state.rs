@@ -3,11 +3,11 @@
 use countersign_model::{Family, Object, ObjectKind, Role};
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args};
+use super::judge::{LOOK_BACK, args, identifying};
 use super::objects::{Sought, mentions};
 use super::tie::head;
 use crate::facts::{Facts, Families};
-use crate::values::AnyCase;
+use crate::values::{AnyCase, Leaf, Leaves, holds};
 
 /// A result that shows the claimed state, whoever brought it about.
 pub(super) fn state_of_record(
@@ -209,5 +209,41 @@ pub(super) fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
         let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
         let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
         !void.iter().any(|nothing| value.starts_with(nothing))
+    })
+}
+
+/// "Your leave has been approved", where the call that vouches answered that it is pending.
+pub(super) fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    const DECIDED: [&str; 6] = ["approved", "paid", "delivered", "picked", "granted", "accepted"];
+    const OPEN: [&str; 9] = [
+        "pending",
+        "queued",
+        "requested",
+        "submitted",
+        "awaiting",
+        "in_review",
+        "under_review",
+        "draft",
+        "created",
+    ];
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    // What has an id is judged by its state.
+    let named = !identifying(&said.patients).is_empty();
+    if named || said.is_own() || !DECIDED.contains(&said.verb.as_str()) {
+        return false;
+    }
+    // An order may be pending and paid.
+    let pays = Families::of(&[Family::Pay, Family::Refund]);
+    let other = said.verb == "paid" && !deed.families.meets(pays);
+    if other || deed.shell.is_some() || holds(execution.text(), &said.verb) {
+        return false;
+    }
+    let Some(leaves) = Leaves::of(execution.text()) else { return false };
+    leaves.nodes().iter().any(|node| {
+        let text = if let Leaf::Text(text) = node.leaf { text } else { "" };
+        let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
+        node.parent == 0
+            && matches!(node.name, "status" | "state")
+            && OPEN.iter().any(|open| text.starts_with(open))
     })
 }

@@ -4,6 +4,7 @@
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::objects::objects_in;
+use super::unedited::{edited_nothing, is_report};
 use super::writing::{is_unheard_file, may_be_written, shows_files, wrote};
 use crate::facts::Facts;
 use crate::prose::{
@@ -27,7 +28,11 @@ pub(crate) fn told_files(facts: &Facts<'_>) -> Vec<(Claim, &'static str)> {
         let (prose, turn) = (&answer.prose, answer.turn);
         let told = prose.clauses.iter().filter_map(|clause| Some((clause, told(prose, clause)?)));
         let told: Vec<(&Clause, (Object, Told))> = told.collect();
-        if told.is_empty() || !shows_files(facts, turn) || !wrote(facts, turn) {
+        if told.is_empty() || !shows_files(facts, turn) {
+            continue;
+        }
+        let wrote = wrote(facts, turn);
+        if !wrote && !(edited_nothing(facts, turn) && is_report(prose)) {
             continue;
         }
         for (clause, (file, told)) in told {

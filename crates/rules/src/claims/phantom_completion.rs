@@ -1,7 +1,7 @@
 use countersign_model::{Code, Mode};
 
 use crate::action::{
-    ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name,
+    ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,
     unknown_documents, unwritten_names,
 };
 use crate::facts::Facts;
@@ -96,6 +96,11 @@ impl Rule for PhantomCompletion {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());
             let note = Note::suspected(format!("{missing} `{name}`"))
                 .help("name the file that was really changed, or change it");
+            findings.unsupported(facts, &claim, note);
+        }
+        for claim in unedited(facts) {
+            let note = Note::suspected("no call changed anything")
+                .help("make the change, or say that it is not made yet");
             findings.unsupported(facts, &claim, note);
         }
         for claim in unknown_documents(facts) {
