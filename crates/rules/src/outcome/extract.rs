@@ -564,6 +564,8 @@ fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// Whether a member of this name holds what the agent has to say: `overall_explanation`.
 fn is_report(name: &str) -> bool {
-    let words = ["explanation", "summary", "verification", "conclusion", "report", "assessment"];
-    words.iter().any(|word| holds(name, word))
+    let parts = ["explanation", "summary", "verification", "conclusion", "report", "assessment"];
+    let names = ["action_input", "answer", "message", "output", "response", "text"];
+    let last = name.rsplit(['_', ' ']).next().unwrap_or(name);
+    parts.iter().any(|part| holds(name, part)) || names.contains(&name) || names.contains(&last)
 }

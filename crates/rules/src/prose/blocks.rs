@@ -1,5 +1,7 @@
 use countersign_model::Span;
 
+use super::fields::{fields, final_answer};
+
 /// A piece of a message's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
@@ -34,9 +36,9 @@ pub(crate) enum BlockKind {
     Code,
     /// Lines of tags.
     Markup,
-    /// A string value of a message that is JSON.
+    /// A string value of a message that is JSON, or a dictionary as Python prints it.
     Field,
-    /// The name of a member that is `true` in a message that is JSON.
+    /// The name of a member that is `true` in such a message.
     Flag,
 }
 
@@ -55,12 +57,7 @@ impl BlockKind {
 
 /// Splits a message into blocks, in order. Every byte of prose is in at most one block.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    let trimmed = text.trim_start();
-    let fields = if trimmed.starts_with(['{', '[']) { json_fields(text) } else { None };
-    if let Some(fields) = fields {
-        return fields;
-    }
-    Scanner { text, blocks: Vec::new(), row: 0 }.run()
+    fields(text).unwrap_or_else(|| Scanner { text, blocks: Vec::new(), row: 0 }.run())
 }
 
 struct Scanner<'t> {
@@ -83,7 +80,7 @@ impl Scanner<'_> {
             let begin = start + indent;
             if let Some((mark, from)) = fence {
                 if content.starts_with(mark) && content.trim_start_matches(['`', '~']).is_empty() {
-                    self.push(BlockKind::Code, Span::new(from, start));
+                    self.fenced(Span::new(from, start));
                     fence = None;
                 }
                 continue;
@@ -124,9 +121,20 @@ impl Scanner<'_> {
         }
         self.flush(&mut open);
         if let Some((_, from)) = fence {
-            self.push(BlockKind::Code, Span::new(from, self.text.len()));
+            self.fenced(Span::new(from, self.text.len()));
         }
         self.blocks
+    }
+
+    /// Code, or the answer that an agent gives in a form meant for its harness.
+    fn fenced(&mut self, span: Span) {
+        let Some(answer) = final_answer(self.text, span) else {
+            return self.push(BlockKind::Code, span);
+        };
+        for block in blocks(answer.of(self.text)) {
+            let at = |place: usize| answer.start + place;
+            self.push(block.kind, Span::new(at(block.span.start), at(block.span.end)));
+        }
     }
 
     fn flush(&mut self, open: &mut Option<(BlockKind, Span)>) {
@@ -246,48 +254,6 @@ fn tick(line: &str) -> (Option<bool>, usize) {
         }
     }
     (None, 0)
-}
-
-/// The string values of a text that is one JSON object or array; `None` when it is not.
-fn json_fields(text: &str) -> Option<Vec<Block>> {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let bytes = text.as_bytes();
-    let mut fields = Vec::new();
-    let mut at = 0;
-    while let Some(open) = memchr::memchr(b'"', bytes.get(at..)?).map(|n| at + n) {
-        let mut end = open + 1;
-        while let Some(&byte) = bytes.get(end) {
-            match byte {
-                b'\\' => end += 2,
-                b'"' => break,
-                _ => end += 1,
-            }
-        }
-        at = end + 1;
-        let is_key = bytes.get(at..)?.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':');
-        let kind = match is_key {
-            false => BlockKind::Field,
-            true if is_true(text.get(at..)?) => BlockKind::Flag,
-            true => continue,
-        };
-        if end > open + 1 {
-            fields.push(Block { kind, span: Span::new(open + 1, end) });
-        }
-    }
-    Some(fields)
-}
-
-/// Whether a member's name is followed by `true`.
-fn is_true(rest: &str) -> bool {
-    let value = rest.trim_start().strip_prefix(':').map(str::trim_start);
-    value.is_some_and(|value| value.starts_with("true"))
-}
-
-/// The name of the member that a string value of a message that is JSON belongs to.
-pub(crate) fn name_of_field(text: &str, value: Span) -> Option<&str> {
-    let before = text.get(..value.start.checked_sub(1)?)?.trim_end().strip_suffix(':')?;
-    let name = before.trim_end().strip_suffix('"')?;
-    name.rsplit_once('"').map(|(_, name)| name)
 }
 
 #[cfg(test)]
