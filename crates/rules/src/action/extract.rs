@@ -7,8 +7,9 @@ use super::each::{enumerated, listed_behind};
 use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
-    has_lasted, is_by_another, is_consequence, is_denied_in_row, is_excepted, is_heading,
-    is_kept_output, is_label, is_looked_at, is_talk, is_turned_down, speaks_of_thing,
+    has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_denied_in_row,
+    is_excepted, is_heading, is_kept_output, is_label, is_looked_at, is_premise, is_ready, is_talk,
+    is_turned_down, speaks_of_thing,
 };
 use super::objects::objects_in;
 use super::rows::{claim_in_row, named_in_row};
@@ -152,6 +153,9 @@ fn action_claim(
     if is_heading(prose, clause, predicate) || is_kept_output(prose, predicate, family) {
         return None;
     }
+    if is_attribute(prose, predicate) || is_aside(prose, predicate) || is_ready(prose, predicate) {
+        return None;
+    }
     if is_talk(prose, predicate, &verb)
         || has_lasted(prose, predicate)
         || is_looked_at(prose, predicate, &verb)
@@ -169,7 +173,8 @@ fn action_claim(
     let weak = weak || is_reduced(prose, predicate);
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = verb == "done" && predicate.voice == Voice::Bare;
-    let direct = !state && !noun && (told == Told::Done || !listed);
+    let premise = is_premise(prose, clause, predicate);
+    let direct = !state && !noun && !premise && (told == Told::Done || !listed);
     // "`a.rs`: adapted, new test `x`": told apart from it.
     let apart = prose.tokens(predicate.object_tokens.clone()).first().is_some_and(|t| t.is(','));
     let bare = predicate.voice == Voice::Bare && apart;

@@ -183,6 +183,10 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         }
         // "They've been addressed about it", "addressed to Mia"
         "addressed" => after.first().is_some_and(|t| t.has(Tags::PREPOSITION)),
+        // "the case I flagged in my last message"
+        "flagged" => prose.before_in_sentence(predicate.verb).iter().rev().take(3).any(|t| {
+            prose.is(t, words!["case", "issue", "problem", "point", "concern", "risk", "question"])
+        }),
         "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
         "let" => {
             let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
@@ -220,10 +224,15 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
     named && !phrase.any(shown)
 }
 
-/// "cancelled by the airline"
+/// "cancelled by the airline", "your flight has been delayed"
 pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let is_verb =
+        |known: &Words| prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, known));
+    if is_verb(words!["delayed"]) && predicate.voice != Voice::Active {
+        return true;
+    }
     // "replaced by the larger one": what stands there now.
-    if prose.tokens.get(predicate.verb).is_some_and(|t| prose.is(t, words!["replaced"])) {
+    if is_verb(words!["replaced"]) {
         return false;
     }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
@@ -254,6 +263,49 @@ pub(super) fn is_heading(prose: &Prose<'_>, clause: &Clause, predicate: &Predica
     // "Updated: `a.py`, `b.py`. Nothing else is touched."
     let mut first = behind.take_while(|t| !matches!(t.kind, TokenKind::Symbol(_)));
     predicate.voice == Voice::Bare && colon && first.any(finite)
+}
+
+/// "Pre-built binaries", "Self-hosted runners": what they are like.
+pub(super) fn is_attribute(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let word = prose.tokens.get(predicate.verb).map_or("", |t| prose.word(t));
+    let acts = ["re", "un", "de", "dis", "hard", "double", "cherry"];
+    let compound = word
+        .split_once('-')
+        .is_some_and(|(first, _)| !acts.iter().any(|prefix| prefix.eq_ignore_ascii_case(first)));
+    compound && matches!(predicate.voice, Voice::Bare | Voice::BareResult)
+}
+
+/// "introduced recently (merged today)": in passing, of whom is not said.
+pub(super) fn is_aside(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let opens = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
+    let behind = prose.tokens(predicate.verb + 1..prose.tokens.len()).iter();
+    let mut inside = behind.take_while(|t| !t.is(')')).peekable();
+    let when = words!["today", "yesterday", "recently", "earlier", "last", "this", "week", "ago"];
+    predicate.voice == Voice::Bare
+        && opens.is_some_and(|t| t.is('('))
+        && inside.peek().is_some()
+        && inside.all(|t| prose.is(t, when) || t.has(Tags::ADVERB) || t.kind == TokenKind::Number)
+}
+
+/// "Since your flight has been changed, …": why something else is so.
+pub(super) fn is_premise(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let first = prose.tokens.get(clause.tokens.start);
+    let passive = matches!(predicate.voice, Voice::PerfectPassive | Voice::PastPassive);
+    passive && first.is_some_and(|t| prose.is(t, words!["since", "because", "as"]))
+}
+
+/// "Everything is set now. Can you confirm the details?": ready to be done.
+pub(super) fn is_ready(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let verb = prose.tokens.get(predicate.verb);
+    let all = prose.tokens(predicate.subject_tokens.clone());
+    predicate.voice == Voice::State
+        && verb.is_some_and(|t| prose.is(t, words!["set"]))
+        && all.iter().all(|t| prose.is(t, words!["everything", "all", "it", "we", "you"]))
+        && prose.sentences.iter().any(|sentence| {
+            let tokens = prose.tokens(sentence.tokens.clone());
+            let confirms = words!["confirm", "proceed", "yes"];
+            sentence.question && tokens.iter().any(|t| prose.is(t, confirms))
+        })
 }
 
 /// "| Contract uploaded | ❌ rejected |": a row of which another cell says that it did not come

@@ -140,7 +140,22 @@ pub(super) fn state_stem(family: Family) -> Option<&'static str> {
 }
 
 /// "| March | 118.65 | paid |": a lone word that a result has, too, is how that puts it.
+///
+/// So is what something "has been updated to", between quotation marks, whoever did it.
 pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let text = &said.claim.text;
+    let goal = [(" to '", '\''), (" to \"", '"'), (" to “", '”')];
+    let goal = goal.iter().find_map(|(opens, closes)| {
+        text.split_once(opens).and_then(|(_, rest)| rest.split_once(*closes)).map(|(goal, _)| goal)
+    });
+    let before = text.split(" to ").next().unwrap_or_default();
+    let own = before.split_whitespace().any(|word| matches!(word, "I" | "I've" | "we" | "We"));
+    if let Some(goal) = goal.filter(|goal| goal.len() > 2 && !own && said.family == Family::Update)
+    {
+        let goal = AnyCase::new(goal);
+        let mut done = facts.deeds_before(said.claim.turn).take(LOOK_BACK);
+        return done.any(|(e, deed)| deed.status().succeeded() && goal.stands_in(e.text()));
+    }
     let lone = said.claim.text.eq_ignore_ascii_case(&said.verb);
     let word = AnyCase::new(&said.verb);
     let read = || facts.deeds_before(said.claim.turn).take(LOOK_BACK);

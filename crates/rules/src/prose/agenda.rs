@@ -1,7 +1,7 @@
 use super::{BlockKind, Clause, Prose, Sentence, Tags, Token};
 
-/// Goals, criteria, things to do or not done: an open check box, an item under such a heading, or what stands
-/// behind such a label: "To be done: …".
+/// Goals, criteria, things to do or not done, or told by a log: an open check box, an item under such
+/// a heading, or what stands behind such a label: "To be done: …".
 pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.agenda.get(clause.sentence).copied().unwrap_or(false)
 }
@@ -10,6 +10,8 @@ pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
 pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
     // What the sentence before a list announces.
     let mut announced = false;
+    // Under a heading that announces what a log of others tells.
+    let mut chronicle = false;
     // The first row of a table.
     let mut head = None;
     let of = |sentence: &Sentence| {
@@ -30,13 +32,23 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
             }
             _ => {
                 head = None;
+                let heading = prose.block_of(sentence).map(|block| block.kind);
+                let heading = heading == Some(BlockKind::Heading);
+                chronicle = if heading { is_chronicle(prose, tokens) } else { chronicle };
                 announced = tokens.iter().any(|t| t.has(Tags::AGENDA)) || is_denied(prose, tokens);
                 return is_label(prose, tokens);
             }
         };
-        ticked == Some(false) || announced || is_label(prose, tokens)
+        ticked == Some(false) || announced || chronicle || is_label(prose, tokens)
     };
     prose.sentences.iter().map(of).collect()
+}
+
+/// "### Session log summary": what is listed below is read from a log.
+fn is_chronicle(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let log = words!["log", "logs", "history", "transcript", "timeline"];
+    let own = words!["change", "changes", "my", "work"];
+    tokens.iter().any(|t| prose.is(t, log)) && !tokens.iter().any(|t| prose.is(t, own))
 }
 
 /// "What I have not done:", "I did not:": what follows was left undone.

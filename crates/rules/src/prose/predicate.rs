@@ -310,6 +310,7 @@ fn heads_labelled_act(tokens: &[Token], start: usize, verb: usize) -> bool {
         t.has(Tags::DETERMINER.or(Tags::AGENT_OWN))
             || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path)
             || (capital && t.kind == TokenKind::Word && t.tags.is_empty() && t.verb.is_none())
+            || (capital && t.kind == TokenKind::Number)
     });
     parted && object && (1..=3).contains(&words.len()) && words.iter().all(plain)
 }

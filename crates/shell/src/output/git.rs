@@ -23,9 +23,9 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
     // Behind a commit that was made, errors are those of what came next: a push.
     let stops =
         || (line.starts_with("fatal: ") || line.starts_with("error: ")) && !is_of_remote(line);
-    let failed = line.starts_with("nothing to commit")
-        || line.starts_with("no changes added to commit")
-        || line.starts_with("nothing added to commit")
+    // `git commit … && git status`: what is left is told behind the commit.
+    let nothing = ["nothing to commit", "no changes added to commit", "nothing added to commit"];
+    let failed = (!tally.has_passed() && nothing.iter().any(|told| line.starts_with(told)))
         || (!tally.has_passed() && stops())
         || line.starts_with("Aborting commit")
         || line.starts_with("error Command failed");
