@@ -1,4 +1,6 @@
-use countersign_model::{Claim, Code, Family, Mode, Span};
+use std::collections::BTreeSet;
+
+use countersign_model::{Claim, Code, Family, Mode, Role, Span};
 use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts, edits_code};
@@ -87,6 +89,10 @@ impl Rule for StaleCheck {
 fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Execution<'t>> {
     let mut latest = None;
     let mut commands: Vec<&str> = Vec::new();
+    let turn = said.claim.turn;
+    if said.parts == Parts::Plain && (goes_on(facts, turn) || edited_files(facts, turn) < 2) {
+        return None;
+    }
     for (execution, deed) in facts.deeds_before(said.claim.turn) {
         if said.passes && latest.is_some() && edits_code(execution, deed) {
             break;
@@ -104,6 +110,9 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
             return None;
         }
         if some {
+            if said.parts == Parts::Plain && !picks_by_name(&work.command) {
+                return None;
+            }
             latest = latest.or(Some(execution));
             if !commands.contains(&&*work.command) {
                 commands.push(&work.command);
@@ -111,11 +120,32 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
         }
     }
     let enough = match said.parts {
-        Parts::None => usize::MAX,
+        Parts::None | Parts::Plain => usize::MAX,
         Parts::Some => 2,
         Parts::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
     };
     latest.filter(|_| commands.len() < enough)
+}
+
+/// How many files with code, and no tests, were edited.
+fn edited_files(facts: &Facts<'_>, turn: usize) -> usize {
+    let edits = facts.deeds_before(turn).filter(|(e, deed)| edits_code(e, deed));
+    let paths = edits.flat_map(|(_, deed)| deed.written.iter());
+    let files: BTreeSet<&String> = paths.filter(|path| !path.contains("test")).collect();
+    files.len()
+}
+
+/// Whether the agent goes on after a message: what it says there is of the run before.
+fn goes_on(facts: &Facts<'_>, turn: usize) -> bool {
+    let messages = &facts.transcript().messages;
+    messages.get(turn).is_none_or(|message| !message.calls.is_empty())
+        || messages.get(turn + 1).is_some_and(|next| next.role != Role::User)
+}
+
+/// Whether a command runs the tests whose names it gives: `go test -run TestTake`.
+fn picks_by_name(command: &str) -> bool {
+    let picks = [" -run ", " -run=", " -k ", " -t ", "::", " --filter", " --grep", "-Dtest="];
+    picks.iter().any(|option| command.contains(option))
 }
 
 /// Whether an output is that of a test run.

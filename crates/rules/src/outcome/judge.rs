@@ -300,8 +300,11 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
             let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
             ends.extend(runs.filter(tells).map(|r| r.end()));
             if ends.is_empty() && work.opaque && !work.not_found {
-                // A script of the project's own may have run it: its output tells.
-                ends.extend(told(execution.text(), family));
+                // A script of the project's own may have run it: its output tells. What looks like a
+                // linter's findings may be a report that stops nobody.
+                let report = family == Family::Lint && deed.status().succeeded();
+                let told = told(execution.text(), family);
+                ends.extend(told.filter(|end| !report || *end != RunEnd::Failed));
             }
         } else if deed.families.has(family) {
             ends.push(told(execution.text(), family).unwrap_or(match deed.status().succeeded() {

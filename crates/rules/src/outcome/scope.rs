@@ -32,6 +32,8 @@ pub(crate) enum Parts {
     Some,
     /// "all three modules"
     Count(u64),
+    /// "All tests pass": those that ran may be meant, unless they were picked by their names.
+    Plain,
 }
 
 /// The claims of this kind in one answer.
@@ -127,7 +129,7 @@ fn whole_at(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
         return whole_suite(prose, tokens, at).then_some(Parts::None);
     }
     if prose.is(token, words!["all", "every", "each"]) {
-        return every_part(prose, tokens, at);
+        return every_part(prose, tokens, at).or_else(|| all_tests(prose, tokens, at));
     }
     // "without any filter"
     let behind = tokens.get(at + 1..)?;
@@ -199,6 +201,17 @@ fn every_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
         && is(named + 2, words!["the", "this", "our"])
         && word(named + 3).is_some_and(|t| is_place(prose, t));
     (inside || (owned && named == next)).then_some(Parts::None)
+}
+
+/// "All tests pass", "all integration tests passed", and nothing that says which.
+fn all_tests(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option<Parts> {
+    let is = |at: usize, known: &Words| tokens.get(at).is_some_and(|t| prose.is(t, known));
+    let layer = words!["unit", "integration", "e2e", "functional", "existing"];
+    let tests = at + 1 + usize::from(is(at + 1, layer));
+    let verb = tests + 1 + usize::from(is(tests + 1, words!["are", "now"]));
+    let ends = tokens.get(verb + 1).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+    let passes = is(verb, words!["pass", "passed", "passing"]) && ends;
+    (is(at, words!["all"]) && is(tests, words!["tests"]) && passes).then_some(Parts::Plain)
 }
 
 /// The place where all there is to be tested is found.
