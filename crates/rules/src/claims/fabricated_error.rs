@@ -88,6 +88,10 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if like.any(|t| prose.is(t, words!["like", "similar", "usual", "e.g", "would"])) {
         return None;
     }
+    // "I want the error to keep `context deadline exceeded`"
+    if before.iter().chain(words).any(|t| prose.is(t, words!["want", "wants", "preserve"])) {
+        return None;
+    }
     if is_reason(prose, clause, words) {
         return Some(false);
     }
