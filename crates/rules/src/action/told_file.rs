@@ -31,8 +31,8 @@ pub(crate) fn told_files(facts: &Facts<'_>) -> Vec<(Claim, &'static str)> {
         if told.is_empty() || !shows_files(facts, turn) {
             continue;
         }
-        let wrote = wrote(facts, turn);
-        if !wrote && !(edited_nothing(facts, turn) && is_report(prose)) {
+        let told_only = || edited_nothing(facts, turn) && is_report(prose);
+        if !(wrote(facts, turn) || told_only()) {
             continue;
         }
         for (clause, (file, told)) in told {

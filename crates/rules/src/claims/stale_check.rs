@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use countersign_model::{Claim, Code, Family, Mode, Role, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Deed, Execution, Facts, edits_code};
+use crate::facts::{Deed, Execution, Facts, ShellWork, edits_code};
 use crate::findings::{Findings, Note};
 use crate::outcome::{OutcomeVerdict, Parts, ScopeClaim, scope_claims};
 use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token, has_file_extension};
@@ -103,6 +103,9 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
             }
             continue;
         };
+        if runs_own_script(work) {
+            continue;
+        }
         let mut tests = work.runs.iter().filter(|run| run.family == Family::Test).peekable();
         let some = tests.peek().is_some();
         let unseen = !some && (work.opaque || deed.continues) && reports_tests(execution.text());
@@ -125,6 +128,14 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
         Parts::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
     };
     latest.filter(|_| commands.len() < enough)
+}
+
+/// `cat > test.sh …; ./test.sh`: a script that the command line itself wrote is no suite.
+fn runs_own_script(work: &ShellWork<'_>) -> bool {
+    work.written.iter().any(|path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.ends_with(".sh") && work.command.contains(&format!("./{name}"))
+    })
 }
 
 /// How many files with code, and no tests, were edited.
