@@ -1,9 +1,7 @@
-use std::collections::BTreeSet;
-
 use countersign_model::{Claim, Code, Family, Mode, Role, Span};
 use countersign_shell::{ActivityKind, summary};
 
-use crate::facts::{Deed, Execution, Facts, ShellWork, edits_code};
+use crate::facts::{Deed, Execution, Facts, ShellWork, edits_code, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::outcome::{OutcomeVerdict, Parts, ScopeClaim, scope_claims};
 use crate::prose::{Action, Predicate, Prose, Sentence, Tags, Token, has_file_extension};
@@ -84,16 +82,21 @@ impl Rule for StaleCheck {
     }
 }
 
+/// So many executions are looked at for "all tests pass".
+const LOOK_BACK: usize = 200;
+
 /// The latest run of tests where all of them are said to have been run and only parts were: of what
 /// is said to pass, since the last edit, where there was one since.
 fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Execution<'t>> {
     let mut latest = None;
     let mut commands: Vec<&str> = Vec::new();
     let turn = said.claim.turn;
-    if said.parts == Parts::Plain && (goes_on(facts, turn) || edited_files(facts, turn) < 2) {
+    let plain = said.parts == Parts::Plain;
+    if plain && (goes_on(facts, turn) || !facts.runs_shell_before(turn)) {
         return None;
     }
-    for (execution, deed) in facts.deeds_before(said.claim.turn) {
+    let most = if plain { LOOK_BACK } else { usize::MAX };
+    for (execution, deed) in facts.deeds_before(turn).take(most) {
         if said.passes && latest.is_some() && edits_code(execution, deed) {
             break;
         }
@@ -113,7 +116,7 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
             return None;
         }
         if some {
-            if said.parts == Parts::Plain && !picks_by_name(&work.command) {
+            if plain && !picks_by_name(&work.command) {
                 return None;
             }
             latest = latest.or(Some(execution));
@@ -127,7 +130,7 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
         Parts::Some => 2,
         Parts::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
     };
-    latest.filter(|_| commands.len() < enough)
+    latest.filter(|_| commands.len() < enough && (!plain || edits_several(facts, turn)))
 }
 
 /// `cat > test.sh …; ./test.sh`: a script that the command line itself wrote is no suite.
@@ -138,12 +141,13 @@ fn runs_own_script(work: &ShellWork<'_>) -> bool {
     })
 }
 
-/// How many files with code, and no tests, were edited.
-fn edited_files(facts: &Facts<'_>, turn: usize) -> usize {
-    let edits = facts.deeds_before(turn).filter(|(e, deed)| edits_code(e, deed));
-    let paths = edits.flat_map(|(_, deed)| deed.written.iter());
-    let files: BTreeSet<&String> = paths.filter(|path| !path.contains("test")).collect();
-    files.len()
+/// Whether more than one file with code, and no test, was edited.
+fn edits_several(facts: &Facts<'_>, turn: usize) -> bool {
+    let is_code = |path: &&String| !path.contains("test") && !is_documentation(path);
+    let edits = facts.deeds_before(turn).take(LOOK_BACK).filter(|(_, deed)| deed.edits_files());
+    let mut paths = edits.flat_map(|(_, deed)| deed.written.iter()).filter(is_code);
+    let first = paths.next();
+    paths.any(|path| Some(path) != first)
 }
 
 /// Whether the agent goes on after a message: what it says there is of the run before.
