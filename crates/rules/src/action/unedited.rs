@@ -12,8 +12,8 @@ use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenK
 pub(crate) fn unedited(facts: &Facts<'_>) -> Vec<Claim> {
     let claim = |answer: &Answer<'_>| {
         let (prose, turn) = (&answer.prose, answer.turn);
-        let now = prose.clauses.iter().filter(|clause| clause.tags.any(Tags::NOW));
-        let clause = now.into_iter().find(|clause| is_work(prose, clause))?;
+        let mut now = prose.clauses.iter().filter(|clause| clause.tags.any(Tags::NOW));
+        let clause = now.find(|clause| is_work(prose, clause))?;
         if !prose.clauses.iter().any(|clause| is_end(prose, clause)) {
             return None;
         }
@@ -30,6 +30,9 @@ pub(crate) fn unedited(facts: &Facts<'_>) -> Vec<Claim> {
 pub(super) fn edited_nothing(facts: &Facts<'_>, turn: usize) -> bool {
     const HISTORY: [&str; 7] =
         ["diff", "git show", "git log", "git blame", "gh ", "glab ", "patch"];
+    if !shows_files(facts, turn) || wrote(facts, turn) || !asks_for_work(facts, turn) {
+        return false;
+    }
     let (mut read, mut changed) = (false, false);
     for (_, deed) in facts.deeds_before(turn) {
         read |= deed.families.meets(Families::of(&[Family::Read, Family::Search]));
@@ -37,11 +40,7 @@ pub(super) fn edited_nothing(facts: &Facts<'_>, turn: usize) -> bool {
         changed |= work.is_some_and(|work| HISTORY.iter().any(|word| work.command.contains(word)));
         changed |= deed.changes() && !work.is_some_and(|work| work.only_formats());
     }
-    read && !changed
-        && shows_files(facts, turn)
-        && !wrote(facts, turn)
-        && facts.shows_all_before(turn)
-        && asks_for_work(facts, turn)
+    read && !changed && facts.shows_all_before(turn)
 }
 
 /// Whether an answer only tells, and neither asks, offers nor advises anything.

@@ -47,8 +47,8 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
 /// "### Session log summary": what is listed below is read from a log.
 fn is_chronicle(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let log = words!["log", "logs", "history", "transcript", "timeline"];
-    let own = words!["change", "changes", "my", "work"];
-    tokens.iter().any(|t| prose.is(t, log)) && !tokens.iter().any(|t| prose.is(t, own))
+    let of = words!["session", "sessions", "commit", "git", "agent", "conversation", "checkpoint"];
+    tokens.iter().any(|t| prose.is(t, log)) && tokens.iter().any(|t| prose.is(t, of))
 }
 
 /// "What I have not done:", "I did not:": what follows was left undone.

@@ -57,16 +57,22 @@ impl BlockKind {
 
 /// Splits a message into blocks, in order. Every byte of prose is in at most one block.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    fields(text).unwrap_or_else(|| Scanner { text, blocks: Vec::new(), row: 0 }.run())
+    fields(text).unwrap_or_else(|| Scanner::of(text, false).run())
 }
 
 struct Scanner<'t> {
     text: &'t str,
     blocks: Vec<Block>,
     row: usize,
+    /// The text is an answer out of a fenced action; what is fenced in it is code.
+    nested: bool,
 }
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
+    fn of(text: &'t str, nested: bool) -> Self {
+        Self { text, blocks: Vec::new(), row: 0, nested }
+    }
+
     fn run(mut self) -> Vec<Block> {
         let mut fence: Option<(&str, usize)> = None;
         let mut open: Option<(BlockKind, Span)> = None;
@@ -128,10 +134,9 @@ impl Scanner<'_> {
 
     /// Code, or the answer that an agent gives in a form meant for its harness.
     fn fenced(&mut self, span: Span) {
-        let Some(answer) = final_answer(self.text, span) else {
-            return self.push(BlockKind::Code, span);
-        };
-        for block in blocks(answer.of(self.text)) {
+        let answer = if self.nested { None } else { final_answer(self.text, span) };
+        let Some(answer) = answer else { return self.push(BlockKind::Code, span) };
+        for block in Scanner::of(answer.of(self.text), true).run() {
             let at = |place: usize| answer.start + place;
             self.push(block.kind, Span::new(at(block.span.start), at(block.span.end)));
         }
@@ -259,6 +264,14 @@ fn tick(line: &str) -> (Option<bool>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_in_answers_are_code() {
+        let level = "```json\n{\"action\": \"Final Answer\", \"action_input\": \"\n";
+        let text = level.repeat(50_000) + &"\"}\n".repeat(50_000);
+        let found = blocks(&text);
+        assert!(found.iter().any(|block| block.kind == BlockKind::Code), "{} blocks", found.len());
+    }
 
     fn check(text: &str, expected: &[(BlockKind, &str)]) {
         let found: Vec<_> = blocks(text).iter().map(|b| (b.kind, b.span.of(text))).collect();
