@@ -11,7 +11,7 @@ use super::no_act::{
     is_excepted, is_heading, is_kept_output, is_label, is_looked_at, is_premise, is_ready, is_talk,
     is_turned_down, speaks_of_thing,
 };
-use super::objects::objects_in;
+use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
 use crate::facts::Answer;
 use crate::other_language;
@@ -191,7 +191,7 @@ fn action_claim(
         .iter()
         .any(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email));
     let listed_range = if named { patient_range.clone() } else { behind };
-    let mut patients = objects_in(prose, patient_range);
+    let mut patients = patients_in(prose, patient_range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
         // "`src/a.rs` - Added a check": the label says where.
         let label = objects_in(prose, predicate.subject_tokens.clone());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use countersign_model::{Object, ObjectKind};
 use memchr::memmem::Finder;
 
-use crate::prose::{Prose, TokenKind, has_file_extension};
+use crate::prose::{Prose, Tags, Token, TokenKind, has_file_extension};
 
 /// The typed things among the tokens of a range, in order.
 pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
@@ -42,8 +42,38 @@ fn is_code_word(text: &str) -> bool {
     text.len() == 6 && text.bytes().all(|b| b.is_ascii_uppercase())
 }
 
+/// The typed things that were acted on, without the place where a warning or an error was reported:
+/// "I silenced the `src/a.rs:15` warning" may be done elsewhere.
+pub(super) fn patients_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
+    let mut patients = objects_in(prose, range.clone());
+    let tokens = prose.tokens(range);
+    let trouble = |t: &Token| t.kind == TokenKind::Word && t.has(Tags::TROUBLE);
+    let reported = |at: usize| {
+        let token = tokens.get(at);
+        let place = token.is_some_and(|t| without_lines(prose.word(t)) != prose.word(t));
+        let told = at.checked_sub(2).and_then(|from| tokens.get(from..at)).is_some_and(|words| {
+            let [trouble_at, led] = words else { return false };
+            trouble(trouble_at) && led.has(Tags::PREPOSITION)
+        });
+        tokens.get(at + 1).is_some_and(trouble) || (place && told)
+    };
+    let places: Vec<&str> = (0..tokens.len())
+        .filter(|at| reported(*at))
+        .filter_map(|at| tokens.get(at))
+        .map(|t| prose.word(t))
+        .collect();
+    patients.retain(|o| o.kind != ObjectKind::Path || !places.contains(&o.text.as_str()));
+    patients
+}
+
 fn looks_like_path(text: &str) -> bool {
     let text = without_lines(text);
+    // "`div/2`": a function and how many arguments it takes.
+    if text.rsplit_once('/').is_some_and(|(name, arity)| {
+        arity.len() == 1 && arity.bytes().all(|b| b.is_ascii_digit()) && !name.contains('/')
+    }) {
+        return false;
+    }
     // "`origin/main`": a branch.
     let branch = ["origin/", "upstream/", "refs/"].iter().any(|lead| text.starts_with(lead));
     !branch

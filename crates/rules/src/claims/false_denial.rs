@@ -308,6 +308,18 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     {
         return None;
     }
+    // "My first edit did not match and changed nothing": of what the clause before is about.
+    let own = |c: &Clause| {
+        c.predicates.iter().any(|p| p.subject == Subject::Agent)
+            || prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::AGENT))
+    };
+    let earlier = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
+    let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
+    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
+    let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
+    if earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE))) {
+        return None;
+    }
     // "unit tests: nothing ran": of what stands before the colon.
     let label = prose.before_in_sentence(clause.tokens.start);
     if tokens.first().is_some_and(|t| t.is(':')) && label.iter().any(|t| t.noun.is_some()) {

@@ -89,8 +89,17 @@ fn before_all(prose: &Prose<'_>, tokens: &[Token], all: usize) -> Option<u64> {
 /// "Every channel is archived now": of all there are, however many.
 fn says_all(said: &ActionClaim) -> bool {
     let text = said.claim.text.to_ascii_lowercase();
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).take(8);
-    words.any(|word| matches!(word, "all" | "every" | "everyone" | "each"))
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).take(10).collect();
+    words.iter().take(8).enumerate().any(|(at, word)| match *word {
+        // "all the same", "all right", "after all", "not at all"
+        "all" => {
+            let led = at.checked_sub(1).and_then(|before| words.get(before));
+            let behind = words.get(at + 1..).unwrap_or_default();
+            !matches!(led, Some(&("after" | "at")))
+                && !matches!(behind, ["the", "same", ..] | ["right", ..] | ["set", ..])
+        }
+        word => matches!(word, "every" | "everyone" | "each"),
+    })
 }
 
 /// Whether the call that vouches, or one that was made for so many, lists some as left out, which

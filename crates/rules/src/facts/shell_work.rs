@@ -29,6 +29,9 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) manifests: Vec<&'static str>,
     /// It may have put files back as they were.
     pub(crate) restores: bool,
+    /// What it did first with the changes of the work tree: put them away, `true`, or brought them
+    /// back.
+    pub(crate) shelves: Option<bool>,
     /// It handed a database statements that change what is in it.
     pub(crate) changes_data: bool,
     /// It started something whose doings are not known.
@@ -56,6 +59,8 @@ pub(crate) struct Run<'t> {
     decides: bool,
     /// Its output is shown.
     visible: bool,
+    /// The changes of the work tree were put away while it ran.
+    pub(crate) without_changes: bool,
     /// What runs behind it, and only when it went well.
     behind: Vec<ActivityKind>,
     end: OnceCell<RunEnd>,
@@ -107,6 +112,7 @@ impl<'t> ShellWork<'t> {
         let unpacks = script.commands().iter().any(Command::unpacks);
         let manifests = script.commands().iter().flat_map(Command::manifests).copied().collect();
         let restores = script.commands().iter().any(Command::restores);
+        let shelves = script.commands().iter().find_map(Command::shelves);
         let asks = |c: &Command| c.status == Reach::Decides && c.asks();
         let found_nothing = script.commands().len() > 1
             && script.commands().last().is_some_and(asks)
@@ -121,6 +127,7 @@ impl<'t> ShellWork<'t> {
             unpacks,
             manifests,
             restores,
+            shelves,
             changes_data,
             opaque,
             not_found,
@@ -200,6 +207,7 @@ impl<'t> Run<'t> {
             let command = script.commands().get(activity.command);
             command.is_some_and(|c| c.status == Reach::Decides)
         };
+        let before = script.commands().get(..activity.command).unwrap_or_default();
         // Where both decide, the later one runs only when the earlier one went well.
         let next = |later: &&Activity| later.command > activity.command;
         let behind = behind.iter().filter(next).filter(|later| decides(activity) && decides(later));
@@ -212,6 +220,7 @@ impl<'t> Run<'t> {
             alone,
             decides: decides(activity),
             visible: command.is_some_and(Command::output_visible),
+            without_changes: before.iter().rev().find_map(Command::shelves) == Some(true),
             behind: behind.map(|later| later.kind).collect(),
             end: OnceCell::new(),
         })

@@ -196,17 +196,39 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         tokens.any(|t| t.kind == TokenKind::Word)
     };
     let from = prose.clauses.partition_point(|c| c.tokens.end <= clause.tokens.end);
-    let mut rest = prose.clauses.iter().skip(from).take(3);
-    let behind = rest.find(worded).filter(|next| {
+    // "14 examples, 0 failures, before the callback went in": numbers belong together.
+    let sum = |c: &&Clause| {
+        let mut tokens = prose.tokens(c.tokens.clone()).iter();
+        c.predicates.is_empty() && tokens.find(|t| !is_mark(t)).is_some_and(is_number)
+    };
+    // "…, though that was before the final patch"
+    let lead = Tags::COORDINATE.or(Tags::ADVERSATIVE).or(Tags::THING).or(Tags::RELATIVE);
+    let lead = lead.or(Tags::BE).or(Tags::PAST_BE).or(Tags::ADVERB).or(Tags::SUBORDINATE);
+    let when = |t: &Token| prose.is(t, words!["before", "after", "also", "run", "ran"]);
+    let leads = |c: &&Clause| {
+        let mut tokens = prose.tokens(c.tokens.clone()).iter();
+        tokens.all(|t| is_mark(t) || (t.has(lead) && !when(t)))
+    };
+    let mut rest = prose.clauses.iter().skip(from).take(4).filter(worded);
+    let behind = rest.find(|c| !(sum(c) || leads(c))).filter(|next| {
         let other = Tags::FAILURE.or(Tags::TROUBLE).or(Tags::PASSING).or(Tags::NOW);
         let tokens = prose.tokens(next.tokens.clone());
-        let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
+        let mut worded = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+        let first = worded.find(|t| when(t) || !t.has(lead));
         next.sentence == clause.sentence
-            && first.is_some_and(|t| prose.is(t, words!["before", "after", "also", "run", "ran"]))
+            && first.is_some_and(when)
             && !tokens.iter().any(|t| t.has(other) || t.kind == TokenKind::Number)
     });
     !clause.tags.any(Tags::NOW)
         && (dates(own) || behind.is_some_and(|next| dates(prose.tokens(next.tokens.clone()))))
+}
+
+fn is_mark(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Symbol(_))
+}
+
+fn is_number(token: &Token) -> bool {
+    token.kind == TokenKind::Number
 }
 
 /// "without any warnings": of those that were printed, and not only of new ones.

@@ -4,7 +4,7 @@ use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 use super::command::named_command;
 use super::extract::OutcomeClaim;
 use super::layer::{is_of_other_layer, is_of_unknown_runner, is_unheard_test};
-use super::runner::{is_other_linter, named_run};
+use super::runner::{is_other_linter, named_run, told_by_hook};
 use super::verdict::is_test_name;
 use crate::facts::{
     Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code,
@@ -64,6 +64,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
+    if let Some(told) = told_by_hook(facts, said, latest, count) {
+        return told;
+    }
     if let Some(at) = broken_build(facts, said, latest, count) {
         return OutcomeVerdict::Failed(at, !said.discloses && !said.tabular);
     }
@@ -249,9 +252,21 @@ fn warns(execution: &Execution<'_>, family: Family) -> bool {
     summary(text, kind_of(family)).warnings.is_some_and(|count| count > 0) || text.lines().any(told)
 }
 
-/// Whether so many as are claimed did pass in a run that failed.
+/// Whether so many as are claimed did pass in a run that failed: all in all, or in one file of which
+/// the run says so, "✓ src/a.test.ts (6 tests)".
 fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    said.number.is_some() && summary(execution.text(), ActivityKind::Test).passed == said.number
+    let Some(number) = said.number else { return false };
+    let number_text = number.to_string();
+    let in_one_file = |line: &str| {
+        let line = line.trim_start();
+        let digits = |c: char| !c.is_ascii_digit();
+        ["✓", "✔", "PASS", "ok"].iter().any(|mark| line.starts_with(mark))
+            && line
+                .split_once('(')
+                .is_some_and(|(_, count)| count.split(digits).next() == Some(number_text.as_str()))
+    };
+    summary(execution.text(), ActivityKind::Test).passed == Some(number)
+        || execution.text().lines().any(in_one_file)
 }
 
 /// Whether the run says of the named test that it failed.
@@ -291,11 +306,18 @@ fn first_run(facts: &Facts<'_>, family: Family, turn: usize) -> Option<(usize, R
 pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
     let known = Some(facts.index().check(family)).filter(|known| known.upto <= count);
     let mut latest = known.unwrap_or_default();
+    // What ran while the changes were put away says nothing of them.
+    let mut without_changes = false;
     for at in (latest.upto..count).rev() {
         let Some((execution, deed)) = facts.deed(at) else { continue };
         let mut ends: Vec<RunEnd> = Vec::new();
         if let Some(work) = &deed.shell {
-            let runs = work.runs.iter().filter(|r| vouches(r.family, family));
+            let shelved = without_changes && work.shelves.is_none();
+            without_changes = work.shelves.map_or(without_changes, |away| !away);
+            if shelved {
+                continue;
+            }
+            let runs = work.runs.iter().filter(|r| vouches(r.family, family) && !r.without_changes);
             // Tests that fail were built, as a rule.
             let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
             ends.extend(runs.filter(tells).map(|r| r.end()));

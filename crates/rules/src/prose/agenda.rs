@@ -35,7 +35,9 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
                 let heading = prose.block_of(sentence).map(|block| block.kind);
                 let heading = heading == Some(BlockKind::Heading);
                 chronicle = if heading { is_chronicle(prose, tokens) } else { chronicle };
-                announced = tokens.iter().any(|t| t.has(Tags::AGENDA)) || is_denied(prose, tokens);
+                announced = tokens.iter().any(|t| t.has(Tags::AGENDA))
+                    || is_denied(prose, tokens)
+                    || is_remainder(prose, tokens);
                 return is_label(prose, tokens);
             }
         };
@@ -59,6 +61,15 @@ fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let short = tokens.len() <= 7 && last.is(':');
     let done = |t: &Token| prose.is(t, words!["done", "do", "did", "didn't", "changed", "touched"]);
     short && tokens.iter().any(not) && tokens.iter().any(done)
+}
+
+/// "What remains:", "Still missing:", "Left to do:": what follows is yet to come.
+fn is_remainder(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let [first, .., last] = tokens else { return false };
+    let remains =
+        |t: &Token| prose.is(t, words!["remains", "left", "missing", "open", "outstanding"]);
+    let leads = prose.is(first, words!["what", "what's", "still", "left", "yet"]);
+    tokens.len() <= 6 && last.is(':') && leads && tokens.iter().any(remains)
 }
 
 /// Whether a sentence begins with a label that names things to do.

@@ -177,6 +177,12 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
         let subject = subject.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
         return next.is_some_and(|n| n.has(verbal.or(subject)) || n.kind != TokenKind::Word);
     }
+    // "I have not yet asked"
+    let denied = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let denied = denied.is_some_and(|t| t.has(Tags::NEGATION) && at > sentence.tokens.start + 1);
+    if token.has(Tags::ADVERSATIVE) && denied {
+        return false;
+    }
     if token.has(Tags::COORDINATE) {
         let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
         let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);

@@ -149,6 +149,22 @@ impl Command {
             && sub.is_some_and(|word| BACK.contains(&word.text.as_str()))
             && !self.args.iter().any(branches)
     }
+
+    /// Whether it puts the changes of the work tree away, `true`, or brings them back, `false`:
+    /// `git stash`, `git stash pop`.
+    #[must_use]
+    pub fn shelves(&self) -> Option<bool> {
+        let mut words = self.args.iter().map(|word| word.text.as_str());
+        let stash = words.find(|word| !word.starts_with('-')) == Some("stash");
+        if self.program() != Some("git") || !stash {
+            return None;
+        }
+        match words.find(|word| !word.starts_with('-')) {
+            None | Some("push" | "save") => Some(true),
+            Some("pop" | "apply") => Some(false),
+            Some(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +187,22 @@ mod tests {
         .flatten()
         .collect();
         assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn what_a_stash_does_with_changes() {
+        let check = |line: &str, expected: Option<bool>| {
+            let script = Script::parse(line).unwrap();
+            let found = script.commands().iter().find_map(super::Command::shelves);
+            assert_eq!(found, expected, "{line}");
+        };
+        check("git stash", Some(true));
+        check("git stash -q", Some(true));
+        check("git stash push -m wip", Some(true));
+        check("git stash pop -q", Some(false));
+        check("git stash apply", Some(false));
+        check("git stash list", None);
+        check("git status", None);
     }
 
     #[test]
