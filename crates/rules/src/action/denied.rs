@@ -7,6 +7,7 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::behind_ids::behind_ids;
 use super::judge::{LOOK_BACK, args};
+use super::left_alone::{KINDS, nothing_inside};
 use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
@@ -47,7 +48,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
     }
-    if let Some(denied) = none_done(prose, clause) {
+    if let Some(denied) = none_done(prose, clause).or_else(|| nothing_inside(prose, clause)) {
         return Some(denied);
     }
     let tokens = prose.tokens(clause.tokens.clone());
@@ -190,81 +191,8 @@ fn text_of<'t>(prose: &Prose<'t>, range: Range<usize>) -> &'t str {
     prose.text.get(first.start as usize..last.end as usize).unwrap_or_default()
 }
 
-/// "I left `a.md` untouched": files that are said to be as they were.
-pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    const LEFT: &Words = words!["left", "leaving", "kept", "keeping", "stayed"];
-    const SO: &Words = words!["untouched", "unchanged", "unmodified", "unedited", "alone"];
-    const AWAY: &Words = words!["off", "out", "away"];
-    let tokens = prose.tokens(clause.tokens.clone());
-    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, LEFT)).filter(|_| asserted)?;
-    let range = clause.tokens.start + left + 1..clause.tokens.end;
-    let phrase = prose.tokens(range.clone());
-    let so = phrase.iter().position(|t| !t.quoted && prose.is(t, SO));
-    let from = clause.tokens.start + left + 1;
-    // "kept my hands off `a.md`", "stayed out of `a.md`"
-    let off = || {
-        let away = phrase.iter().take(3).position(|t| !t.quoted && prose.is(t, AWAY))?;
-        let stayed = prose.is(tokens.get(left)?, words!["stayed"]);
-        let hands = phrase.iter().take(away).any(|t| prose.is(t, words!["hands", "fingers"]));
-        let of = phrase.get(away + 1).is_some_and(|t| prose.is(t, words!["of", "from"]));
-        (stayed || hands).then_some(from + away + 1 + usize::from(of)..clause.tokens.end)
-    };
-    let named = so.map(|so| from..from + so).or_else(off)?;
-    untouched_files(prose, clause, named)
-}
-
-/// "`a.md` is unchanged", "`a.md` is exactly as you had it": files that are said to be as they were.
-pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    const SO: &Words = words!["untouched", "unchanged", "unmodified"];
-    let from = clause.tokens.start;
-    let tokens = prose.tokens(from..prose.tokens.len().min(clause.tokens.end + 6));
-    let lead = tokens.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
-    let link = tokens.iter().position(|t| {
-        t.has(Tags::BE.or(Tags::PAST_BE)) || prose.is(t, words!["stays", "remains", "stayed"])
-    })?;
-    let small = |t: &&Token| {
-        t.has(Tags::ADVERB.or(Tags::NOW).or(Tags::HAVE)) || prose.is(t, words!["exactly", "just"])
-    };
-    let mut behind = tokens.get(link + 1..)?.iter().skip_while(small);
-    let first = behind.next()?;
-    let (who, had) = (behind.next(), behind.next());
-    let is = |t: Option<&Token>, known: &Words| t.is_some_and(|t| prose.is(t, known));
-    // "as you had it", "as it was"
-    let as_was = prose.is(first, words!["as"])
-        && is(who, words!["you", "it", "they", "i"])
-        && is(had, words!["had", "was", "were", "left", "found"]);
-    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let so = prose.is(first, SO) && who.is_none_or(|t| !is_word(t));
-    if !asserted || !(so || as_was) || link <= lead {
-        return None;
-    }
-    untouched_files(prose, clause, from + lead..from + link)
-}
-
-/// The denial that files were changed, where a phrase names nothing else.
-fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> Option<DeniedAct> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let objects: Vec<Object> = objects_in(prose, named.clone());
-    let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
-    // "the heading in `a.md`" is a part of it.
-    let whole = prose.tokens(named).iter().all(|t| {
-        !is_word(t)
-            || t.has(small)
-            || t.kind != TokenKind::Word
-            || prose.is(t, words!["file", "files"])
-    });
-    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD);
-    let mut rest = tokens.iter();
-    let open =
-        rest.any(|t| t.has(doubt) || prose.is(t, PARTIAL) || prose.is(t, words!["otherwise"]));
-    let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
-    (files && whole && !open)
-        .then(|| DeniedAct { objects, ..DeniedAct::of(Family::Update, "changed") })
-}
-
 /// Words by which only a part is denied.
-const PARTIAL: &Words = words![
+pub(super) const PARTIAL: &Words = words![
     "other",
     "else",
     "further",
@@ -293,7 +221,7 @@ fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
     prose.is(token, words!["could", "couldn't"])
 }
 
-fn is_word(token: &Token) -> bool {
+pub(super) fn is_word(token: &Token) -> bool {
     !matches!(token.kind, TokenKind::Symbol(_))
 }
 
@@ -347,6 +275,16 @@ fn things(prose: &Prose<'_>, range: Range<usize>) -> (Vec<String>, Vec<String>) 
 }
 
 impl DeniedAct {
+    /// The denial that files were changed, or that anything below them was.
+    pub(super) fn of_files(objects: Vec<Object>, inside: bool) -> Self {
+        Self { objects, inside, ..Self::of(Family::Update, "changed") }
+    }
+
+    /// The denial that files of a kind were changed.
+    pub(super) fn of_kind(kind: String) -> Self {
+        Self { things: vec![kind], bare: true, ..Self::of(Family::Update, "changed") }
+    }
+
     /// The denial of an act, of nothing in particular.
     fn of(family: Family, verb: &str) -> Self {
         Self {
@@ -461,7 +399,12 @@ impl DeniedAct {
                 false => path,
             };
             let mut parts = named.split(|c: char| !c.is_alphanumeric());
-            parts.any(|part| part.trim_end_matches('s').eq_ignore_ascii_case(thing))
+            // `config/` for "the configuration"
+            let short = |part: &str| part.len() >= 4 && thing.starts_with(part);
+            parts.any(|part| {
+                part.trim_end_matches('s').eq_ignore_ascii_case(thing)
+                    || (KINDS.hold(thing.as_bytes()) && short(part))
+            })
         };
         let wrote = |deed: &Deed<'_>| deed.status().succeeded() && deed.written.iter().any(is_such);
         let (execution, deed) = deeds.find(|(_, deed)| wrote(deed))?;

@@ -8,8 +8,8 @@ use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
     has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_denied_in_row,
-    is_excepted, is_heading, is_kept_output, is_label, is_looked_at, is_premise, is_ready, is_talk,
-    is_turned_down, speaks_of_thing,
+    is_excepted, is_heading, is_kept_output, is_label, is_labelled, is_looked_at, is_premise,
+    is_ready, is_talk, is_turned_down, speaks_of_thing,
 };
 use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
@@ -217,7 +217,8 @@ fn action_claim(
     if !behind.is_empty() {
         patients.clone_from(&behind);
     }
-    let start = prose.tokens.get(clause.tokens.start)?.start as usize;
+    let label = is_labelled(prose, predicate).then_some(predicate.subject_tokens.start);
+    let start = prose.tokens.get(label.unwrap_or(clause.tokens.start))?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;
     let span = unmarked(prose.text, Span::new(start, end));

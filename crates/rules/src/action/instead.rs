@@ -62,8 +62,13 @@ pub(super) fn failed_instead(
         recent.filter_map(|at| of_kind(&at)).collect();
     let ended_well = |deed: &Deed<'_>| deed.status().succeeded();
     let details = Details::of(&said.claim.text);
+    let things = details.with(&said.things);
     let failed = |(at, execution, deed): &&(usize, &Execution<'_>, &Deed<'_>)| {
         if ended_well(deed) || execution.outcome.is_none() || args(execution).len() > LONGEST {
+            return false;
+        }
+        // "#5118 is locked": why the call failed.
+        if said.state && holds(execution.text(), &said.verb) {
             return false;
         }
         let others =
@@ -74,6 +79,7 @@ pub(super) fn failed_instead(
             return (named(deed) && !others().any(|(_, _, other)| named(other)))
                 || is_about(facts, said, &details, execution, deed);
         }
+        let details = &things;
         let peers: Vec<(usize, &Execution<'_>)> = peers.map(|(at, e, _)| (*at, *e)).collect();
         // What the ids stand for counts as asked.
         let own = behind_ids(facts, *at, execution);
@@ -248,6 +254,13 @@ impl Details {
             .map(|(_, word)| word.to_owned())
             .collect();
         Self { moments, words }
+    }
+
+    /// The same, and the words for what was acted on: "the back door".
+    fn with(&self, things: &[String]) -> Self {
+        let new = things.iter().filter(|thing| thing.len() > 3 && !self.words.contains(thing));
+        let words = self.words.iter().chain(new).cloned().collect();
+        Self { moments: self.moments.clone(), words }
     }
 
     fn len(&self) -> usize {

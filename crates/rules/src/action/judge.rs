@@ -7,15 +7,16 @@ use memchr::memmem::Finder;
 use super::asked::was_asked_for;
 use super::each::each;
 use super::extract::ActionClaim;
+use super::failed_command::failed_command;
 use super::fit::{Fit, Place, fit, held_before};
 use super::instead::{done_beside, failed_instead};
 use super::left_out::left_out;
 use super::made_good::is_made_good;
 use super::matter::{
-    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest, only_keeps,
-    sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment, special_tool,
-    tells_nobody,
+    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_only_updated, is_other_file,
+    is_other_matter, is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest,
+    only_keeps, sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment,
+    special_tool, tells_nobody,
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
@@ -80,9 +81,11 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 .map(ActionVerdict::LeftOut)
                 .or_else(|| each(facts, said, accepted))
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
+                .or_else(|| failed_command(facts, said).map(ActionVerdict::FailedInstead))
                 .or_else(|| {
-                    let unknown =
-                        names_unknown_file(facts, said) || sets_unknown_version(facts, said);
+                    let unknown = names_unknown_file(facts, said)
+                        || sets_unknown_version(facts, said)
+                        || at.is_some_and(|at| is_only_updated(facts, said, at));
                     unknown.then_some(ActionVerdict::Absent(false))
                 })
                 .or_else(|| open().map(|_| ActionVerdict::Absent(false)))

@@ -129,6 +129,28 @@ pub(super) fn sets_unknown_version(facts: &Facts<'_>, said: &ActionClaim) -> boo
         })
 }
 
+/// "I've opened a new ticket", with `create_ticket` that nobody called, where `update_ticket` was: what
+/// is there was changed, and nothing new was made.
+pub(super) fn is_only_updated(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    let Some((_, deed)) = facts.deed(at).filter(|(_, deed)| deed.shell.is_none()) else {
+        return false;
+    };
+    if said.family != Family::Create || deed.families.has(Family::Create) {
+        return false;
+    }
+    let things = || said.things.iter().filter(|thing| thing.len() > 3);
+    let named = |words: &[String]| {
+        things().any(|thing| words.iter().any(|word| word.trim_end_matches('s') == thing.as_str()))
+    };
+    let makes = |tool: &&ToolName<'_>| tool.families.has(Family::Create) && named(&tool.words);
+    let mut tools = facts.tool_names().iter().filter(makes).peekable();
+    let called = |tool: &ToolName<'_>| facts.has_called(tool.name, said.claim.turn);
+    facts.transcript().catalog.is_known()
+        && named(deed.words())
+        && tools.peek().is_some()
+        && !tools.any(called)
+}
+
 /// Whether a command only commits or pushes what is there.
 pub(super) fn only_keeps(deed: &Deed<'_>) -> bool {
     const CHANGES: [&str; 9] = [

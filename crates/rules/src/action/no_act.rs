@@ -136,6 +136,7 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     let files = objects_in(prose, predicate.subject_tokens.clone());
     let led = predicate.voice == Voice::BareResult
         && files.iter().all(|o| o.kind != ObjectKind::Path)
+        && !is_labelled(prose, predicate)
         && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
     // "Placed: 2024-03-04" says when.
     let behind = |by: usize| prose.tokens.get(predicate.verb + by);
@@ -164,6 +165,13 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
         Some(BlockKind::Cell { .. }) => predicate.voice == Voice::State,
         _ => false,
     }
+}
+
+/// "Quote: mailed to Ingrid": whether the subject is a label before a colon.
+pub(super) fn is_labelled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    predicate.voice == Voice::BareResult
+        && prose.tokens.get(predicate.subject_tokens.end).is_some_and(|t| t.is(':'))
+        && predicate.subject_tokens.end < predicate.verb
 }
 
 /// Whether what is told of is only this conversation: "I told you", "let me know".

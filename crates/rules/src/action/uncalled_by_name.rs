@@ -71,8 +71,14 @@ fn is_settled(prose: &Prose<'_>, clause: &Clause) -> bool {
         "be", "need", "needs", "remains", "remain", "pending", "awaiting", "waiting", "waits",
         "open", "due", "missing", "required", "planned", "possible", "left",
     ];
-    let mut tokens = prose.tokens(clause.tokens.clone()).iter();
-    let ahead = |t: &Token| t.has(Tags::USER) || prose.is(t, AHEAD);
+    let tokens = prose.tokens(clause.tokens.clone());
+    // "I've ordered you a new one"
+    let receives = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        clause.tags.any(Tags::AGENT) && before.is_some_and(|t| t.tags.any(Tags::COMPLETED))
+    };
+    let ahead =
+        |(at, t): (usize, &Token)| (t.has(Tags::USER) && !receives(at)) || prose.is(t, AHEAD);
     // "Refunds are issued within 5 days": how it is done as a rule.
     let over = Tags::AGENT.or(Tags::HAVE).or(Tags::BEEN).or(Tags::PAST_BE).or(Tags::NOW);
     let rule = clause.tags.any(Tags::BE) && !clause.tags.any(over);
@@ -80,7 +86,7 @@ fn is_settled(prose: &Prose<'_>, clause: &Clause) -> bool {
     if !tells_of_act(prose, clause) {
         return false;
     }
-    !rule && !tokens.any(ahead) && !is_agenda(prose, clause)
+    !rule && !tokens.iter().enumerate().any(ahead) && !is_agenda(prose, clause)
 }
 
 /// Whether a clause has a finite verb for something that was done: "I've filed it", "it was placed",

@@ -16,7 +16,10 @@ pub(super) fn excepts(prose: &Prose<'_>, clause: &Clause) -> bool {
     {
         return true;
     }
+    // "…, but clippy is clean": the clause itself is what is left of the rest.
+    let lead = rest.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
     rest.iter().enumerate().any(|(at, t)| match prose.word(t) {
+        "but" if at == lead => false,
         "except" | "apart" | "besides" | "excluding" | "aside" => true,
         "but" => !is_of_another_check(prose, clause, rest.get(at + 1..).unwrap_or_default()),
         _ => false,

@@ -160,6 +160,13 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
     if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
         return false;
     }
+    // "and should arrive on Friday": no "should it arrive".
+    let named = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER);
+    let named = named.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let inverted = tokens.get(at + 1).is_some_and(|t| t.has(named) || t.capital);
+    if token.has(Tags::SUBORDINATE) && token.has(Tags::MODAL) && !inverted {
+        return false;
+    }
     if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
         return true;
     }

@@ -186,27 +186,28 @@ pub(super) fn predicates(
             continue;
         }
         let bare = is_empty_subject(tokens, &subject_range);
+        let label = result_label(tokens, context.start, at, end);
+        let label = label.filter(|_| bare || !group.any);
         let mut joined_to_verb = false;
         // "Have booked the room": a perfect whose subject goes without saying.
         if bare && group.have && opens_with_have(tokens, context.start, group_start) {
             subject = Subject::Agent;
+        } else if let Some(label) = label {
+            found.push(Predicate {
+                verb: at,
+                action,
+                voice: Voice::BareResult,
+                subject: Subject::Thing,
+                negated: group.negated || negates(tokens, &label),
+                emphatic: group.emphatic,
+                earlier: group.earlier,
+                came_about: true,
+                subject_tokens: label,
+                object_tokens: at + 1..end,
+            });
+            continue;
         } else if bare {
             subject = Subject::Nobody;
-            if let Some(label) = result_label(tokens, context.start, at, end) {
-                found.push(Predicate {
-                    verb: at,
-                    action,
-                    voice: Voice::BareResult,
-                    subject: Subject::Thing,
-                    negated: group.negated || negates(tokens, &label),
-                    emphatic: group.emphatic,
-                    earlier: group.earlier,
-                    came_about: true,
-                    subject_tokens: label,
-                    object_tokens: at + 1..end,
-                });
-                continue;
-            }
             // "…, shipped to Jacksonville" describes what stands before the comma.
             if range.start != context.start && context.previous.is_none() && !labelled {
                 continue;
@@ -529,6 +530,9 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
     let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
     let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(Tags::GOAL);
+    // "Changes committed on this branch"
+    let kept = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Commit)));
+    let leads = |t: &Token| t.has(if kept { Tags::PREPOSITION } else { Tags::GOAL });
     // "Leads assigned to her returned nothing": a description, and the verb comes later.
     let later = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default();
@@ -578,7 +582,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         }
         // "sent asking for a day"
         _ if t.has(Tags::GERUND) => !later() && noun(),
-        _ => t.has(Tags::SUCCESS) || (t.has(Tags::GOAL) && !later() && noun() && short()),
+        _ => t.has(Tags::SUCCESS) || (leads(t) && !later() && noun() && short()),
     })
 }
 

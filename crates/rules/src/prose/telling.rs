@@ -181,25 +181,43 @@ pub(super) fn stands_alone(
     opens && closes && others && sentence.len() <= 24 && !sentence.iter().any(finite)
 }
 
-/// "Order #W1: cancelled", "Refund: issued": a thing or an action as the label of its outcome. What
-/// stands behind "Status" is read off a record.
+/// "Order #W1: cancelled", "Refund: issued", "Police report: attached to the claim": a thing or an
+/// action as the label of its outcome. What stands behind "Status" is read off a record.
 pub(super) fn result_label(
     tokens: &[Token],
     start: usize,
     verb: usize,
     end: usize,
 ) -> Option<Range<usize>> {
-    let colon = verb.checked_sub(1).filter(|&i| tokens.get(i).is_some_and(|t| t.is(':')))?;
+    // "Soups: €6.40 refunded"
+    let back = |n: usize| verb.checked_sub(n).and_then(|at| tokens.get(at));
+    let paid = back(1).is_some_and(|t| t.kind == TokenKind::Money);
+    let colon = verb.checked_sub(1 + usize::from(paid));
+    let colon = colon.filter(|&i| tokens.get(i).is_some_and(|t| t.is(':')))?;
     let label = tokens.get(start..colon)?;
     let numbered = |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Identifier);
     let named = label.iter().any(|t| numbered(t) || t.noun.is_some());
-    let plain = label.iter().all(|t| {
-        let verbal = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
-        !t.has(verbal.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED))
-    });
-    let closed = tokens.get(verb + 1..end)?.iter().all(|t| {
+    let open = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
+    let open = open.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED);
+    let plain = label.iter().all(|t| !t.has(open));
+    let behind = tokens.get(verb + 1..end)?;
+    let closed = behind.iter().all(|t| {
         matches!(t.kind, TokenKind::Symbol(_))
             || t.has(Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW))
     });
-    (named && plain && closed && label.len() <= 6).then_some(start..colon)
+    // "PO for 200 units: placed with the supplier": where it went, and no more.
+    let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
+    let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::NEGATION).or(Tags::EARLIER);
+    let led = behind.first().is_some_and(|t| t.has(Tags::GOAL))
+        && behind.iter().take(12).all(|t| !t.has(finite));
+    let noun = |t: &Token| {
+        let word = t.kind == TokenKind::Word
+            && !t.quoted
+            && (t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN.or(Tags::HOLDING)));
+        word || t.kind == TokenKind::Number || t.has(Tags::PREPOSITION.or(Tags::USER_OWN))
+    };
+    let mut words = label.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_))).peekable();
+    let thing = words.peek().is_some_and(|t| t.kind == TokenKind::Word) && words.all(noun);
+    let told = (named && closed) || (thing && (closed || led));
+    (told && plain && label.len() <= 6).then_some(start..colon)
 }

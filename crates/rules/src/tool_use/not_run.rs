@@ -19,7 +19,10 @@ pub(super) fn unrun_program(
 ) -> Option<Missing> {
     let prose = &answer.prose;
     let act = told_as(prose, clause, words!["ran", "executed", "formatted", "checked", "linted"]);
-    let Some(act) = act else { return unrun_reporter(facts, answer, clause) };
+    let Some(act) = act else {
+        return unrun_reporter(facts, answer, clause)
+            .or_else(|| unrun_means(facts, answer, clause));
+    };
     let verb = prose.tokens.get(act.verb)?;
     let end = prose.sentences.get(clause.sentence)?.tokens.end;
     let object = prose.tokens(act.verb + 1..end);
@@ -36,6 +39,46 @@ pub(super) fn unrun_program(
         return None;
     }
     Some((quote(text), format!("no command ran `{program}`")))
+}
+
+/// "I staged both with `git add`": where no command has both words.
+fn unrun_means(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<Missing> {
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let with = tokens.iter().position(|t| prose.is(t, words!["with", "using", "via"]))?;
+    let ended = |t: &Token| t.tags.any(Tags::COMPLETED) || prose.bytes(t).ends_with(b"ed");
+    let past = tokens.iter().take(with).any(|t| t.kind == TokenKind::Word && ended(t));
+    let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::USER).or(Tags::THIRD);
+    if !past || !clause.tags.any(Tags::AGENT) || clause.tags.any(doubt) {
+        return None;
+    }
+    let code = tokens.get(with + 1).filter(|t| t.kind == TokenKind::Code)?;
+    let text = prose.word(code);
+    let mut words = text.split_whitespace();
+    let (program, what) = (words.next().filter(|word| is_program(word))?, words.next()?);
+    const PROGRAMS: [&str; 14] = [
+        "git",
+        "npm",
+        "npx",
+        "cargo",
+        "go",
+        "pip",
+        "yarn",
+        "pnpm",
+        "docker",
+        "kubectl",
+        "mix",
+        "composer",
+        "bundle",
+        "terraform",
+    ];
+    let unknown = PROGRAMS.contains(&program)
+        && !hides_commands(facts, answer.turn)
+        && !facts.deeds_before(answer.turn).any(|(execution, _)| {
+            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+            holds(arguments, program) && holds(arguments, what)
+        });
+    unknown.then(|| (quote(text), format!("no command ran `{program} {what}`")))
 }
 
 /// "`gofmt` reports no differences"

@@ -6,7 +6,7 @@ use super::at_hand::uncalled_tool;
 use super::no_call::without_call;
 use super::not_run::{never_searched, never_started, no_such_agent, ran_less_often, unrun_program};
 use super::run_before::never_run_before;
-use super::unread::unread;
+use super::unread::{unread, unread_after};
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
@@ -54,6 +54,8 @@ pub(crate) fn unmade_work(facts: &Facts<'_>) -> Vec<(Claim, String)> {
         }
         for clause in &prose.clauses {
             if !is_told(prose, clause) {
+                let missing = unread_after(facts, answer, clause);
+                found.extend(missing.map(|(o, message)| (claim(answer, clause, o), message)));
                 continue;
             }
             if let Some((object, message)) = unmeasured(facts, answer, clause) {

@@ -7,7 +7,7 @@ use countersign_model::{Family, Object, ObjectKind};
 use super::own_work::{calls_hold, own};
 use crate::action::objects_in;
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
-use crate::prose::{Clause, Predicate, Prose, TokenKind, Words};
+use crate::prose::{Clause, Mood, Predicate, Prose, Tags, TokenKind, Words};
 use crate::values::holds;
 
 /// "I read `a/b.py` myself", "I opened HR-FAQ-231", "I went through `TokenStore`": the thing, where
@@ -22,7 +22,8 @@ pub(super) fn unread(
     let prose = &answer.prose;
     let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, READS));
     let behind = |p: &Predicate| p.object_tokens.start..p.object_tokens.end.min(clause.tokens.end);
-    let read = own(clause).find(|p| verb(p)).map(behind).or_else(|| gone_through(prose, clause));
+    let read = own(clause).find(|p| verb(p)).map(behind);
+    let read = read.or_else(|| gone_through(prose, clause)).or_else(|| did_read(prose, clause));
     // "I checked `a.py`": of anything else, who checks need not read.
     let checks =
         |p: &&Predicate| prose.tokens.get(p.verb).is_some_and(|t| prose.is(t, words!["checked"]));
@@ -180,6 +181,54 @@ fn gone_through(prose: &Prose<'_>, clause: &Clause) -> Option<Range<usize>> {
     let at = prose.told_verb(clause, words!["went", "gone", "looked", "read", "skimmed"])?;
     let through = tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["through", "over", "at"]));
     through.then_some(clause.tokens.start + at + 2..clause.tokens.end)
+}
+
+/// "I did read `TokenStore`": what stands behind.
+fn did_read(prose: &Prose<'_>, clause: &Clause) -> Option<Range<usize>> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, words!["did"]))?;
+    let led = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let reads = words!["read", "review", "inspect", "open", "check"];
+    let told = led.is_some_and(|t| t.has(Tags::AGENT))
+        && !clause.tags.any(Tags::NEGATION.or(Tags::MODAL))
+        && tokens.get(at + 1).is_some_and(|t| prose.is(t, reads));
+    told.then_some(clause.tokens.start + at + 2..clause.tokens.end)
+}
+
+/// "I deleted it, after going through `a/b.py`", "I took that type after looking at how `Controller`
+/// maps them": what was read before something that the speaker did.
+pub(super) fn unread_after(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    clause: &Clause,
+) -> Option<(Object, String)> {
+    let prose = &answer.prose;
+    let tokens = prose.tokens(clause.tokens.clone());
+    let is = |at: usize, known: &Words| tokens.get(at).is_some_and(|t| prose.is(t, known));
+    let at = tokens.iter().position(|t| t.kind == TokenKind::Word)?;
+    if clause.mood != Mood::Conditional || !is(at, words!["after"]) {
+        return None;
+    }
+    let open = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE);
+    let before = prose.before_in_sentence(clause.tokens.start);
+    let own = before.iter().any(|t| t.has(Tags::AGENT));
+    if !own
+        || before.iter().any(|t| t.has(open.or(Tags::USER).or(Tags::INTEND)))
+        || clause.tags.any(open)
+    {
+        return None;
+    }
+    let reads = words!["reading", "reviewing", "inspecting", "examining", "opening", "studying"];
+    let looks = words!["going", "looking", "reading"];
+    let behind = match () {
+        () if is(at + 1, looks) && is(at + 2, words!["through", "over", "at"]) => at + 3,
+        () if is(at + 1, reads) => at + 2,
+        () => return None,
+    };
+    let behind = behind + usize::from(is(behind, words!["how", "what"]));
+    let object = clause.tokens.start + behind..clause.tokens.end;
+    let objects = objects_in(prose, object.clone());
+    unread_file(facts, answer, &objects).or_else(|| unread_symbol(facts, answer, object))
 }
 
 /// `AGENTS.md`: what harnesses hand to an agent without a word in the log.
