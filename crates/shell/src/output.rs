@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::activity::ActivityKind;
+use crate::activity::{ActivityKind, Git};
 
 mod build;
 mod counts;
@@ -55,6 +55,9 @@ pub enum OutputVerdict {
 pub fn shows_run(output: &str, kind: ActivityKind) -> bool {
     match kind {
         ActivityKind::Push => lines(output).any(|line| git::is_of_remote(&line.text)),
+        ActivityKind::VersionControl(Git::PullRequest) => {
+            lines(output).any(|line| git::is_of_pull_request(&line.text))
+        }
         ActivityKind::Test => {
             let ran = summary(output, kind);
             [ran.passed, ran.failed].into_iter().flatten().any(|tests| tests > 0)

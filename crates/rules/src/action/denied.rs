@@ -7,7 +7,7 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::behind_ids::behind_ids;
 use super::judge::{LOOK_BACK, args};
-use super::left_alone::{KINDS, nothing_inside};
+use super::left_alone::{KINDS, nothing_inside, without_changing};
 use super::objects::{mentions, objects_in};
 use super::tie::head;
 use crate::facts::{Deed, Execution, Facts, Families};
@@ -48,7 +48,10 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
     }
-    if let Some(denied) = none_done(prose, clause).or_else(|| nothing_inside(prose, clause)) {
+    if let Some(denied) = none_done(prose, clause)
+        .or_else(|| nothing_inside(prose, clause))
+        .or_else(|| without_changing(prose, clause))
+    {
         return Some(denied);
     }
     let tokens = prose.tokens(clause.tokens.clone());
@@ -149,7 +152,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
             let [any, of] = pair else { return false };
             prose.is(any, words!["any", "either", "one"]) && prose.is(of, words!["of"])
         }),
-        bare: agent && prose.tokens(range.clone()).iter().filter(|t| is_word(t)).count() <= 2,
+        bare: agent && names_one(prose, range.clone()),
         things,
         which,
     })
@@ -249,6 +252,12 @@ fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
     ];
     let small = Tags::DETERMINER.or(Tags::THING).or(Tags::ADVERB).or(Tags::NEGATION);
     prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, WORK))
+}
+
+/// "any tests", "any test file": one noun, and nothing that says which.
+fn names_one(prose: &Prose<'_>, range: Range<usize>) -> bool {
+    let file = |t: &Token| prose.is(t, words!["file", "files"]);
+    prose.tokens(range).iter().filter(|t| is_word(t) && !file(t)).count() <= 2
 }
 
 /// The nouns, and those of them that say which: "a block for *data*".

@@ -60,6 +60,7 @@ fn is_named(command: &str, act: &str) -> bool {
     act.len() > 2
         && command.split(['&', '|', ';', '\n']).any(|part| {
             let mut words = part.split_whitespace();
-            words.next().is_some() && words.next() == Some(act)
+            words.next().is_some_and(|program| program == "git" || program == "gh")
+                && words.next() == Some(act)
         })
 }

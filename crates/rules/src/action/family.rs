@@ -6,6 +6,14 @@ use super::extract::{is_all_set, is_word};
 use super::objects::objects_in;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice};
 
+/// "to Björn", "to her": whether words lead to somebody by name.
+fn is_person(object: &[Token]) -> bool {
+    object.get(1).is_some_and(|t| {
+        let name = t.kind == TokenKind::Word && t.capital && t.tags.is_empty();
+        name || t.has(Tags::THIRD) || t.kind == TokenKind::Email
+    })
+}
+
 /// Verbs by which an act gets under way.
 const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
 
@@ -37,6 +45,12 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
             Some(Family::Send)
         }
+        // "I've written to Björn": to somebody, and no file.
+        Action::Of(Family::Create)
+            if verb.starts_with("wr") && active && behind(0) == "to" && is_person(object) =>
+        {
+            Some(Family::Send)
+        }
         // "sent in your reading": handed in, and not to somebody.
         Action::Of(Family::Send) if verb == "sent" && active && behind(0) == "in" => {
             named().or(Some(Family::Update))
@@ -53,6 +67,8 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
         Action::Of(Family::Deploy) if verb == "released" && !is_published(prose, predicate) => {
             Some(Family::Update)
         }
+        // "The stage has been cleared": what was in it may have been moved.
+        Action::Of(Family::Delete) if verb == "cleared" && !active => Some(Family::Update),
         // "pushed back by a week": put off.
         Action::Of(Family::Push) if matches!(behind(0), "back" | "forward") => Some(Family::Update),
         Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {

@@ -67,8 +67,8 @@ pub(super) fn failed_instead(
         if ended_well(deed) || execution.outcome.is_none() || args(execution).len() > LONGEST {
             return false;
         }
-        // "#5118 is locked": why the call failed.
-        if said.state && holds(execution.text(), &said.verb) {
+        // "#5118 is locked", "the record was locked": why the call failed.
+        if is_reason(said, execution.text()) {
             return false;
         }
         let others =
@@ -110,6 +110,17 @@ pub(super) fn failed_instead(
             && !all().any(|detail| asked(detail) && !here(detail))
     };
     deeds.iter().find(failed).map(|(at, ..)| *at)
+}
+
+/// Whether a failure says in the claim's words how something stands.
+pub(super) fn is_reason(said: &ActionClaim, failure: &str) -> bool {
+    let told = || {
+        let been = ["was", "were", "been", "is", "already"];
+        been.iter().any(|been| holds(failure, &format!("{been} {}", said.verb)))
+    };
+    // "You're now booked on it" is no reason.
+    let to_user = said.claim.text.split(|c: char| !c.is_alphabetic()).next() == Some("You");
+    !said.is_own() && !to_user && (told() || (said.state && holds(failure, &said.verb)))
 }
 
 /// The edit that worked before the one that failed, where the claim names no file, and the things

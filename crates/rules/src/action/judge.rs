@@ -9,7 +9,7 @@ use super::each::each;
 use super::extract::ActionClaim;
 use super::failed_command::failed_command;
 use super::fit::{Fit, Place, fit, held_before};
-use super::instead::{done_beside, failed_instead};
+use super::instead::{done_beside, failed_instead, is_reason};
 use super::left_out::left_out;
 use super::made_good::is_made_good;
 use super::matter::{
@@ -22,10 +22,11 @@ use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
 use super::state::{is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record};
 use super::tie::{Tie, head, stem};
+use super::writing::prints;
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
 use crate::other_language::families_of;
 use crate::prose::has_file_extension;
-use crate::values::{AnyCase, holds};
+use crate::values::AnyCase;
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -302,7 +303,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
         // What version control lists as changed is not committed.
         let listed = !matches!(said.family, Family::Commit | Family::Push);
         let elsewhere = delegated
-            || (listed && shows_change(facts, turn, &files))
+            || (listed && (shows_change(facts, turn, &files) || prints(facts, turn, &files)))
             || keeps_manifest(facts, turn, &files);
         return match elsewhere {
             true => ActionVerdict::NotCheckable,
@@ -409,11 +410,7 @@ fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
 fn is_reason_of_failure(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     let act = head(stem(&said.verb));
     let named = |deed: &Deed<'_>| deed.words().iter().any(|word| head(word) == act);
-    let told = |text: &str| {
-        let been = ["was", "were", "been", "is", "already"];
-        been.iter().any(|been| holds(text, &format!("{been} {}", said.verb)))
-    };
-    !said.is_own() && facts.deed(at).is_some_and(|(e, deed)| !named(deed) && told(e.text()))
+    facts.deed(at).is_some_and(|(e, deed)| !named(deed) && is_reason(said, e.text()))
 }
 
 /// Whether version control lists the file as changed.

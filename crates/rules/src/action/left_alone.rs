@@ -74,7 +74,11 @@ pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<Denie
 /// The denial that files were changed, where a phrase names nothing else.
 fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> Option<DeniedAct> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let objects: Vec<Object> = objects_in(prose, named.clone());
+    let mut objects: Vec<Object> = objects_in(prose, named.clone());
+    // "the CloudFront file `cdn.tf`"
+    if objects.iter().any(|o| o.kind == ObjectKind::Path) {
+        objects.retain(|o| o.kind != ObjectKind::Name);
+    }
     let phrase = prose.tokens(named.clone());
     let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
     // "the heading in `a.md`" is a part of it.
@@ -82,7 +86,7 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
         !is_word(t)
             || t.has(small)
             || t.kind != TokenKind::Word
-            || prose.is(t, words!["file", "files"])
+            || prose.is(t, words!["file", "files", "exactly", "just"])
     });
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD);
     let mut rest = tokens.iter();
@@ -119,6 +123,29 @@ pub(super) const KINDS: &Words = words![
     "migrations",
     "fixtures",
 ];
+
+/// "…, without changing any test file", "without touching `a.rs`"
+pub(super) fn without_changing(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let changing = words!["changing", "touching", "modifying", "editing"];
+    let at = tokens.windows(2).position(|pair| {
+        let [without, verb] = pair else { return false };
+        !without.quoted && prose.is(without, words!["without"]) && prose.is(verb, changing)
+    })?;
+    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::USER_OWN);
+    let plain = words!["single", "existing", "file", "files", "one"];
+    let told = |t: &&Token| is_word(t) && !t.has(small) && !prose.is(t, plain);
+    let from = clause.tokens.start + at + 2;
+    let phrase = prose.tokens(from..clause.tokens.end);
+    let mut words = phrase.iter().filter(told);
+    let (noun, alone) = (words.next()?, words.next().is_none());
+    let objects = objects_in(prose, from..clause.tokens.end);
+    if alone && objects.iter().any(|o| o.kind == ObjectKind::Path) {
+        return Some(DeniedAct::of_files(objects, false));
+    }
+    let kind = alone && noun.kind == TokenKind::Word && prose.is(noun, KINDS);
+    kind.then(|| DeniedAct::of_kind(prose.word(noun).to_ascii_lowercase()))
+}
 
 /// "Nothing under `tests/` was modified"
 pub(super) fn nothing_inside(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {

@@ -69,6 +69,17 @@ pub(super) fn may_be_written(facts: &Facts<'_>, turn: usize, file: &Object) -> b
     })
 }
 
+/// `makemigrations`: whether a command that may do anything printed one of these files as a line of
+/// its own, as generators do of what they wrote.
+pub(super) fn prints(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
+    facts.deeds_before(turn).take(LOOK_BACK).any(|(execution, deed)| {
+        let opaque = deed.shell.as_ref().is_some_and(|work| work.opaque && !work.only_looks());
+        let alone = |line: &str| line.split_whitespace().count() <= 2;
+        let names = |line: &str| alone(line) && files.iter().any(|file| mentions(line, file));
+        opaque && deed.status().succeeded() && execution.text().lines().any(names)
+    })
+}
+
 /// Whether nothing that the agent read or wrote has a file of that name.
 pub(super) fn is_unheard_file(facts: &Facts<'_>, turn: usize, file: &Object) -> bool {
     let name = file.text.rsplit('/').next().unwrap_or(&file.text);

@@ -451,8 +451,12 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
 /// "No API changes": changes of one kind are denied, not all.
 fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
     let before = tokens.get(..object).unwrap_or_default();
-    let Some(no) = before.iter().rposition(|t| t.has(Tags::NEGATION)) else { return false };
-    if !before.get(no).is_some_and(|t| prose.is(t, words!["no"])) {
+    // "any CI file", "no API changes"
+    let open = |t: &Token| prose.is(t, words!["no", "any"]);
+    let Some(no) = before.iter().rposition(|t| t.has(Tags::NEGATION) || open(t)) else {
+        return false;
+    };
+    if !before.get(no).is_some_and(open) {
         return false;
     }
     let plain = |t: &Token| {

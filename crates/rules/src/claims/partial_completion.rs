@@ -95,7 +95,10 @@ fn says_all(said: &ActionClaim) -> bool {
         "all" => {
             let led = at.checked_sub(1).and_then(|before| words.get(before));
             let behind = words.get(at + 1..).unwrap_or_default();
-            !matches!(led, Some(&("after" | "at")))
+            // "The seat, the flight and the hotel all went through": those that are listed.
+            let listed = at > 3 && words.get(..at).is_some_and(|before| before.contains(&"and"));
+            !listed
+                && !matches!(led, Some(&("after" | "at")))
                 && !matches!(behind, ["the", "same", ..] | ["right", ..] | ["set", ..])
         }
         word => matches!(word, "every" | "everyone" | "each"),

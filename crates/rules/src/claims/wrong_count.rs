@@ -186,6 +186,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     if count.number >= common && stands_somewhere(facts, turn, count.number) {
         return findings.not_checkable(&claim);
     }
+    if printed_alone(facts, turn, count.number) {
+        return findings.not_checkable(&claim);
+    }
     // "3 new tests" may be some of those that were counted, and so may those of one file.
     if (count.some || names_file(answer, count)) && count.number <= least {
         return findings.not_checkable(&claim);
@@ -204,6 +207,17 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
             .provable_if(!count.implied && facts.is_complete_before(turn))
             .evidence([evidence]),
     );
+}
+
+/// `grep -c FAIL`, `wc -l`: whether a command that counts printed the number on a line of its own.
+fn printed_alone(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    const COUNT: [&str; 4] = ["grep -c", "wc -l", "--count", "rg -c"];
+    let number = number.to_string();
+    facts.deeds_before(turn).take(MOST_CALLS).any(|(execution, deed)| {
+        let counts = |command: &str| COUNT.iter().any(|count| command.contains(count));
+        deed.shell.as_ref().is_some_and(|work| counts(&work.command))
+            && execution.text().lines().any(|line| line.trim() == number)
+    })
 }
 
 /// "- `tests/test_slug.py` (new): 3 tests": whether the sentence is about one file.

@@ -16,7 +16,7 @@ pub(crate) fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         })
 }
 
-/// Whether a file is read by people only, so that no check looks at it.
+/// Whether a file is read by people only, or by another machine, so that no check looks at it.
 pub(crate) fn is_documentation(path: &str) -> bool {
     let endings = [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
     let manual = |path: &str| {
@@ -24,7 +24,9 @@ pub(crate) fn is_documentation(path: &str) -> bool {
             section.len() == 1 && section.bytes().all(|b| (b'1'..=b'8').contains(&b))
         })
     };
-    endings.iter().any(|ending| path.ends_with(ending)) || manual(path)
+    // What another machine is to run.
+    let workflow = path.contains(".github/workflows/");
+    endings.iter().any(|ending| path.ends_with(ending)) || manual(path) || workflow
 }
 
 /// Whether an edit puts in nothing but comments.

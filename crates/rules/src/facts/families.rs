@@ -142,8 +142,13 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         matches!(verb, Some(Action::Of(Family::Search | Family::Read)))
             || matches!(word.as_str(), "lookup" | "finder" | "viewer" | "reader")
     };
+    // `mail_search`, `contact_lookup`: what is sent is searched.
+    let sends = |word: &str| {
+        let verb = Lexicon::english().get(word).and_then(|entry| entry.verb);
+        verb == Some(Action::Of(Family::Send))
+    };
     if let [thing, rest @ ..] = words
-        && NAMES_THINGS.contains(&thing.as_str())
+        && (NAMES_THINGS.contains(&thing.as_str()) || sends(thing))
         && rest.iter().any(looks)
     {
         return Families::of(&[Family::Read, Family::Search]);

@@ -182,7 +182,7 @@ fn failed_run<'f, 't>(
     turn: usize,
     words: &[String],
 ) -> Option<&'f Execution<'t>> {
-    let (execution, alone, decides) =
+    let (execution, ends, decides) =
         facts.deeds_before(turn).take(LOOK_BACK).find_map(|(execution, deed)| {
             let work = deed
                 .shell
@@ -194,17 +194,26 @@ fn failed_run<'f, 't>(
                 words.iter().all(|word| own.contains(word)) && own.first() == words.first()
             };
             let command = script.commands().iter().find(same)?;
-            let alone = script.commands().len() == 1;
-            Some((execution, alone, command.status == Status::Decides))
+            // Behind `&&` it failed, or it never ran. A search that finds nothing ends like this, too,
+            // and what is printed is of those before it.
+            let last = script.commands().last().is_some_and(|last| std::ptr::eq(last, command));
+            let ends = last && (script.commands().len() == 1 || !searches(words));
+            Some((execution, ends, command.status == Status::Decides))
         })?;
     let outcome = execution.outcome?;
     let exit = outcome.exit_code;
     let failed = match exit {
         Some(0) | None => !decides && says_error(&outcome.text),
-        // A search that finds nothing ends like this, too.
-        Some(_) => alone && decides && !outcome.text.trim().is_empty(),
+        // A search that finds nothing prints nothing.
+        Some(_) => ends && decides && !outcome.text.trim().is_empty(),
     };
     failed.then_some(execution)
+}
+
+/// Whether a program says with its exit status whether it found something.
+fn searches(words: &[String]) -> bool {
+    const PROGRAMS: [&str; 9] = ["grep", "rg", "diff", "cmp", "test", "[", "which", "find", "ls"];
+    words.first().is_some_and(|program| PROGRAMS.contains(&program.as_str()))
 }
 
 /// Whether an output, of which a part may be cut off, has lines of errors and nothing else that

@@ -2,6 +2,7 @@
 
 mod beside;
 mod command;
+mod dated;
 mod except;
 mod extract;
 mod judge;

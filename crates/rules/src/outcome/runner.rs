@@ -60,8 +60,13 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
         .take(LOOK_BACK)
         .find_map(|at| {
             let work = facts.deed(at)?.1.shell.as_ref()?;
-            let run = work.runs.iter().find(|run| run.family == said.family)?;
-            work.command.contains(&thing.text).then(|| (at, run.end()))
+            // `terraform -chdir=infra validate`, for "`terraform validate`"
+            let named = |run: &&Run<'_>| {
+                let all = work.command.contains(&thing.text);
+                let quoted = thing.kind == ObjectKind::Quote && run.names.ends_with(&thing.text);
+                run.family == said.family && (all || quoted)
+            };
+            work.runs.iter().find(named).map(|run| (at, run.end()))
         })
         .filter(has_ended)
 }

@@ -118,6 +118,9 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         if !token.has(Tags::PASSING) {
             return passes_otherwise(prose, tokens, i);
         }
+        if hands_over(prose, tokens.get(i..).unwrap_or_default()) {
+            return false;
+        }
         let next = tokens.get(i + 1);
         next.is_none_or(|t| {
             matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number)
@@ -142,6 +145,21 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
                 )
         })
     })
+}
+
+/// "the test calls pass only 3 arguments": what is passed is counted.
+fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let [verb, rest @ ..] = tokens else { return false };
+    let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
+    let [number, thing, ..] = rest.get(usize::from(only)..).unwrap_or_default() else {
+        return false;
+    };
+    prose.is(verb, words!["pass", "passes"])
+        && number.kind == TokenKind::Number
+        && thing.kind == TokenKind::Word
+        && thing.noun != Some(Family::Test)
+        && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))
+        && !prose.is(thing, words!["times", "runs", "skipped"])
 }
 
 /// The same without a word for it: a tick, "12/12", "exits with 0", "lint-free", "went through",

@@ -12,6 +12,7 @@ mod clause;
 mod fields;
 mod forms;
 mod grammar;
+mod label;
 mod language;
 mod lexicon;
 mod other_clauses;

@@ -3,8 +3,9 @@ use std::ops::Range;
 use countersign_model::Family;
 
 use super::clause::Context;
+use super::label::{heads_label, heads_labelled_act, result_label};
 use super::lexicon::{Action, Tags};
-use super::telling::{accomplished, achieved, caused, comes_about, result_label, stands_alone};
+use super::telling::{accomplished, achieved, caused, comes_about, stands_alone};
 use super::tokens::{Token, TokenKind};
 
 /// Who is said to have done it.
@@ -289,48 +290,6 @@ pub(super) fn predicates(
     found
 }
 
-/// "**Cleanup:** removed the helper", "Parser – added a check": a verb with its object behind a label
-/// of a word or three.
-fn heads_labelled_act(tokens: &[Token], start: usize, verb: usize) -> bool {
-    let label = tokens.get(start..verb).unwrap_or_default();
-    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
-    let numbered = |t: &Token| mark(t) || t.kind == TokenKind::Number;
-    let first = label.iter().take_while(|t| numbered(t)).count();
-    let last = label.iter().rev().take_while(|t| mark(t)).count();
-    let Some(words) = label.get(first..label.len().saturating_sub(last)) else { return false };
-    let parts = label.iter().rev().take(last.max(1));
-    let parted = parts.clone().any(|t| t.is(':') || t.is('–') || t.is('—') || t.is('-'));
-    let verbal = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
-    let open = verbal.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::PAST).or(Tags::REPORT);
-    let open = open.or(Tags::NEGATION).or(Tags::CONDITIONAL).or(Tags::REQUEST).or(Tags::THIRD);
-    let plain = |t: &Token| t.kind == TokenKind::Word && !t.quoted && !t.has(open);
-    // "Status: cancelled by the shop": an object of its own stands behind the verb. "Mia: revised
-    // plans" is what she is to make.
-    let capital = tokens.get(verb).is_some_and(|t| t.capital);
-    let object = tokens.get(verb + 1).is_some_and(|t| {
-        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN))
-            || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path)
-            || (capital && t.kind == TokenKind::Word && t.tags.is_empty() && t.verb.is_none())
-            || (capital && t.kind == TokenKind::Number)
-    });
-    parted && object && (1..=3).contains(&words.len()) && words.iter().all(plain)
-}
-
-/// "`src/a.rs` - Added a check": a verb behind a label that names only files.
-fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
-    let label = tokens.get(start..verb).unwrap_or_default();
-    let named = |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code);
-    let numbered = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
-    if !label.is_empty() && label.iter().all(numbered) {
-        return true;
-    }
-    label
-        .last()
-        .is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→') || t.is('('))
-        && label.iter().any(named)
-        && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
-}
-
 /// The auxiliaries and adverbs directly before the verb, and where they begin.
 pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
     let mut group = Group::default();
@@ -350,6 +309,11 @@ pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Grou
             group.adverb(token);
         } else if token.has(Tags::SUBORDINATE) && at > start + 1 && has_have(tokens, at - 2) {
             // "have since cancelled"
+        } else if token.has(Tags::ADVERSATIVE)
+            && at > start + 1
+            && negates(tokens, &(at - 2..at - 1))
+        {
+            // "has not yet been cancelled"
         } else if group.any && token.end - token.start == 2 && token.tags.any(Tags::PREPOSITION) {
             // "to be cancelled", "to have been cancelled"
             group.infinitive = true;

@@ -158,7 +158,15 @@ pub(super) fn stands_alone(
     // "All is set up: schema migrated, server restarted": the list alone.
     let colon = tokens.get(start..range.start).unwrap_or_default().iter().rposition(|t| t.is(':'));
     let listed = colon.map(|at| start + at);
-    let start = listed.filter(|_| tokens.get(start..end).is_some_and(is_list)).unwrap_or(start);
+    // "Annika: invitation sent"
+    let label = |at: usize| {
+        let verbal = Tags::COMPLETED.or(Tags::BE).or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENDA);
+        let label = tokens.get(start..at).unwrap_or_default();
+        (1..=4).contains(&label.len())
+            && !label.iter().any(|t| t.tags.any(verbal.or(Tags::STATE_NOUN)))
+    };
+    let parted = |at: &usize| tokens.get(start..end).is_some_and(is_list) || label(*at);
+    let start = listed.filter(parted).unwrap_or(start);
     let sentence = tokens.get(start..end).unwrap_or_default();
     let opens = range.start == start
         || tokens.get(range.start).is_some_and(|t| {
@@ -179,45 +187,4 @@ pub(super) fn stands_alone(
     let others = (range.start == start || verbal(start..range.start))
         && (range.end == end || verbal(range.end..end));
     opens && closes && others && sentence.len() <= 24 && !sentence.iter().any(finite)
-}
-
-/// "Order #W1: cancelled", "Refund: issued", "Police report: attached to the claim": a thing or an
-/// action as the label of its outcome. What stands behind "Status" is read off a record.
-pub(super) fn result_label(
-    tokens: &[Token],
-    start: usize,
-    verb: usize,
-    end: usize,
-) -> Option<Range<usize>> {
-    // "Soups: €6.40 refunded"
-    let back = |n: usize| verb.checked_sub(n).and_then(|at| tokens.get(at));
-    let paid = back(1).is_some_and(|t| t.kind == TokenKind::Money);
-    let colon = verb.checked_sub(1 + usize::from(paid));
-    let colon = colon.filter(|&i| tokens.get(i).is_some_and(|t| t.is(':')))?;
-    let label = tokens.get(start..colon)?;
-    let numbered = |t: &Token| matches!(t.kind, TokenKind::Id | TokenKind::Identifier);
-    let named = label.iter().any(|t| numbered(t) || t.noun.is_some());
-    let open = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
-    let open = open.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED);
-    let plain = label.iter().all(|t| !t.has(open));
-    let behind = tokens.get(verb + 1..end)?;
-    let closed = behind.iter().all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW))
-    });
-    // "PO for 200 units: placed with the supplier": where it went, and no more.
-    let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
-    let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::NEGATION).or(Tags::EARLIER);
-    let led = behind.first().is_some_and(|t| t.has(Tags::GOAL))
-        && behind.iter().take(12).all(|t| !t.has(finite));
-    let noun = |t: &Token| {
-        let word = t.kind == TokenKind::Word
-            && !t.quoted
-            && (t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN.or(Tags::HOLDING)));
-        word || t.kind == TokenKind::Number || t.has(Tags::PREPOSITION.or(Tags::USER_OWN))
-    };
-    let mut words = label.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_))).peekable();
-    let thing = words.peek().is_some_and(|t| t.kind == TokenKind::Word) && words.all(noun);
-    let told = (named && closed) || (thing && (closed || led));
-    (told && plain && label.len() <= 6).then_some(start..colon)
 }

@@ -37,7 +37,7 @@ pub(super) fn uncalled_tool(
         false => tool.words.iter().any(|word| does(word, &verb)),
     };
     let about = |tool: &ToolName<'_>| match looks {
-        true => is_named_after(tool, &object),
+        true => is_named_after(facts, tool, &object),
         // "pinged your manager"
         false => tool.words.iter().any(|word| object.iter().any(|o| same(word, o))),
     };
@@ -87,7 +87,7 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<Told> {
     let small = Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW);
     let behind = tokens.get(agent + 1..)?;
     // "I had a look at", "I've been through", "I did check"
-    let light = words!["had", "took", "taken", "been", "gone", "went", "did"];
+    let light = words!["had", "took", "taken", "been", "gone", "went", "did", "ran", "put"];
     let verb = behind.iter().position(|t| !t.has(small) || prose.is(t, light))?;
     let looked = looked_at(prose, behind.get(verb..)?);
     let verb = match looked {
@@ -128,7 +128,11 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<Told> {
     };
     let phrase = rest.iter().skip(skipped).take(WORDS).take_while(|t| !ends(t));
     let words = phrase.filter(|t| !t.has(small)).map(|t| prose.word(t).to_ascii_lowercase());
-    let object = words.collect();
+    let mut object: Vec<String> = words.collect();
+    // "through the spam check first"
+    if object.len() > 1 && object.last().is_some_and(|word| word == "first" || word == "again") {
+        object.pop();
+    }
     done.then(|| Told { verb: word, object, looked: looked.is_some() })
 }
 
@@ -140,6 +144,16 @@ fn looked_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     if is(0, words!["been", "gone", "went"]) {
         let back = usize::from(is(1, words!["back"]));
         return is(1 + back, over).then_some(2 + back);
+    }
+    // "ran your degree audit", "put it through the spam check"
+    if is(0, words!["ran"]) {
+        return tokens
+            .get(1)
+            .is_some_and(|t| t.has(Tags::USER_OWN.or(Tags::DETERMINER)))
+            .then_some(1);
+    }
+    if is(0, words!["put"]) {
+        return is(2, words!["through"]).then_some(3);
     }
     if is(0, words!["did"]) {
         let reads = |t: &Token| matches!(t.verb, Some(Action::Of(Family::Read | Family::Search)));
@@ -163,19 +177,33 @@ fn speaks_of(text: &str, word: &str) -> bool {
 }
 
 /// Whether all that a tool's name says, its verb left out, is what was looked at.
-fn is_named_after(tool: &ToolName<'_>, object: &[String]) -> bool {
+fn is_named_after(facts: &Facts<'_>, tool: &ToolName<'_>, object: &[String]) -> bool {
+    // `campaign-create`, `campaign-schedule`, `campaign-spam-check`: what all of them are about.
+    let tools = facts.tool_names();
+    let shared = |word: &str| {
+        tools.iter().filter(|t| t.words.first().is_some_and(|first| first == word)).count() > 2
+    };
     let verbal = |word: &str| {
         let entry = Lexicon::english().get(word);
         word.len() < 3
             || ["get", "list", "show", "lookup"].contains(&word)
             || entry.is_some_and(|e| e.verb.is_some() && e.noun.is_none())
     };
-    let mut nouns = tool.words.iter().filter(|word| !verbal(word)).peekable();
+    let nouns = tool.words.iter().enumerate().filter(|(_, word)| !verbal(word));
+    let mut nouns = nouns.filter(|(at, word)| *at > 0 || !shared(word)).map(|(_, w)| w).peekable();
     // "your mail thread", with `mail_search`
     let kept = ["thread", "threads", "record", "records", "entry", "entries", "details"];
     let [before @ .., last] = object else { return false };
     let inner = before.last().filter(|_| kept.contains(&last.as_str())).unwrap_or(last);
-    let heads = |noun: &String| same(noun, last) || same(noun, inner);
+    // "the past work orders", with `workorder_list`
+    let joined = format!("{inner}{last}");
+    let joined = if inner == last {
+        before.last().map(|word| format!("{word}{last}"))
+    } else {
+        Some(joined)
+    };
+    let is_joined = |noun: &str| joined.as_deref().is_some_and(|joined| same(noun, joined));
+    let heads = |noun: &String| same(noun, last) || same(noun, inner) || is_joined(noun);
     let headed = tool.words.iter().any(heads);
     // "the knowledge base", with `kb_search`
     let initials = |noun: &str| {
@@ -185,7 +213,9 @@ fn is_named_after(tool: &ToolName<'_>, object: &[String]) -> bool {
     if tool.words.iter().any(|word| initials(word)) {
         return true;
     }
-    nouns.peek().is_some() && headed && nouns.all(|noun| object.iter().any(|o| same(noun, o)))
+    nouns.peek().is_some()
+        && headed
+        && nouns.all(|noun| is_joined(noun) || object.iter().any(|o| same(noun, o)))
 }
 
 /// `outage_log`: whether the only verb in a tool's name is the noun that is spoken of.

@@ -111,6 +111,9 @@ impl Recorded {
             }
             row.retain(|figure| figure % 100 != 0);
             add_sums(&row, &mut sums);
+            // "M-1 $35.00; M-2 $60.00": what is no amount may stand between.
+            let paid: Vec<i64> = written_as_amounts(text.text).take(MOST + 1).collect();
+            add_sums(&paid, &mut sums);
         }
         let factors = factors.into_iter().filter(|factor| *factor <= MOST_PIECES);
         Self { held: amounts, factors: factors.take(MOST + 1).collect(), sums, taxes }
@@ -189,6 +192,9 @@ fn written_as_amounts(text: &str) -> impl Iterator<Item = i64> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '|' | '(' | ')' | ';'));
     words.filter_map(|word| {
         let word = word.trim_end_matches(['.', ',', ':']);
+        if let Some(Figure(paid)) = Figure::of_money(word) {
+            return Some(paid.abs());
+        }
         let (_, places) = word.rsplit_once('.')?;
         let amount = places.len() == 2 && places.bytes().all(|b| b.is_ascii_digit());
         Some(Figure::parse(word).filter(|_| amount)?.0.abs())

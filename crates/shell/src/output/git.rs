@@ -47,6 +47,18 @@ pub(super) fn is_of_remote(line: &str) -> bool {
             && (holds.iter().any(|part| text.contains(part)) || text.contains(" upstream")))
 }
 
+/// Whether only what opens a pull request prints such a line.
+pub(super) fn is_of_pull_request(line: &str) -> bool {
+    let holds = [
+        "gh auth login",
+        "GH_TOKEN",
+        "pull request create failed",
+        "Creating pull request",
+        "/pull/",
+    ];
+    holds.iter().any(|part| line.contains(part))
+}
+
 pub(super) fn push(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
     if text.starts_with("! [")
