@@ -7,9 +7,9 @@ use super::each::{enumerated, listed_behind};
 use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
-    has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_denied_in_row,
-    is_excepted, is_heading, is_kept_output, is_label, is_labelled, is_looked_at, is_premise,
-    is_ready, is_talk, is_turned_down, speaks_of_thing,
+    has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_definition,
+    is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label, is_labelled, is_looked_at,
+    is_premise, is_ready, is_reduced, is_talk, is_turned_down, speaks_of_thing, tells_means,
 };
 use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
@@ -150,7 +150,10 @@ fn action_claim(
     if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
         return None;
     }
-    if is_heading(prose, clause, predicate) || is_kept_output(prose, predicate, family) {
+    if is_definition(prose, clause)
+        || is_heading(prose, clause, predicate)
+        || is_kept_output(prose, predicate, family)
+    {
         return None;
     }
     if is_attribute(prose, predicate) || is_aside(prose, predicate) || is_ready(prose, predicate) {
@@ -253,7 +256,7 @@ fn action_claim(
                 .iter()
                 .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"])),
         as_found,
-        paraphrased: false,
+        paraphrased: family == Family::Send && tells_means(prose, clause),
         verb,
         stem: None,
         listed: if behind.is_empty() { enumerated(prose, listed_range, named) } else { behind },
@@ -586,13 +589,4 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     };
     let filed = !prose.shows_code && thing().any(kind);
     of_text || (writes && !filed && matches!(predicate.voice, Voice::Active | Voice::Bare))
-}
-
-/// "those I opened": says which ones are meant, and leaves open what was done.
-fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let before = prose.before_in_sentence(predicate.verb);
-    let [.., led, who] = before else { return false };
-    predicate.voice == Voice::Active
-        && who.has(Tags::AGENT)
-        && prose.is(led, words!["those", "ones", "one"])
 }

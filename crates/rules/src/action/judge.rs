@@ -20,7 +20,9 @@ use super::matter::{
 };
 use super::objects::{mentions, needle};
 use super::otherwise::{done_otherwise, spares};
-use super::state::{is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record};
+use super::state::{
+    dated_in_record, is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record,
+};
 use super::tie::{Tie, head, stem};
 use super::writing::prints;
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
@@ -273,7 +275,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if receipt_vouches(facts, accepted, &ids) {
         return ActionVerdict::Supported(None);
     }
-    if let Some(at) = state_of_record(facts, said, &ids) {
+    let recorded = state_of_record(facts, said, &ids).or_else(|| dated_in_record(facts, said));
+    if let Some(at) = recorded {
         return ActionVerdict::Supported(Some(at));
     }
     if said.paraphrased && (facts.delegates_before(turn) || did_something_unknown(facts, turn)) {

@@ -37,6 +37,19 @@ pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         })
 }
 
+/// "Refunded means the money has been sent back", "`shipped` means it has left": what a word stands
+/// for.
+pub(super) fn is_definition(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let means = |from: usize| {
+        let [word, means] = prose.tokens(from..from + 2) else { return false };
+        let named = word.has(Tags::COMPLETED) || word.quoted || word.kind == TokenKind::Code;
+        named && prose.is(means, words!["means"])
+    };
+    let start = clause.tokens.start;
+    let before = start.checked_sub(2).is_some_and(means);
+    before || means(start)
+}
+
 /// "Once the build is green, the release is complete", "You pushed it? Then it was published.":
 /// what then is so, and not what was done.
 pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
@@ -49,7 +62,17 @@ pub(super) fn is_consequence(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
         let first = prose.tokens.get(c.tokens.start);
         c.mood == Mood::Conditional || first.is_some_and(|t| prose.is(t, words!["while"]))
     };
-    then || predicate.voice == Voice::State && prose.clauses_of(clause.sentence).iter().any(rule)
+    // "If you tell me to, I'll block it. A new card is ordered in the same step."
+    let supposed = || {
+        let before = clause.sentence.checked_sub(1)?;
+        let first = sentence(before).and_then(|s| prose.tokens.get(s.tokens.start))?;
+        let mut clauses = prose.clauses_of(before).iter();
+        let will = clauses.any(|c| c.tags.any(Tags::MODAL));
+        Some(prose.is(first, words!["if", "once", "when"]) && will)
+    };
+    let state = predicate.voice == Voice::State;
+    let ruled = || prose.clauses_of(clause.sentence).iter().any(rule);
+    then || state && (ruled() || supposed() == Some(true))
 }
 
 /// "The request was submitted but rejected.", "The payment was blocked."
@@ -350,4 +373,22 @@ pub(super) fn is_kept_output(prose: &Prose<'_>, predicate: &Predicate, family: F
             let (what, place) = object.split_at(to);
             what.iter().any(|t| prose.is(t, OUTPUT)) && place.iter().take(4).any(file)
         })
+}
+
+/// "those I opened": says which ones are meant, and leaves open what was done.
+pub(super) fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let before = prose.before_in_sentence(predicate.verb);
+    let [.., led, who] = before else { return false };
+    predicate.voice == Voice::Active
+        && who.has(Tags::AGENT)
+        && prose.is(led, words!["those", "ones", "one"])
+}
+
+/// "I've let them know by adding a note": by what act it was done.
+pub(super) fn tells_means(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
+    prose.tokens(clause.tokens.start..end).windows(2).any(|pair| {
+        let [by, act] = pair else { return false };
+        act.has(Tags::GERUND) && act.verb.is_some() && prose.is(by, words!["by"])
+    })
 }

@@ -7,7 +7,7 @@ use super::judge::{LOOK_BACK, args, identifying};
 use super::objects::{Sought, mentions};
 use super::tie::head;
 use crate::facts::{Facts, Families};
-use crate::values::{AnyCase, Leaf, Leaves, holds};
+use crate::values::{AnyCase, Leaf, Leaves, When, each_moment, holds};
 
 /// A result that shows the claimed state, whoever brought it about.
 pub(super) fn state_of_record(
@@ -164,6 +164,63 @@ pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         deed.families.meets(reads)
             && deed.status().succeeded()
             && holds_state(execution.text(), &word)
+    })
+}
+
+/// "It was placed on April 2nd", beside `"created": "2024-04-02"`: the result that has the day of
+/// the claim as the one on which something came about.
+pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
+    const KEYS: [&str; 12] = [
+        "\"created",
+        "\"placed",
+        "\"order",
+        "\"opened",
+        "\"issued",
+        "\"sent",
+        "\"shipped",
+        "\"delivered",
+        "\"cancelled",
+        "\"purchase",
+        "\"registered",
+        "\"submitted",
+    ];
+    if said.is_own() {
+        return None;
+    }
+    let mut days: Vec<When> = Vec::new();
+    each_moment(&said.claim.text, |moment| {
+        if matches!(moment.when, When::Day { .. }) {
+            days.push(moment.when);
+        }
+    });
+    if days.is_empty() {
+        return None;
+    }
+    let dates = |text: &str, key: &AnyCase<'_>| {
+        let mut from = 0;
+        while let Some(at) = key.find(text, from) {
+            from = at + 1;
+            let field: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
+            let (mut first, mut met) = (true, false);
+            each_moment(&field, |moment| {
+                if matches!(moment.when, When::Day { .. }) {
+                    met |= first && days.iter().any(|day| day.agrees(moment.when));
+                    first = false;
+                }
+            });
+            if met {
+                return true;
+            }
+        }
+        false
+    };
+    let keys = KEYS.map(AnyCase::new);
+    let count = facts.record().count_before(said.claim.turn);
+    (0..count).rev().take(LOOK_BACK).find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
+            let text = execution.text();
+            deed.status().succeeded() && keys.iter().any(|key| dates(text, key))
+        })
     })
 }
 

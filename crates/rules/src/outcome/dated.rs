@@ -68,8 +68,16 @@ pub(super) fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
             && prose.is(that, words!["that", "the"])
             && prose.is(time, words!["point", "time", "stage"])
     });
+    // "passed under the old version"
+    let old = own.windows(3).any(|words| {
+        let [under, the, old] = words else { return false };
+        prose.is(under, words!["under", "with", "on", "in"])
+            && the.has(which)
+            && prose.is(old, words!["old", "previous", "former", "earlier", "prior"])
+    });
     !clause.tags.any(Tags::NOW)
         && (then
+            || old
             || dates(own)
             || behind.is_some_and(|next| dates(prose.tokens(next.tokens.clone()))))
 }

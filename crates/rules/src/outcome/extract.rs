@@ -3,6 +3,7 @@ use countersign_model::{Claim, ClaimKind, Family};
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::dated::{is_dated, is_first};
 use super::except::{excepts, some_fail};
+use super::supposed::{is_order, is_supposed};
 use super::trouble::{clears, reports_trouble};
 use super::verdict::{
     builds_at, check_at, describes_check, ends_before, is_all_of_all, is_generic, is_part,
@@ -101,7 +102,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         }
         let verdict = may_give_verdict(prose, clause);
         let run = check_run(prose, clause);
-        if !verdict && run.is_none() || is_order(prose, clause) {
+        if !verdict && run.is_none() || is_order(prose, clause) || is_supposed(prose, index) {
             continue;
         }
         let mut checks = Vec::new();
@@ -293,26 +294,6 @@ fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
     }
     let tokens = prose.tokens(named.clone());
     (0..tokens.len()).find_map(|at| Some((check_at(prose, tokens, at)?, named.start + at)))
-}
-
-/// "After that, check that all tests pass", "tests pass → tag → release": what is to be done, and
-/// in which order.
-fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let tokens = prose.tokens(sentence.tokens.clone());
-    if tokens.iter().filter(|t| t.is('→')).count() > 1 {
-        return true;
-    }
-    let before = prose.tokens(sentence.tokens.start..clause.tokens.end);
-    before.windows(2).enumerate().any(|(at, pair)| {
-        let [verb, that] = pair else { return false };
-        let orders = prose.is(verb, words!["check", "verify", "ensure", "confirm", "sure"]);
-        let mut led = before.get(..at).unwrap_or_default().iter();
-        orders
-            && prose.is(that, words!["that", "all", "the", "whether", "if"])
-            && !led.any(|t| t.has(Tags::AGENT) || prose.is(t, words!["made"]))
-            && (at > 0 || verb.capital)
-    })
 }
 
 /// "✅ Tests (211)": a ticked item that names a check and nothing else.

@@ -10,6 +10,7 @@ mod layer;
 mod repaired;
 mod runner;
 mod scope;
+mod supposed;
 mod trouble;
 mod verdict;
 

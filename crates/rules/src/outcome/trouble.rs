@@ -92,7 +92,8 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let told = clause.tags.any(Tags::FAILURE)
         || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING))
-        || tokens.iter().any(is_cross);
+        || tokens.iter().any(is_cross)
+        || is_ellipsis(prose, tokens);
     if clause.mood != Mood::Asserted || !told {
         return false;
     }
@@ -107,9 +108,22 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     });
     !repaired
         && (tokens.iter().any(is_cross)
+            || is_ellipsis(prose, tokens)
             || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
             || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING)))
         && clears(prose, tokens).is_none()
+}
+
+/// "Those of `report` don't": the verb is left out, being the one before it.
+fn is_ellipsis(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let Some(not) = tokens.iter().rposition(|t| t.has(Tags::NEGATION)) else { return false };
+    let does = |at: usize| tokens.get(at).is_some_and(|t| t.has(Tags::DO));
+    let rest = tokens.get(not + 1..).unwrap_or_default();
+    let small = words!["all", "yet", "either"];
+    let subject = tokens.iter().take(not).any(|t| t.has(Tags::THING) || t.noun.is_some());
+    (does(not) || not.checked_sub(1).is_some_and(does))
+        && subject
+        && rest.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, small))
 }
 
 /// Whether a word tells of trouble, and does not only name it: "error handling", "returns an error

@@ -5,6 +5,7 @@ use countersign_shell::{ActivityKind, Script, activities};
 
 use super::trouble::{fails, is_cross};
 use crate::prose::{Action, Clause, Prose, Tags, Token, TokenKind};
+use crate::values::whole;
 
 /// A mark that stands for "passed".
 pub(super) fn is_tick(token: &Token) -> bool {
@@ -151,11 +152,19 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
 fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let [verb, rest @ ..] = tokens else { return false };
     let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
-    let [number, thing, ..] = rest.get(usize::from(only)..).unwrap_or_default() else {
-        return false;
-    };
-    prose.is(verb, words!["pass", "passes"])
+    let rest = rest.get(usize::from(only)..).unwrap_or_default();
+    // "the test passes 0"
+    let ends = |t: Option<&Token>| t.is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+    if let [number, rest @ ..] = rest
         && number.kind == TokenKind::Number
+        && prose.is(verb, words!["passes"])
+        && ends(rest.first())
+    {
+        return true;
+    }
+    let [number, thing, ..] = rest else { return false };
+    prose.is(verb, words!["pass", "passes"])
+        && whole(prose.word(number)).is_some()
         && thing.kind == TokenKind::Word
         && thing.noun != Some(Family::Test)
         && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))

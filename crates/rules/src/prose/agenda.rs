@@ -1,4 +1,4 @@
-use super::{BlockKind, Clause, Prose, Sentence, Tags, Token};
+use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words};
 
 /// Goals, criteria, things to do or not done, or told by a log: an open check box, an item under such
 /// a heading, or what stands behind such a label: "To be done: …".
@@ -37,7 +37,8 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
                 chronicle = if heading { is_chronicle(prose, tokens) } else { chronicle };
                 announced = tokens.iter().any(|t| t.has(Tags::AGENDA))
                     || is_denied(prose, tokens)
-                    || is_remainder(prose, tokens);
+                    || is_remainder(prose, tokens)
+                    || is_general(prose, tokens, heading);
                 return is_label(prose, tokens);
             }
         };
@@ -74,9 +75,77 @@ fn is_remainder(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 /// Whether a sentence begins with a label that names things to do.
 fn is_label(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    if is_general(prose, tokens, false) {
+        return true;
+    }
     let Some(colon) = tokens.iter().take(5).position(|t| t.is(':')) else { return false };
     let label = tokens.get(..colon).unwrap_or_default();
+    // "Not done: tests run, change committed"
+    if is_denied(prose, tokens.get(..=colon).unwrap_or_default()) {
+        return true;
+    }
     let to_do = label.first().is_some_and(|t| prose.is(t, words!["to", "todo", "to-do"]))
         && label.get(1).is_none_or(|t| prose.is(t, words!["be", "do"]));
     to_do || label.iter().any(|t| t.has(Tags::AGENDA))
 }
+
+/// "Prerequisites: …", "What a release needs:", "It is merged when:", "The rule is simple: …",
+/// "The order would be: …": what holds in general, or is to hold, and nothing that was seen. All of
+/// the sentence is the label where it is a heading.
+fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
+    let colon = tokens.iter().take(10).position(|t| t.is(':'));
+    let Some(end) = colon.or(heading.then_some(tokens.len())) else { return false };
+    let label = tokens.get(..end).unwrap_or_default();
+    let told = Tags::HAVE.or(Tags::PAST_BE).or(Tags::FAILURE);
+    let is = label.iter().any(|t| t.has(Tags::BE));
+    // "Policy updated: …" is a result; "the definition of done", "it is merged when" are none.
+    let did = |(at, t): (usize, &Token)| {
+        let of = at.checked_sub(1).and_then(|i| label.get(i));
+        let of = of.is_some_and(|t| t.has(Tags::PREPOSITION));
+        let done = t.has(Tags::COMPLETED) && !t.has(Tags::BASE) && !is && !of;
+        t.quoted || t.has(told) || (done && !prose.is(t, REQUIRED))
+    };
+    if label.iter().enumerate().any(did) {
+        return false;
+    }
+    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
+    let norm = |t: &Token| prose.is(t, NORMS) || t.has(Tags::MODAL);
+    let leads = label.iter().find(|t| !mark(t)).is_some_and(|t| prose.is(t, REQUIRED))
+        && label.get(1).is_none_or(|t| t.has(Tags::PREPOSITION));
+    let last = label.last().is_some_and(|t| t.has(Tags::CONDITIONAL));
+    // "The rule is done: …" is a result.
+    let done = label.iter().any(|t| t.has(Tags::COMPLETED));
+    let stated = is && !done && label.iter().any(|t| prose.is(t, RULES));
+    // "Files that need to move" are there; "what a release needs" is not told to be.
+    let lacks = |t: &Token| prose.is(t, words!["need", "needs", "require", "requires"]);
+    let ends = label.last().is_some_and(lacks);
+    let norms = label.iter().any(|t| norm(t) && (colon.is_some() || ends || !lacks(t)));
+    leads || last || stated || norms
+}
+
+/// What is asked for, where it leads a label.
+const REQUIRED: &Words = words!["required", "needed"];
+
+/// Words of what has to be.
+const NORMS: &Words = words![
+    "need",
+    "needs",
+    "require",
+    "requires",
+    "prerequisite",
+    "prerequisites",
+    "precondition",
+    "preconditions",
+    "definition",
+    "policy",
+    "convention",
+    "looks",
+    "means",
+    "asks",
+    "expects",
+    "demands",
+    "wants",
+];
+
+/// Words of what is usually done, where a sentence is about it.
+const RULES: &Words = words!["rule", "rules", "process", "procedure", "workflow", "idea", "point"];

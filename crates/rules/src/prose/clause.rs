@@ -366,6 +366,17 @@ impl Context {
         {
             return Mood::Conditional;
         }
+        // "It is merged once A, B, and C": so does one behind what depends on it.
+        let led = tokens.get(sentence.tokens.start).is_some_and(|t| t.has(Tags::CONDITIONAL));
+        let rest = tokens.get(range.end..sentence.tokens.end).unwrap_or_default();
+        if self.mood == Some(Mood::Conditional)
+            && !led
+            && first.is_some_and(|t| t.is(','))
+            && !words().any(|t| t.has(Tags::AGENT))
+            && rest.iter().any(|t| t.has(Tags::COORDINATE))
+        {
+            return Mood::Conditional;
+        }
         let begins = starts_sentence || first.is_some_and(|t| t.is(';'));
         if head.has(Tags::REQUEST) && begins && head.has(Tags::BASE.or(Tags::INTEND)) {
             return Mood::Unrealised;

@@ -5,7 +5,7 @@ use countersign_model::Family;
 use super::clause::Context;
 use super::label::{heads_label, heads_labelled_act, result_label};
 use super::lexicon::{Action, Tags};
-use super::telling::{accomplished, achieved, caused, comes_about, stands_alone};
+use super::telling::{accomplished, achieved, appended, caused, comes_about, stands_alone};
 use super::tokens::{Token, TokenKind};
 
 /// Who is said to have done it.
@@ -151,6 +151,7 @@ pub(super) fn predicates(
         let Some(token) = tokens.get(at) else { break };
         if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
             .or_else(|| accomplished(tokens, range, at, end, context.reach))
+            .or_else(|| appended(tokens, range, context.start, at, end))
         {
             found.push(predicate);
             continue;
