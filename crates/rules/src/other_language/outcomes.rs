@@ -200,8 +200,20 @@ fn is_plural(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     noun.is_some_and(|t| prose.word(t).ends_with('s'))
 }
 
-/// Whether the sentence is an item under a heading such as "Objetivos".
+/// Whether the sentence is an item under a heading such as "Objetivos", or stands behind a label such
+/// as "Vor dem Release:".
 fn follows_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let whole = prose.sentences.get(clause.sentence).map(|s| prose.tokens(s.tokens.clone()));
+    let label = whole.and_then(|tokens| {
+        let colon = tokens.iter().take(6).position(|t| t.is(':') || t.is('：'))?;
+        tokens.get(..colon)
+    });
+    let first = |t: &Token| prose.is(t, words!["vor", "avant", "antes"]);
+    if label.is_some_and(|label| {
+        label.first().is_some_and(first) || label.iter().any(|t| t.has(Tags::AGENDA))
+    }) {
+        return true;
+    }
     let item = |i: usize| {
         prose.sentences.get(i).and_then(|s| prose.block_of(s)).is_some_and(|b| b.kind.is_listed())
     };
