@@ -43,9 +43,15 @@ pub(crate) struct DeniedAct {
     days: Vec<When>,
 }
 
+/// Words with which it is denied, beside those that the lexicon has for it.
+const DENIALS: &Words = words!["no", "nothing", "without"];
+
 /// The denial in a clause, in English.
 pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
+        return None;
+    }
+    if !clause.tags.any(Tags::NEGATION) && !clause.may_hold(DENIALS) {
         return None;
     }
     if let Some(denied) = none_done(prose, clause)

@@ -10,6 +10,10 @@ use crate::prose::{BlockKind, Clause, Language, Prose, Tags, Token, TokenKind, W
 /// The claim of a clause that says what a file, a branch or a commit is like now, and not what was
 /// done to it. `None` for one that says nothing of the kind.
 pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
+    // Each of the three has one of them.
+    if !clause.may_hold(words!["now", "on", "up", "commit"]) {
+        return None;
+    }
     let sentence = prose.sentences.get(clause.sentence)?;
     let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
     let tokens = prose.tokens(clause.tokens.clone());

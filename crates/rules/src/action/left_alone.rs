@@ -16,7 +16,10 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     const AWAY: &Words = words!["off", "out", "away"];
     let tokens = prose.tokens(clause.tokens.clone());
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, LEFT)).filter(|_| asserted)?;
+    if !asserted || !clause.may_hold(LEFT) {
+        return None;
+    }
+    let left = tokens.iter().position(|t| !t.quoted && prose.is(t, LEFT))?;
     let range = clause.tokens.start + left + 1..clause.tokens.end;
     let phrase = prose.tokens(range.clone());
     let so = phrase.iter().position(|t| !t.quoted && prose.is(t, SO));
@@ -48,6 +51,11 @@ pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<Denie
     const SO: &Words = words!["untouched", "unchanged", "unmodified"];
     let from = clause.tokens.start;
     let tokens = prose.tokens(from..prose.tokens.len().min(clause.tokens.end + 6));
+    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    let as_before = |t: &Token| prose.is(t, SO) || prose.is(t, words!["as"]);
+    if !asserted || !tokens.iter().any(as_before) {
+        return None;
+    }
     let lead = tokens.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
     let link = tokens.iter().position(|t| {
         t.has(Tags::BE.or(Tags::PAST_BE)) || prose.is(t, words!["stays", "remains", "stayed"])
@@ -63,9 +71,8 @@ pub(crate) fn same_as_before(prose: &Prose<'_>, clause: &Clause) -> Option<Denie
     let as_was = prose.is(first, words!["as"])
         && is(who, words!["you", "it", "they", "i"])
         && is(had, words!["had", "was", "were", "left", "found"]);
-    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
     let so = prose.is(first, SO) && who.is_none_or(|t| !is_word(t));
-    if !asserted || !(so || as_was) || link <= lead {
+    if !(so || as_was) || link <= lead {
         return None;
     }
     untouched_files(prose, clause, from + lead..from + link)

@@ -6,7 +6,7 @@ use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, needle};
 use super::tie::{head, stem};
-use crate::facts::{Execution, Facts, Families};
+use crate::facts::{Facts, Families};
 use crate::values::{Leaf, Leaves};
 
 /// What such lists are called, without marks and capitals.
@@ -54,17 +54,19 @@ pub(super) fn left_out(
                     deed.families.meets(accepted) && sought.stands_in(args(execution))
                 })
             })?;
-            let (execution, _) = facts.deed(latest)?;
-            is_left_out(execution.text(), thing, &said.verb).then_some(latest)
+            let leaves = facts.leaves(latest)?;
+            is_left_out(&leaves, thing, &said.verb).then_some(latest)
         })
         .next()
 }
 
 /// Whether a result lists the thing as left out, and not among the others as well. What a call was
 /// made to reject is not left out.
-fn is_left_out(text: &str, thing: &Object, verb: &str) -> bool {
-    let Some(leaves) = Leaves::of(text) else { return false };
+fn is_left_out(leaves: &Leaves<'_>, thing: &Object, verb: &str) -> bool {
     let nodes = leaves.nodes();
+    if !nodes.iter().any(|node| opens(node.name, node.leaf, verb)) {
+        return false;
+    }
     // What stands in a list of such a name, and all the rest.
     let (mut inside, mut outside) = (false, false);
     let mut end = 0;
@@ -93,8 +95,8 @@ fn is_thing(text: &str, thing: &Object) -> bool {
 }
 
 /// How many a result lists as left out by an act.
-pub(crate) fn count_left_out(execution: &Execution<'_>, verb: &str) -> usize {
-    let Some(leaves) = Leaves::of(execution.text()) else { return 0 };
+pub(crate) fn count_left_out(facts: &Facts<'_>, execution: usize, verb: &str) -> usize {
+    let Some(leaves) = facts.leaves(execution) else { return 0 };
     let listed = leaves.nodes().iter().filter(|node| opens(node.name, node.leaf, verb));
     listed.map(|node| if let Leaf::List(count) = node.leaf { count } else { 0 }).sum()
 }
@@ -126,8 +128,10 @@ mod tests {
             (r#"{"updated": 1, "rejected": ["A-20"]}"#, false),
             (r#"{"invalidated": ["A-2"]}"#, false),
         ] {
-            assert_eq!(is_left_out(text, &id, "updated"), expected, "{text}");
+            let found = Leaves::of(text).is_some_and(|all| is_left_out(&all, &id, "updated"));
+            assert_eq!(found, expected, "{text}");
         }
-        assert!(!is_left_out(r#"{"rejected": ["A-2"]}"#, &id, "rejected"));
+        let rejected = Leaves::of(r#"{"rejected": ["A-2"]}"#).unwrap();
+        assert!(!is_left_out(&rejected, &id, "rejected"));
     }
 }

@@ -121,7 +121,12 @@ impl<'s> Tie<'s> {
         // Where something is paid, the difference may be paid back.
         let paid = (self.said.family == Family::Refund).then_some("payment");
         let mut stems = state.chain([self.verb, &self.said.verb]).chain(paid);
-        stems.any(|word| texts.iter().any(|text| holds(text, word)))
+        let lower: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
+        stems.any(|word| {
+            let word = word.to_ascii_lowercase();
+            let word = Finder::new(word.as_bytes());
+            lower.iter().any(|text| word.find(text.as_bytes()).is_some())
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use super::unedited::{edited_nothing, is_report};
 use super::writing::{is_unheard_file, may_be_written, shows_files, wrote};
 use crate::facts::Facts;
 use crate::prose::{
-    BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words, has_file_extension,
-    is_agenda,
+    BlockKind, Clause, Kinds, Language, Mood, Prose, Tags, Token, TokenKind, Words,
+    has_file_extension, is_agenda,
 };
 
 /// What is said of a file.
@@ -53,6 +53,9 @@ pub(crate) fn told_files(facts: &Facts<'_>) -> Vec<(Claim, &'static str)> {
 fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(Object, Told)> {
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
     let doubt = doubt.or(Tags::EARLIER).or(Tags::USER).or(Tags::USER_OWN).or(Tags::THIRD);
+    if !clause.kinds.any(Kinds::PATH.or(Kinds::CODE).or(Kinds::IDENTIFIER)) {
+        return None;
+    }
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s))?;
     if clause.mood != Mood::Asserted
         || clause.tags.any(doubt)

@@ -1,6 +1,8 @@
 //! Documents that are said to hold something, and that no call was about: "the README mentions it",
 //! "there is a changelog entry".
 
+use std::sync::LazyLock;
+
 use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::args;
@@ -9,18 +11,19 @@ use crate::facts::Facts;
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, Words, is_agenda,
 };
-use crate::values::AnyCase;
+use crate::values::{AnyCase, Signs};
 
 /// What such documents are called, whatever their ending.
 const DOCUMENTS: [&str; 2] = ["readme", "changelog"];
 
 /// The claims, each with the document as its object.
 pub(crate) fn unknown_documents(facts: &Facts<'_>) -> Vec<Claim> {
+    static PARTS: LazyLock<Signs> =
+        LazyLock::new(|| Signs::of(&["EADME", "eadme", "hangelog", "HANGELOG"]));
     let mut found = Vec::new();
     for answer in facts.answers() {
         let (prose, turn) = (&answer.prose, answer.turn);
-        let speaks = |part: &str| memchr::memmem::find(prose.text.as_bytes(), part.as_bytes());
-        if ["EADME", "eadme", "hangelog", "HANGELOG"].into_iter().find_map(speaks).is_none() {
+        if !PARTS.stand_in(prose.text) {
             continue;
         }
         for clause in &prose.clauses {

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use countersign_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
 use super::literal::{number, objects};
+use crate::values::Signs;
 
 /// Everything in one text that cites an execution.
 #[derive(Debug, Default, PartialEq)]
@@ -60,8 +62,9 @@ pub(crate) struct Mention {
 /// Finds what cites an execution.
 pub(crate) fn cited(text: &str) -> Cited {
     let ids = mentions(text);
-    let may_name = ["tool", "function", "command_executed"].iter().any(|w| text.contains(w));
-    if ids.is_empty() && !may_name && !contains_label(text) {
+    static NAMES: LazyLock<Signs> =
+        LazyLock::new(|| Signs::of(&["tool", "function", "command_executed"]));
+    if ids.is_empty() && !NAMES.stand_in(text) && !contains_label(text) {
         return Cited { objects: Vec::new(), ids };
     }
     let fences = Fences::of(text);
@@ -172,7 +175,11 @@ fn is_head(line: &str) -> bool {
 
 /// `key: value` lines below words such as "Tool result:".
 fn headed_blocks(text: &str, fences: &Fences) -> Vec<Stated> {
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(&HEADS));
     let mut found = Vec::new();
+    if !ANY.stand_in(&text.to_ascii_lowercase()) {
+        return found;
+    }
     let mut members: Option<(Map<String, Value>, Span)> = None;
     let mut at = 0;
     for raw in text.split_inclusive('\n').chain(std::iter::once("")) {

@@ -1,9 +1,12 @@
+use std::sync::LazyLock;
+
 use countersign_model::Span;
 
 use super::traffic_line::{
     attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,
     result_heading,
 };
+use crate::values::Signs;
 
 /// Tool traffic printed into a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +74,8 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
     scan.found
 }
 
-const SIGNS: [&str; 13] = [
+/// Some of which all printed traffic has, in any case.
+const SIGNS: [&str; 17] = [
     "observation",
     "action",
     "<function_",
@@ -85,12 +89,15 @@ const SIGNS: [&str; 13] = [
     "result",
     "<system",
     "[system",
+    "output",
+    "response",
+    "human:",
+    "user:",
 ];
 
 fn may_hold(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    SIGNS.iter().any(|sign| lower.contains(sign))
-        || ["output", "response", "human:", "user:"].iter().any(|sign| lower.contains(sign))
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(&SIGNS));
+    ANY.stand_in(&text.to_ascii_lowercase())
 }
 
 struct Scan<'t> {

@@ -325,38 +325,39 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if tokens.first().is_some_and(|t| t.is(':')) && label.iter().any(|t| t.noun.is_some()) {
         return None;
     }
-    let word = |t: &Token| prose.word(t).to_ascii_lowercase();
     if clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD)) {
         return None;
     }
     // "no other changes", "no changes to the API", "nothing else": of some, not of all.
     let partial = tokens.iter().any(|t| {
-        matches!(
-            word(t).as_str(),
-            "other"
-                | "else"
-                | "further"
-                | "more"
-                | "additional"
-                | "yet"
-                | "functional"
-                | "breaking"
-                | "new"
-                | "manual"
-                | "behavior"
-                | "behavioral"
-                | "existing"
-                | "there"
-                | "here"
-                | "source"
-                | "so"
-                | "production"
-                | "unrelated"
-                | "since"
-                | "outside"
-                | "again"
-                | "beyond"
-                | "besides"
+        prose.is(
+            t,
+            words![
+                "other",
+                "else",
+                "further",
+                "more",
+                "additional",
+                "yet",
+                "functional",
+                "breaking",
+                "new",
+                "manual",
+                "behavior",
+                "behavioral",
+                "existing",
+                "there",
+                "here",
+                "source",
+                "so",
+                "production",
+                "unrelated",
+                "since",
+                "outside",
+                "again",
+                "beyond",
+                "besides"
+            ],
         )
     });
     let specific = tokens.iter().any(|t| {
@@ -366,22 +367,24 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let everything = |t: &Token| {
-        matches!(
-            word(t).as_str(),
-            "anything"
-                | "nothing"
-                | "files"
-                | "file"
-                | "changes"
-                | "edits"
-                | "modifications"
-                | "change"
-                | "edit"
-                | "commands"
-                | "command"
-                | "tools"
-                | "code"
-                | "disk"
+        prose.is(
+            t,
+            words![
+                "anything",
+                "nothing",
+                "files",
+                "file",
+                "changes",
+                "edits",
+                "modifications",
+                "change",
+                "edit",
+                "commands",
+                "command",
+                "tools",
+                "code",
+                "disk"
+            ],
         )
     };
     // "did not edit anything": a verb, though the word can be a noun.
@@ -392,31 +395,13 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     };
     let object = tokens.iter().enumerate().position(|(at, t)| everything(t) && !denied(at))?;
     let verb = tokens.iter().position(|t| {
-        matches!(
-            word(t).as_str(),
-            "change"
-                | "changed"
-                | "modify"
-                | "modified"
-                | "edit"
-                | "edited"
-                | "make"
-                | "made"
-                | "touch"
-                | "touched"
-                | "alter"
-                | "altered"
-                | "write"
-                | "wrote"
-                | "written"
-                | "run"
-                | "ran"
-                | "execute"
-                | "executed"
-                | "create"
-                | "created"
-                | "use"
-                | "used"
+        prose.is(
+            t,
+            words![
+                "change", "changed", "modify", "modified", "edit", "edited", "make", "made",
+                "touch", "touched", "alter", "altered", "write", "wrote", "written", "run", "ran",
+                "execute", "executed", "create", "created", "use", "used"
+            ],
         ) && !t.has(Tags::DETERMINER)
     })?;
     if verb == object || !is_denied(tokens, verb, object) || is_of_kind(prose, tokens, object) {
@@ -432,10 +417,8 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if narrowed(prose, tokens, object, verb) {
         return None;
     }
-    let runs = matches!(
-        word(tokens.get(verb)?).as_str(),
-        "run" | "ran" | "execute" | "executed" | "use" | "used"
-    );
+    let runs =
+        prose.is(tokens.get(verb)?, words!["run", "ran", "execute", "executed", "use", "used"]);
     let is = |known: &Words| tokens.get(object).is_some_and(|t| prose.is(t, known));
     let touched = match is(words!["code"]) {
         true => Touched::Code,

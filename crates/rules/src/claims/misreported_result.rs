@@ -9,8 +9,8 @@ use crate::member::{contacts, members, misread, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, Text, is_misquoted,
-    misquoted, sibling, stated, whole,
+    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, is_misquoted, misquoted,
+    sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -19,9 +19,6 @@ const MISQUOTED: usize = 2;
 const LONGEST_REQUEST: usize = 4_000;
 /// An amount may follow from so many amounts before it and behind it.
 const AROUND: usize = 24;
-
-/// So many bytes of results are searched for amounts written with a comma.
-const COMMA_REACH: usize = 64 * 1024;
 
 /// FK030: an id or an amount that is not what the results hold.
 pub(crate) struct MisreportedResult;
@@ -224,12 +221,15 @@ fn judge_amounts(
     // "48,50", as much of the world writes it.
     let with_comma = |f: &Figure| {
         let written = f.to_string().replace('.', ",");
-        let finder = memchr::memmem::Finder::new(written.as_bytes());
-        let holds = |given: &Text<'_>| finder.find(given.text.as_bytes()).is_some();
-        written.contains(',') && facts.given().near(turn, COMMA_REACH).any(holds)
+        written.contains(',') && facts.given().is_near(&written, turn)
     };
-    let recorded = |f: &Figure| stands(*f) || in_cents(f) || with_comma(f);
-    if amounts.iter().any(|(_, figure)| !recorded(figure)) {
+    let mut figures: Vec<Figure> = amounts.iter().map(|(_, figure)| *figure).collect();
+    figures.sort_unstable();
+    figures.dedup();
+    let all = figures.len();
+    figures.retain(|f| stands(*f) || in_cents(f) || with_comma(f));
+    let recorded = |f: &Figure| figures.binary_search(f).is_ok();
+    if figures.len() < all {
         known.read(facts);
     }
     let amounts = amounts_rightly_named(facts, findings, answer, amounts);
@@ -245,10 +245,14 @@ fn judge_amounts(
     let nothing_named = !stated.iter().any(|value| value.kind == StatedKind::Id);
     let mut few: Option<Sources> = None;
     let asked = asked(facts, turn);
+    let shares = shares(answer);
     let mut derived: Vec<Figure> = Vec::new();
     let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
     // What follows from amounts may itself be what others follow from: a total of differences.
-    for _ in 0..2 {
+    for pass in 0..2 {
+        if pass > 0 && derived.is_empty() {
+            break;
+        }
         left.retain(|(value, figure)| {
             let at = amounts.partition_point(|(other, _)| other.token < value.token);
             let around = at.saturating_sub(AROUND)..amounts.len().min(at + AROUND);
@@ -262,8 +266,8 @@ fn judge_amounts(
             let mut worked_out: Vec<Figure> =
                 beside.iter().copied().filter(|f| !recorded(f)).collect();
             worked_out.dedup();
-            let rows = vec![beside, worked_out, asked.clone()];
-            let here = Sources { rows, shares: shares(answer) };
+            let rows = vec![beside, worked_out, asked.to_vec()];
+            let here = Sources { rows, shares: shares.clone() };
             let follows = here.give(*figure) || {
                 let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
                 named.add_to(here).give(*figure)
@@ -282,10 +286,13 @@ fn judge_amounts(
     let mut combined = Combined::default();
     if !left.is_empty() {
         combined = Combined::of(facts.given(), turn, &numbers_of(answer));
+        let mut given: BTreeMap<Figure, bool> = BTreeMap::new();
         left.retain(|(value, figure)| {
             // A recorded amount with two digits swapped hardly follows from others by chance.
-            let misread = combined.misread(*figure).is_some();
-            let follows = !misread && (is_rough(answer, value) || combined.give(*figure));
+            let misread = || combined.misread(*figure).is_some();
+            let mut gives =
+                || *given.entry(*figure).or_insert_with(|| !misread() && combined.give(*figure));
+            let follows = (is_rough(answer, value) && !misread()) || gives();
             if follows {
                 findings.not_checkable(&claim(value, ObjectKind::Money));
             }
@@ -494,7 +501,11 @@ fn of_few_numbers(facts: &Facts<'_>, answer: &Answer<'_>) -> Sources {
 }
 
 /// The figures that the user named last, but for numbers of things: "12 bags".
-fn asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
+fn asked(facts: &Facts<'_>, turn: usize) -> Rc<Vec<Figure>> {
+    facts.figures_asked(turn, || read_asked(facts, turn))
+}
+
+fn read_asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
     const MONEY: &Words =
         words!["dollars", "euros", "pounds", "francs", "kroner", "rupees", "bucks"];
     let before = facts.transcript().messages.get(..turn).unwrap_or_default();

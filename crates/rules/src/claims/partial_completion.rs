@@ -117,12 +117,15 @@ fn judge_left_out(
     let since = facts.request_before(said.claim.turn);
     let accepted = vouching(said.family);
     let among = if wanted.is_some() { FEW_CALLS } else { 0 };
-    let of_many = facts.deeds_before(said.claim.turn).take(among).find(|(e, deed)| {
-        let listed = || e.call.and_then(|call| longest_list(call.arguments.as_str()));
-        e.called_at >= since && deed.families.meets(accepted) && listed() == wanted
+    let of_many = (0..facts.record().count_before(said.claim.turn)).rev().take(among).find(|at| {
+        facts.deed(*at).is_some_and(|(e, deed)| {
+            let listed = || e.call.and_then(|call| longest_list(call.arguments.as_str()));
+            e.called_at >= since && deed.families.meets(accepted) && listed() == wanted
+        })
     });
-    let Some((execution, deed)) = of_many.or_else(|| facts.deed(by?)) else { return false };
-    let left = action::count_left_out(execution, &said.verb);
+    let Some(at) = of_many.or(by) else { return false };
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    let left = action::count_left_out(facts, at, &said.verb);
     if left == 0 || discloses(facts, said) {
         return false;
     }

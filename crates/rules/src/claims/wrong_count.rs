@@ -8,10 +8,13 @@ use countersign_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, Run, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{Action, BlockKind, Clause, Mood, Tags, Token, TokenKind, has_file_extension};
+use crate::prose::{
+    Action, BlockKind, Clause, Kinds, Mood, Tags, Token, TokenKind, has_file_extension,
+};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Countable, Leaf, Leaves, Phrase, Source, Tally, Text, each_figure, holds, list_of, whole,
+    Countable, Leaf, Leaves, Phrase, SPELLED, Source, Tally, Text, each_figure, holds, list_of,
+    whole,
 };
 
 use counts::{Count, Former, counts, former};
@@ -52,7 +55,8 @@ impl Rule for WrongCount {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
-            for clause in &answer.prose.clauses {
+            let numbered = |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(SPELLED);
+            for clause in answer.prose.clauses.iter().filter(numbered) {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);
                 }

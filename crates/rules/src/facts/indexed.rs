@@ -14,7 +14,7 @@ use crate::check::{Report, judge};
 use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
-use crate::values::{Given, Latest};
+use crate::values::{Figure, Given, Latest};
 
 /// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
 /// once: under other settings, or from another message on.
@@ -36,6 +36,8 @@ pub(super) struct Known<'t> {
     pub(super) names: OnceCell<Names>,
     /// The results near a message, taken apart.
     pub(super) sheaf: Latest<Sheaf<'t>>,
+    /// The figures that the user named last before a message.
+    pub(super) figures_asked: Latest<Vec<Figure>>,
     pub(super) index: Index,
 }
 
@@ -53,6 +55,7 @@ impl<'t> Indexed<'t> {
             tool_names: OnceCell::new(),
             names: OnceCell::new(),
             sheaf: Latest::default(),
+            figures_asked: Latest::default(),
             index: Index::default(),
         }))
     }

@@ -25,7 +25,7 @@ use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
-use crate::values::{Given, Latest, Source, Stated, Text, stated};
+use crate::values::{Figure, Given, Latest, Leaves, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
@@ -251,8 +251,13 @@ impl<'t> Facts<'t> {
 
     /// The evidence that an execution is.
     pub(crate) fn evidence(&self, execution: &Execution<'t>) -> Evidence {
+        const LONGEST: usize = 160;
         let text = execution.text();
-        let cut = text.char_indices().nth(160).map_or(text.len(), |(i, _)| i);
+        let plain = text.as_bytes().get(..LONGEST).is_some_and(<[u8]>::is_ascii);
+        let cut = match plain {
+            true => LONGEST,
+            false => text.char_indices().nth(LONGEST).map_or(text.len(), |(i, _)| i),
+        };
         let call_id = execution
             .call
             .map(|c| c.id.clone())
@@ -275,6 +280,20 @@ impl<'t> Facts<'t> {
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
         self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
+    }
+
+    /// The figures that the user named last before a message; `read` reads them the first time.
+    pub(crate) fn figures_asked(
+        &self,
+        turn: usize,
+        read: impl FnOnce() -> Vec<Figure>,
+    ) -> Rc<Vec<Figure>> {
+        self.known.figures_asked.get(turn, read)
+    }
+
+    /// What the result of an execution holds, where it is JSON.
+    pub(crate) fn leaves(&self, at: usize) -> Option<Rc<Leaves<'t>>> {
+        self.given().leaves(at, self.record().executions().get(at)?.text())
     }
 
     /// The results near a message, taken apart.

@@ -92,9 +92,8 @@ pub(super) fn days(prose: &Prose<'_>) -> Vec<Moment> {
     let told = prose.sentences.iter().filter(|sentence| is_statement(prose, sentence));
     let days = told.flat_map(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
-        let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
-        let supposed = tokens.iter().any(|t| prose.is(t, UNRECORDED));
-        let real = tokens.iter().any(digits) && !supposed;
+        let supposed = || tokens.iter().any(|t| prose.is(t, UNRECORDED));
+        let real = tokens.iter().any(|t| t.digits) && !supposed();
         if real { moments(prose, tokens) } else { Vec::new() }
     });
     let real = |moment: &Moment| {
@@ -173,9 +172,8 @@ pub(super) fn is_statement(prose: &Prose<'_>, sentence: &Sentence) -> bool {
 fn values<'t>(prose: &Prose<'t>, sentence: &Sentence, found: &mut Vec<Said<'t>>) {
     let range = sentence.tokens.clone();
     let tokens = prose.tokens(range.clone());
-    let digits = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
     let stage = |t: &Token| t.kind == TokenKind::Word && Stage::of(prose.word(t)).is_some();
-    if !tokens.iter().any(|t| digits(t) || stage(t)) {
+    if !tokens.iter().any(|t| t.digits || stage(t)) {
         return;
     }
     let moments = moments(prose, tokens);
@@ -344,8 +342,7 @@ fn ends_range(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         matches!(t.kind, TokenKind::Symbol('-' | '–' | '—' | '→'))
             || prose.is(t, words!["to", "until", "till", "and"])
     };
-    let digit = |t: &Token| prose.word(t).bytes().any(|b| b.is_ascii_digit());
-    before.last().is_some_and(link) && before.iter().rev().skip(1).take(3).any(digit)
+    before.last().is_some_and(link) && before.iter().rev().skip(1).take(3).any(|t| t.digits)
 }
 
 /// The words that say what a value is, nearest first, and whether one stands directly before.

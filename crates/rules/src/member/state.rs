@@ -74,30 +74,40 @@ const STARTS: [u64; 26] = {
 };
 
 /// For each first letter, the second letters of the words: a bit for each.
+const SECONDS: Seconds = seconds(&WORDS);
+
+/// By the first letter of some words, the second ones: a bit for each.
+pub(super) type Seconds = [u32; 26];
+
+/// The second letters of some words in lower case.
 #[expect(clippy::indexing_slicing, reason = "the compiler does it")]
-const SECONDS: [u32; 26] = {
+pub(super) const fn seconds(words: &[(&str, Stage)]) -> Seconds {
     let mut seconds = [0; 26];
     let mut at = 0;
-    while at < WORDS.len() {
-        let word = WORDS[at].0.as_bytes();
+    while at < words.len() {
+        let word = words[at].0.as_bytes();
         seconds[(word[0] - b'a') as usize] |= 1 << (word[1] - b'a');
         at += 1;
     }
     seconds
-};
+}
+
+/// The place of a text's first letter in the alphabet, where a word with its first two letters is
+/// among some words.
+#[inline]
+pub(super) fn first_letter(text: &str, words: &Seconds) -> Option<usize> {
+    // Asked of every word of an answer.
+    let [first, second, ..] = text.as_bytes() else { return None };
+    let letter = |byte: u8| Some(byte.to_ascii_lowercase().wrapping_sub(b'a')).filter(|b| *b < 26);
+    let (first, second) = (usize::from(letter(*first)?), letter(*second)?);
+    (words.get(first)? & (1 << second) != 0).then_some(first)
+}
 
 impl Stage {
     /// The stage that a word, or the words that begin a text, name.
     #[inline]
     pub(super) fn of(text: &str) -> Option<Self> {
-        // Asked of every word of an answer.
-        let letter =
-            |at: usize| Some(text.as_bytes().get(at)?.to_ascii_lowercase().wrapping_sub(b'a'));
-        let (first, second) = (usize::from(letter(0)?), letter(1).filter(|b| *b < 26)?);
-        if SECONDS.get(first)? & (1 << second) == 0 {
-            return None;
-        }
-        Self::beginning(text, *STARTS.get(first)?)
+        Self::beginning(text, *STARTS.get(first_letter(text, &SECONDS)?)?)
     }
 
     /// The stage of one of some words that begins a text.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use countersign_model::Family;
 
 use super::judge::Wrong;
-use super::state::Stage;
+use super::state::{Seconds, Stage, first_letter, seconds};
 use crate::action::{ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};
@@ -121,8 +121,10 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
         return None;
     }
     let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
-    let at = (0..tokens.len()).find(|at| {
-        let stage = tokens.get(*at).is_some_and(|t| !t.quoted && stage_at(prose, t).is_some());
+    let stages =
+        tokens.iter().enumerate().filter(|(_, t)| !t.quoted && stage_at(prose, t).is_some());
+    let mut stages = stages.map(|(at, _)| at);
+    let at = stages.find(|at| {
         let before = tokens.get(..*at).unwrap_or_default();
         let mut led = before.iter().rev().skip_while(|t| t.has(small) && !t.has(link));
         let lead = led.next();
@@ -130,7 +132,7 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
         let linked =
             lead.is_some_and(|t| t.has(link) || rests(t) || prose.is(t, words!["has", "as"]));
         let alone = before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)));
-        stage && !to && (linked || alone)
+        !to && (linked || alone)
     })?;
     let word = tokens.get(at)?;
     let stage = stage_at(prose, word)?;
@@ -222,15 +224,15 @@ fn stage_at(prose: &Prose<'_>, token: &Token) -> Option<Stage> {
 }
 
 fn stage_of(text: &str) -> Option<Stage> {
-    let first = text.as_bytes().first()?.to_ascii_lowercase();
+    const SECONDS: Seconds = seconds(&MORE);
     let begins = |word: &str| {
-        if word.as_bytes().first() != Some(&first) {
-            return false;
-        }
         let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
         head && !text.get(word.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
     };
-    let more = || MORE.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage);
+    let more = || {
+        first_letter(text, &SECONDS)?;
+        MORE.iter().find(|(word, _)| begins(word)).map(|(_, stage)| *stage)
+    };
     Stage::of(text).or_else(more)
 }
 

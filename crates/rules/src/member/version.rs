@@ -26,7 +26,8 @@ pub(crate) fn versions<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<
     let (prose, turn) = (&answer.prose, answer.turn);
     let mut found = Vec::new();
     let versions = prose.tokens.iter().enumerate().filter_map(|(at, token)| {
-        Some((at, token, version_in(prose.word(token)).filter(|_| !token.quoted)?))
+        let numbered = !token.quoted && token.digits;
+        Some((at, token, numbered.then(|| version_in(prose.word(token))).flatten()?))
     });
     for (at, token, version) in versions.take(MOST) {
         if !prose.clause_at(at).is_some_and(|clause| is_told(prose, clause)) {

@@ -118,17 +118,19 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
 pub(super) fn check_resumed(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
     let Some(clause) = prose.clauses.get(index) else { return Vec::new() };
     let tokens = prose.tokens(clause.tokens.clone());
-    let clear = clears(prose, tokens);
-    let verdict = passing_at(prose, tokens).or(clear);
     let verbal = Tags::BE.or(Tags::HAVE).or(Tags::PASSING).or(Tags::REPORT).or(Tags::PERCEIVE);
     let goes_on = tokens.first().is_some_and(|t| t.is(','))
         && tokens.get(1).is_some_and(|t| {
             (t.has(verbal) || prose.is(t, words!["reports", "gives"])) && !t.has(Tags::THING)
         });
+    if !goes_on {
+        return Vec::new();
+    }
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
     let denied = Tags::NEGATION.or(Tags::FAILURE);
     let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
-    if !goes_on
-        || !plain
+    if !plain
         || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
         || is_fraction(prose, tokens)
         || some_fail(prose, clause)

@@ -313,7 +313,10 @@ fn ticked_check(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
 /// `"tests": "passed"`: a member named after a check, that says no more than that it passed.
 fn check_in_field(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
     let block = prose.block_of(prose.sentences.get(clause.sentence)?)?;
-    let name = name_of_field(prose.text, block.span).filter(|_| block.kind == BlockKind::Field)?;
+    if block.kind != BlockKind::Field {
+        return None;
+    }
+    let name = name_of_field(prose.text, block.span)?;
     let family = Lexicon::english().get(name)?.noun?;
     let check = matches!(family, Family::Test | Family::Build | Family::Lint);
     let said = prose.tokens(clause.tokens.clone());

@@ -3,7 +3,9 @@
 use countersign_model::Family;
 
 use super::verdict::{check_at, describes_check, passing_at};
-use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words};
+use crate::prose::{
+    Action, Clause, Kinds, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+};
 
 /// A mark that stands for "failed".
 pub(super) fn is_cross(token: &Token) -> bool {
@@ -90,10 +92,13 @@ pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
 /// Whether the clause says that a check went wrong.
 pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
+    let crossed = clause.kinds.any(Kinds::SIGN) && tokens.iter().any(is_cross);
+    let denied = clause.tags.any(Tags::NEGATION);
+    let left_out = || denied && is_ellipsis(prose, tokens);
     let told = clause.tags.any(Tags::FAILURE)
-        || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING))
-        || tokens.iter().any(is_cross)
-        || is_ellipsis(prose, tokens);
+        || (denied && clause.tags.any(Tags::PASSING))
+        || crossed
+        || left_out();
     if clause.mood != Mood::Asserted || !told {
         return false;
     }
@@ -107,10 +112,10 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
         own && repairs && !p.negated && !some && !outside.into_iter().any(|t| t.has(Tags::FAILURE))
     });
     !repaired
-        && (tokens.iter().any(is_cross)
-            || is_ellipsis(prose, tokens)
+        && (crossed
+            || left_out()
             || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
-            || (clause.tags.any(Tags::NEGATION) && clause.tags.any(Tags::PASSING)))
+            || (denied && clause.tags.any(Tags::PASSING)))
         && clears(prose, tokens).is_none()
 }
 

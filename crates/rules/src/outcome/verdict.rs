@@ -4,7 +4,7 @@ use countersign_model::Family;
 use countersign_shell::{ActivityKind, Script, activities};
 
 use super::trouble::{fails, is_cross};
-use crate::prose::{Action, Clause, Prose, Tags, Token, TokenKind};
+use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words};
 use crate::values::whole;
 
 /// A mark that stands for "passed".
@@ -101,9 +101,9 @@ pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let told = Tags::PASSING.or(Tags::TROUBLE).or(Tags::FAILURE).or(Tags::NEGATION);
     clause.tags.any(told)
+        || clause.kinds.any(Kinds::NUMBER)
         || tokens.iter().enumerate().any(|(at, token)| {
-            token.kind == TokenKind::Number
-                || prose.is(token, words!["pass", "passes", "passed"])
+            prose.is(token, words!["pass", "passes", "passed"])
                 || builds(prose, token)
                 || passes_otherwise(prose, tokens, at)
         })
@@ -322,30 +322,43 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 
 /// "Everything's green", "all checks pass": a verdict on whatever there is to check.
 pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let at = passing_at(prose, tokens)?;
-    let verdict = prose.word(tokens.get(at)?).to_ascii_lowercase();
-    let back = at > 0 && prose.is(tokens.get(at - 1)?, words!["back"]) && verdict == "clean";
-    if !(back || ["green", "pass", "passes", "passed", "passing"].contains(&verdict.as_str())) {
+    const NAMED: &Words = words!["everything", "all"];
+    const IDLE: &Words = words![
+        "checks",
+        "the",
+        "of",
+        "comes",
+        "came",
+        "back",
+        "packages",
+        "crates",
+        "modules",
+        "suites",
+        "cases",
+        "assertions",
+        "projects",
+    ];
+    // Most clauses speak of something.
+    if !tokens.iter().any(|t| prose.is(t, NAMED)) {
         return None;
     }
-    let mut everything = false;
-    for token in tokens.get(..at)? {
-        let word = prose.word(token).to_ascii_lowercase();
-        let named = matches!(word.as_str(), "everything" | "all");
-        let plain = Tags::BE.or(Tags::HAVE).or(Tags::NOW).or(Tags::ADVERB).or(Tags::COORDINATE);
-        let idle = matches!(token.kind, TokenKind::Symbol(_))
-            || token.has(plain)
-            || matches!(word.as_str(), "checks" | "the" | "of" | "comes" | "came" | "back")
-            || matches!(
-                word.as_str(),
-                "packages" | "crates" | "modules" | "suites" | "cases" | "assertions" | "projects"
-            );
-        if token.quoted || !(named || idle) {
-            return None;
-        }
-        everything |= named;
+    let at = passing_at(prose, tokens)?;
+    let verdict = tokens.get(at)?;
+    let back = at > 0 && prose.is(tokens.get(at - 1)?, words!["back"]);
+    let passes = words!["green", "pass", "passes", "passed", "passing"];
+    if !(prose.is(verdict, passes) || (back && prose.is(verdict, words!["clean"]))) {
+        return None;
     }
-    everything.then_some(at)
+    let plain = Tags::BE.or(Tags::HAVE).or(Tags::NOW).or(Tags::ADVERB).or(Tags::COORDINATE);
+    let idle = |token: &Token| {
+        matches!(token.kind, TokenKind::Symbol(_))
+            || token.has(plain)
+            || prose.is(token, IDLE)
+            || prose.is(token, NAMED)
+    };
+    let before = tokens.get(..at)?;
+    let everything = before.iter().any(|t| prose.is(t, NAMED));
+    (everything && before.iter().all(|t| !t.quoted && idle(t))).then_some(at)
 }
 
 fn builds(prose: &Prose<'_>, token: &Token) -> bool {

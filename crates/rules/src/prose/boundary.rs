@@ -154,6 +154,10 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
             ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
         );
     }
+    let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE);
+    if !token.tags.any(joins.or(Tags::AGENT)) {
+        return false;
+    }
     if token.has(Tags::AGENT) && tells_own_act(tokens, sentence, at) {
         return true;
     }

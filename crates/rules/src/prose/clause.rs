@@ -6,7 +6,7 @@ use super::boundary::starts_clause;
 use super::lexicon::Tags;
 use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
 use super::sentences::Sentence;
-use super::tokens::{Token, TokenKind};
+use super::tokens::{Kinds, Token, TokenKind};
 use super::words::{Marks, Words};
 
 /// A stretch of a sentence with at most one subject, and what it says was done.
@@ -22,6 +22,8 @@ pub(crate) struct Clause {
     pub(crate) tags: Tags,
     /// The marks of all its tokens.
     pub(super) marks: Marks,
+    /// The kinds of all its tokens.
+    pub(crate) kinds: Kinds,
     /// Whether it is said to be so.
     pub(crate) mood: Mood,
     /// The completed verbs in it.
@@ -171,13 +173,22 @@ impl Clause {
     pub(super) fn of(tokens: &[Token], sentence: usize, range: Range<usize>) -> Option<Self> {
         let words = tokens.get(range.clone())?;
         let (head, last) = (words.first()?, words.last()?);
-        let own = words.iter().filter(|token| !token.quoted);
+        let (mut tags, mut marks, mut kinds) =
+            (Tags::default(), Marks::default(), Kinds::default());
+        for token in words {
+            marks = marks.and(token.mark);
+            kinds = kinds.or(Kinds::of(token));
+            if !token.quoted {
+                tags = tags.or(token.tags);
+            }
+        }
         Some(Self {
             sentence,
             tokens: range,
             span: Span::new(head.start as usize, last.end as usize),
-            tags: own.fold(Tags::default(), |all, token| all.or(token.tags)),
-            marks: words.iter().fold(Marks::default(), |all, token| all.and(token.mark)),
+            tags,
+            marks,
+            kinds,
             mood: Mood::Asserted,
             predicates: Vec::new(),
         })

@@ -146,10 +146,29 @@ pub(crate) struct Entry {
     pub(crate) forms: Forms,
 }
 
+/// A word in lower case, as numbers: looked up for nearly every word of an answer.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key([u64; 3]);
+
+impl Key {
+    /// `None` for no word, and for one that is longer than any of the lexicon.
+    #[inline]
+    fn of(word: &str) -> Option<Self> {
+        let mut bytes = [0; 24];
+        bytes.get_mut(..word.len()).filter(|_| !word.is_empty())?.copy_from_slice(word.as_bytes());
+        bytes.make_ascii_lowercase();
+        let number = |at: usize| {
+            let part = bytes.get(at..at + 8).and_then(|part| part.try_into().ok());
+            u64::from_le_bytes(part.unwrap_or_default())
+        };
+        Some(Self([number(0), number(8), number(16)]))
+    }
+}
+
 /// The words of one language.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    words: FxHashMap<Box<[u8]>, Entry>,
+    words: FxHashMap<Key, Entry>,
     /// By an irregular form of a verb: its base.
     bases: FxHashMap<Box<str>, Box<str>>,
 }
@@ -168,13 +187,7 @@ impl Lexicon {
 
     /// The word, in any case.
     pub(crate) fn get(&self, word: &str) -> Option<&Entry> {
-        let bytes = word.as_bytes();
-        let mut lower = [0_u8; 24];
-        let slot = lower.get_mut(..bytes.len())?;
-        for (to, from) in slot.iter_mut().zip(bytes) {
-            *to = from.to_ascii_lowercase();
-        }
-        self.words.get(&*slot)
+        self.words.get(&Key::of(word)?)
     }
 
     /// The base of an irregular form of a verb, in lower case: "freeze" of "frozen".
@@ -233,7 +246,8 @@ impl Lexicon {
     }
 
     pub(super) fn entry(&mut self, word: &str) -> &mut Entry {
-        self.words.entry(word.as_bytes().into()).or_default()
+        debug_assert!(Key::of(word).is_some(), "{word}");
+        self.words.entry(Key::of(word).unwrap_or_default()).or_default()
     }
 
     fn verb(&mut self, spelled: &str, action: Action) -> bool {

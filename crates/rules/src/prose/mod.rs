@@ -34,7 +34,7 @@ pub(crate) use language::Language;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
 pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
-pub(crate) use tokens::{Token, TokenKind};
+pub(crate) use tokens::{Kinds, Token, TokenKind};
 pub(crate) use vocabulary::{Vocabulary, words_in};
 pub(crate) use words::Words;
 
@@ -86,9 +86,9 @@ impl<'t> Prose<'t> {
             text,
             shows_code: blocks.iter().any(|block| block.kind == BlockKind::Code),
             blocks,
-            sentences: Vec::new(),
-            tokens: Vec::with_capacity(text.len() / 5),
-            clauses: Vec::new(),
+            sentences: Vec::with_capacity(text.len() / 48),
+            tokens: Vec::with_capacity(text.len() / 4),
+            clauses: Vec::with_capacity(text.len() / 24),
             agenda: Vec::new(),
         };
         prose.split_as_english();

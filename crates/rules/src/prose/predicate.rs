@@ -149,6 +149,11 @@ pub(super) fn predicates(
     let mut found: Vec<Predicate> = Vec::new();
     for at in range.clone() {
         let Some(token) = tokens.get(at) else { break };
+        // Most words are no verb, and tell of nothing that was done.
+        let telling = token.verb.is_some() || token.tags.any(Tags::ACCOMPLISHED.or(Tags::PAST));
+        if !telling {
+            continue;
+        }
         if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
             .or_else(|| accomplished(tokens, range, at, end, context.reach))
             .or_else(|| appended(tokens, range, context.start, at, end))

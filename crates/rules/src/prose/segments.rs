@@ -54,8 +54,9 @@ pub(super) fn join_phrases(
                 let end = out.get(from + count - 1).map_or(head.end, |last| last.end);
                 let Entry { tags, verb, noun, forms } = *entry;
                 let bytes = text.as_bytes().get(head.start as usize..end as usize);
-                let mark = Mark::of(bytes.unwrap_or_default());
-                (count, Token { end, tags, verb, noun, forms, mark, ..head })
+                let bytes = bytes.unwrap_or_default();
+                let (mark, digits) = (Mark::of(bytes), bytes.iter().any(u8::is_ascii_digit));
+                (count, Token { end, tags, verb, noun, forms, mark, digits, ..head })
             }
             None => (1, head),
         };

@@ -29,6 +29,8 @@ pub(crate) struct Token {
     pub(crate) quoted: bool,
     /// Begins with a capital.
     pub(crate) capital: bool,
+    /// Has digits in it.
+    pub(crate) digits: bool,
     /// Tells which words it cannot be.
     pub(crate) mark: Mark,
 }
@@ -58,6 +60,55 @@ pub(crate) enum TokenKind {
     Email,
     /// A mark.
     Symbol(char),
+}
+
+/// Several kinds of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Kinds(u16);
+
+impl Kinds {
+    /// [`TokenKind::Identifier`].
+    pub(crate) const IDENTIFIER: Self = Self(1 << 1);
+    /// [`TokenKind::Code`].
+    pub(crate) const CODE: Self = Self(1 << 2);
+    /// [`TokenKind::Number`].
+    pub(crate) const NUMBER: Self = Self(1 << 3);
+    /// [`TokenKind::Path`].
+    pub(crate) const PATH: Self = Self(1 << 7);
+    /// A mark beyond ASCII: ✅, ❌, →.
+    pub(crate) const SIGN: Self = Self(1 << 10);
+    /// Anything with digits in it.
+    pub(crate) const DIGITS: Self = Self(1 << 11);
+
+    /// That of a token.
+    #[inline]
+    pub(super) fn of(token: &Token) -> Self {
+        let kind = match token.kind {
+            TokenKind::Word => 0,
+            TokenKind::Identifier => 1,
+            TokenKind::Code => 2,
+            TokenKind::Number => 3,
+            TokenKind::Money => 4,
+            TokenKind::Date => 5,
+            TokenKind::Id => 6,
+            TokenKind::Path => 7,
+            TokenKind::Url => 8,
+            TokenKind::Email => 9,
+            TokenKind::Symbol(mark) if !mark.is_ascii() => 10,
+            TokenKind::Symbol(_) => 12,
+        };
+        Self(1 << kind | u16::from(token.digits) << 11)
+    }
+
+    /// Both together.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether at least one of `other` is among them.
+    pub(crate) const fn any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 impl Token {
@@ -239,7 +290,7 @@ impl Tokenizer<'_, '_> {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         if let Some(word) = plain_word(rest).filter(|_| self.other.is_none()) {
             let entry = self.lexicon.get(word).copied().unwrap_or_default();
-            self.push(at, at + word.len(), TokenKind::Word, entry);
+            self.put(at, at + word.len(), TokenKind::Word, entry, false);
             return at + word.len();
         }
         let url = rest.starts_with("http://") || rest.starts_with("https://");
@@ -357,14 +408,30 @@ impl Tokenizer<'_, '_> {
     }
 
     fn push(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry) {
+        let bytes = self.text.as_bytes().get(start..end).unwrap_or_default();
+        self.put(start, end, kind, entry, bytes.iter().any(u8::is_ascii_digit));
+    }
+
+    fn put(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry, digits: bool) {
+        let bytes = self.text.as_bytes().get(start..end).unwrap_or_default();
         if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
             let quoted = self.quote.is_some();
-            let capital = self.byte(start as usize).is_ascii_uppercase();
+            let capital = bytes.first().is_some_and(u8::is_ascii_uppercase);
             let Entry { tags, verb, noun, forms } = entry;
-            let bytes = self.text.as_bytes().get(start as usize..end as usize);
-            let mark = Mark::of(bytes.unwrap_or_default());
-            let token = Token { start, end, kind, tags, verb, noun, forms, quoted, capital, mark };
-            self.out.push(token);
+            let mark = Mark::of(bytes);
+            self.out.push(Token {
+                start,
+                end,
+                kind,
+                tags,
+                verb,
+                noun,
+                forms,
+                quoted,
+                capital,
+                digits,
+                mark,
+            });
         }
     }
 }

@@ -19,7 +19,7 @@ macro_rules! words {
 impl Words {
     /// Makes words ready; use `words!`.
     pub(crate) const fn of(list: &'static [&'static str]) -> Self {
-        let mut marks = Marks(0);
+        let mut marks = Marks([0; 2]);
         let mut rest = list;
         while let [word, more @ ..] = rest {
             marks = marks.and(Mark::of(word.as_bytes()));
@@ -31,13 +31,14 @@ impl Words {
     /// Whether a word with this mark may be one of them.
     #[inline]
     pub(crate) const fn may_hold(&self, mark: Mark) -> bool {
-        self.marks.0 >> mark.0 & 1 == 1
+        self.marks.hold(mark)
     }
 
     /// Whether one of them may stand among words with these marks.
     #[inline]
     pub(crate) const fn may_meet(&self, marks: Marks) -> bool {
-        self.marks.0 & marks.0 != 0
+        let (Marks([a, b]), Marks([c, d])) = (self.marks, marks);
+        a & c | b & d != 0
     }
 
     /// Whether this is one of them, in any case.
@@ -46,7 +47,7 @@ impl Words {
     }
 }
 
-/// One of 64 numbers that a word has by its length and its ends, in any case.
+/// One of 128 numbers that a word has by its length and its ends, in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark(u8);
 
@@ -57,21 +58,29 @@ impl Mark {
         let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return Self(0) };
         // Letters differ from their capitals in one bit.
         let ends = (first | 0x20).wrapping_mul(7) ^ (last | 0x20).wrapping_mul(21);
-        #[expect(clippy::cast_possible_truncation, reason = "six bits of it count")]
+        #[expect(clippy::cast_possible_truncation, reason = "seven bits of it count")]
         let length = (word.len() as u8).wrapping_mul(11);
-        Self(ends.wrapping_add(length) & 63)
+        Self(ends.wrapping_add(length) & 127)
     }
 }
 
 /// The marks of several words.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Marks(u64);
+pub(crate) struct Marks([u64; 2]);
 
 impl Marks {
     /// These and one more.
     #[inline]
     pub(crate) const fn and(self, mark: Mark) -> Self {
-        Self(self.0 | 1 << mark.0)
+        let (Self([low, high]), bit) = (self, 1 << (mark.0 & 63));
+        if mark.0 < 64 { Self([low | bit, high]) } else { Self([low, high | bit]) }
+    }
+
+    /// Whether a mark is among them.
+    #[inline]
+    const fn hold(self, mark: Mark) -> bool {
+        let Self([low, high]) = self;
+        (if mark.0 < 64 { low } else { high }) >> (mark.0 & 63) & 1 == 1
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn uncalled_tool(
     clause: &Clause,
 ) -> Option<(Object, String)> {
     let turn = answer.turn;
-    if !facts.transcript().catalog.is_known() || facts.runs_shell_before(turn) {
+    let told_of_agent = clause.tags.any(Tags::AGENT);
+    if !told_of_agent || !facts.transcript().catalog.is_known() || facts.runs_shell_before(turn) {
         return None;
     }
     let prose = &answer.prose;

@@ -1,7 +1,7 @@
 //! Names in code's spelling among the names of tools: "search_trains, book_train, fare_compare".
 
 use super::mention::{Thing, bare_name};
-use crate::prose::{BlockKind, Clause, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Kinds, Prose, Tags, Token, TokenKind};
 
 /// So many names of tools make a list of them.
 const FEW: usize = 2;
@@ -14,6 +14,9 @@ pub(super) fn listed_tools(
     labels: &[usize],
     catalogued: &dyn Fn(&str) -> bool,
 ) -> Vec<Thing> {
+    if !clause.kinds.any(Kinds::IDENTIFIER.or(Kinds::CODE)) {
+        return Vec::new();
+    }
     let unknown = |at: &usize| {
         let token = prose.tokens.get(*at).filter(|t| is_spelled(prose, t));
         token.is_some_and(|t| !catalogued(bare_name(prose.word(t))))

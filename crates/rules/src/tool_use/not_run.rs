@@ -5,7 +5,7 @@ use countersign_model::{Family, Object, ObjectKind};
 
 use super::own_work::{is_hidden, noted, own};
 use crate::facts::{Answer, Deed, Execution, Facts};
-use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Kinds, Predicate, Prose, Tags, Token, TokenKind, Words};
 use crate::values::holds;
 
 /// What is told of, and what is missing.
@@ -44,6 +44,9 @@ pub(super) fn unrun_program(
 /// "I staged both with `git add`": where no command has both words.
 fn unrun_means(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<Missing> {
     let prose = &answer.prose;
+    if !clause.kinds.any(Kinds::CODE) {
+        return None;
+    }
     let tokens = prose.tokens(clause.tokens.clone());
     let with = tokens.iter().position(|t| prose.is(t, words!["with", "using", "via"]))?;
     let ended = |t: &Token| t.tags.any(Tags::COMPLETED) || prose.bytes(t).ends_with(b"ed");
@@ -84,6 +87,9 @@ fn unrun_means(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Optio
 /// "`gofmt` reports no differences"
 fn unrun_reporter(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<Missing> {
     let prose = &answer.prose;
+    if !clause.kinds.any(Kinds::CODE) {
+        return None;
+    }
     let tokens = prose.tokens(clause.tokens.clone()).iter();
     let lead = |t: &&Token| t.has(Tags::COORDINATE) || matches!(t.kind, TokenKind::Symbol(_));
     let mut tokens = tokens.skip_while(lead);
@@ -178,15 +184,17 @@ fn no_other_uses<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Token>
     let things =
         words!["file", "module", "package", "place", "code", "caller", "class", "function"];
     let verbs = words!["uses", "calls", "imports", "references", "mentions"];
+    if !clause.tags.any(Tags::NEGATION) || !clause.may_hold(words!["no", "any"]) {
+        return None;
+    }
     let tokens = prose.tokens(clause.tokens.clone());
     let at = tokens.windows(2).position(|pair| {
         let [no, other] = pair else { return false };
         prose.is(no, words!["no", "any"]) && prose.is(other, words!["other", "further"])
     })?;
-    let denied = clause.tags.any(Tags::NEGATION);
     let what = tokens.get(at + 2)?;
     let used = prose.is(what, things) && tokens.get(at + 3).is_some_and(|t| prose.is(t, verbs));
-    (denied && (used || prose.is(what, USES))).then_some(what)
+    (used || prose.is(what, USES)).then_some(what)
 }
 
 /// "I started the server", "The script ran without errors": where no command can have been it.
@@ -249,6 +257,10 @@ pub(super) fn no_such_agent(
     answer: &Answer<'_>,
     clause: &Clause,
 ) -> Option<Missing> {
+    let named = words!["sub-agent", "subagent", "sub-agents", "subagents", "agent", "agents"];
+    if !clause.may_hold(named) {
+        return None;
+    }
     let prose = &answer.prose;
     let tokens = prose.tokens(clause.tokens.clone());
     let named = words!["sub-agent", "subagent", "sub-agents", "subagents"];

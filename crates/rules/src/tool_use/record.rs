@@ -1,6 +1,7 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use countersign_model::{Family, Role, Tool};
+use rustc_hash::FxHashSet;
 
 use crate::facts::{Deed, Execution, Facts, Families};
 
@@ -125,7 +126,7 @@ fn stem(word: &str) -> &str {
 #[derive(Debug)]
 pub(crate) struct Names {
     /// Plain names, the name space left out or not.
-    plain: HashSet<String>,
+    plain: FxHashSet<String>,
 }
 
 impl Names {

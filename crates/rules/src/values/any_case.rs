@@ -64,11 +64,6 @@ impl<'w> AnyCase<'w> {
         Self { word, anchor }
     }
 
-    /// Whether it is looked for by letters or digits that have no case.
-    pub(super) fn sees_no_case(&self) -> bool {
-        matches!(self.anchor, Anchor::Part(..))
-    }
-
     /// Whether a text holds the word.
     pub(crate) fn stands_in(&self, text: &str) -> bool {
         self.find(text, 0).is_some()

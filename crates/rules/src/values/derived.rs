@@ -26,9 +26,7 @@ impl Sources {
         let wanted = figure.0.abs();
         let near = |found: i64| (found.abs() - wanted).abs() <= ROUNDING;
         let rows = || self.rows.iter().map(|row| row.get(..row.len().min(MOST)).unwrap_or(row));
-        let mut sums: Vec<i64> = rows().flat_map(sums_of_neighbours).collect();
-        sums.sort_unstable();
-        sums.dedup();
+        let sums: Vec<i64> = rows().flat_map(sums_of_neighbours).collect();
         let exact = |found: i64| found.abs() == wanted;
         let times = |value: &Figure| { TIMES }.any(|n| value.0.checked_mul(n).is_some_and(exact));
         // "$8.25 a month" of $99 a year.
@@ -50,14 +48,44 @@ impl Sources {
             return true;
         }
         // The difference of two sums, at least one of which is a figure that stands there.
+        let mut hints = Hints::default();
+        for sum in &sums {
+            hints.add(*sum);
+        }
         rows().flatten().any(|Figure(a)| {
-            [a - wanted, a + wanted].into_iter().any(|b| sums.binary_search(&b).is_ok())
+            let other = [a - wanted, a + wanted];
+            other.into_iter().any(|b| hints.may_have(b) && sums.contains(&b))
         })
     }
 }
 
+/// Which numbers are surely not among many: a bit for each remainder.
+#[derive(Debug, Default)]
+struct Hints([u64; 32]);
+
+impl Hints {
+    /// The word and the bit of a number.
+    fn place(number: i64) -> (usize, u32) {
+        #[expect(clippy::cast_sign_loss, reason = "any bits will do")]
+        let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53;
+        ((mixed / 64) as usize, (mixed % 64) as u32)
+    }
+
+    fn add(&mut self, number: i64) {
+        let (word, bit) = Self::place(number);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << bit;
+        }
+    }
+
+    fn may_have(&self, number: i64) -> bool {
+        let (word, bit) = Self::place(number);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
+}
+
 fn sums_of_neighbours(row: &[Figure]) -> Vec<i64> {
-    let mut sums = Vec::new();
+    let mut sums = Vec::with_capacity(row.len() * (row.len() + 1) / 2);
     for from in 0..row.len() {
         let mut sum = 0_i64;
         for Figure(next) in row.iter().skip(from) {

@@ -48,7 +48,7 @@ pub(crate) struct Given<'t> {
     sought: RefCell<Vec<(Figure, Option<usize>)>>,
     /// Letters and digits of the texts, as far as anybody asked.
     plain: RefCell<FxHashMap<usize, Rc<str>>>,
-    /// The results that are JSON, by text, as far as anybody asked.
+    /// The results that are JSON, by execution, as far as anybody asked.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
     /// The same as sheets.
     sheets: RefCell<FxHashMap<usize, Option<Rc<Sheet<'t>>>>>,
@@ -156,40 +156,39 @@ impl<'t> Given<'t> {
     /// The JSON results before the message that hold the word, newest first, as far as so many
     /// bytes reach back.
     pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
-        let until = self.until(turn);
         let word = AnyCase::new(word);
-        let near = self.near(turn, bytes).zip((0..until).rev());
-        near.filter(|(text, _)| {
-            matches!(text.source, Source::Result(_))
-                && text.text.trim_start().starts_with(['{', '['])
-                && word.stands_in(text.text)
-        })
-        .filter_map(|(text, at)| self.parsed(at, text.text))
-        .collect()
+        self.results(turn, bytes)
+            .filter(|(_, text)| word.stands_in(text))
+            .filter_map(|(execution, text)| self.leaves(execution, text))
+            .collect()
     }
 
     /// The JSON results before the message as sheets, newest first, as far as so many bytes reach
     /// back.
     pub(crate) fn sheets(&self, turn: usize, bytes: usize) -> Vec<Rc<Sheet<'t>>> {
-        let near = self.near(turn, bytes).zip((0..self.until(turn)).rev());
-        let results = near.filter_map(|(text, at)| match text.source {
-            Source::Result(execution) if text.text.trim_start().starts_with(['{', '[']) => {
-                Some((text.text, at, execution))
-            }
-            _ => None,
-        });
-        let sheet = |(text, at, execution)| {
+        let sheet = |(execution, text)| {
             let mut sheets = self.sheets.borrow_mut();
-            let read =
-                || self.parsed(at, text).map(|leaves| Rc::new(Sheet::of(&leaves, execution)));
-            sheets.entry(at).or_insert_with(read).clone()
+            let leaves = || self.leaves(execution, text);
+            let read = || leaves().map(|leaves| Rc::new(Sheet::of(&leaves, execution)));
+            sheets.entry(execution).or_insert_with(read).clone()
         };
-        results.filter_map(sheet).collect()
+        self.results(turn, bytes).filter_map(sheet).collect()
     }
 
-    fn parsed(&self, at: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
+    /// The results before the message that may be JSON, newest first, each with its execution.
+    fn results(&self, turn: usize, bytes: usize) -> impl Iterator<Item = (usize, &'t str)> {
+        self.near(turn, bytes).filter_map(|given| match given.source {
+            Source::Result(execution) if given.text.trim_start().starts_with(['{', '[']) => {
+                Some((execution, given.text))
+            }
+            _ => None,
+        })
+    }
+
+    /// What a text of an execution's holds that is its result; `None` where it is not JSON.
+    pub(crate) fn leaves(&self, execution: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
         let mut parsed = self.parsed.borrow_mut();
-        parsed.entry(at).or_insert_with(|| Leaves::of(text).map(Rc::new)).clone()
+        parsed.entry(execution).or_insert_with(|| Leaves::of(text).map(Rc::new)).clone()
     }
 
     /// A text before the message that holds the word, in any case. `all` gives every word that the
@@ -214,6 +213,11 @@ impl<'t> Given<'t> {
         let [given, argument] = self.first(word, all);
         let first = given.or(argument.filter(|_| own)).filter(|&first| first < until)?;
         self.texts.get(first)
+    }
+
+    /// Whether a text near the message holds the word as it is written.
+    pub(crate) fn is_near(&self, word: &str, turn: usize) -> bool {
+        self.stretch(turn).holds(word)
     }
 
     /// The texts near the message, newest first.

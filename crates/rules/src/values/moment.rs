@@ -90,11 +90,29 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// Whether a day or a time may begin with a byte: a digit, the first letter of a month, or the `T`
+/// before a time.
+fn may_begin(byte: u8) -> bool {
+    const BEGINS: u32 = {
+        let (mut begins, mut rest) = (0, b"ADFJMNOST".as_slice());
+        while let [letter, more @ ..] = rest {
+            begins |= 1 << (*letter - b'A');
+            rest = more;
+        }
+        begins
+    };
+    byte.is_ascii_digit() || (byte.is_ascii_uppercase() && BEGINS >> (byte - b'A') & 1 == 1)
+}
+
 /// Calls `found` with every day and time of a text, in order.
 pub(crate) fn each_moment(text: &str, mut found: impl FnMut(Moment)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
+        if !may_begin(byte) {
+            at += 1;
+            continue;
+        }
         let inside = at.checked_sub(1).and_then(|i| bytes.get(i));
         let inside = inside.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'));
         // `…T18:22`: the time behind a day.

@@ -1,8 +1,10 @@
+use std::ops::Range;
+
 use countersign_model::Span;
 
 use super::figure::Figure;
 use crate::facts::Answer;
-use crate::prose::{Clause, Mood, Prose, Token, TokenKind, is_currency};
+use crate::prose::{Clause, Mood, Prose, Token, TokenKind, Words, is_currency};
 
 /// A value that an answer states.
 #[derive(Debug)]
@@ -44,6 +46,10 @@ pub(crate) fn stated<'t>(answer: &Answer<'t>) -> Vec<Stated<'t>> {
         }
         for at in clause.tokens.clone() {
             let Some(token) = prose.tokens.get(at) else { break };
+            // No word is a value.
+            if token.kind == TokenKind::Word {
+                continue;
+            }
             let mut span = token.span();
             let word = prose.word(token);
             let value = match quotation(prose, at, clause.tokens.end) {
@@ -123,13 +129,11 @@ fn amount<'t>(prose: &Prose<'t>, at: usize, word: &'t str) -> Option<(StatedKind
 
 /// Whether the clause gives examples, or says what a value has to look like.
 fn is_example(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let shows = |t: &Token| {
-        let word = prose.word(t);
-        ["example", "e.g", "format", "such"].iter().any(|w| word.eq_ignore_ascii_case(w))
-    };
-    let before = clause.tokens.start.saturating_sub(4)..clause.tokens.end;
-    clause.mood == Mood::Conditional && prose.tokens(before.clone()).iter().any(shows)
-        || prose.tokens(clause.tokens.clone()).iter().any(shows)
+    const SHOWS: &Words = words!["example", "e.g", "format", "such"];
+    let shows = |range: Range<usize>| prose.tokens(range).iter().any(|t| prose.is(t, SHOWS));
+    let start = clause.tokens.start;
+    (clause.may_hold(SHOWS) && shows(clause.tokens.clone()))
+        || (clause.mood == Mood::Conditional && shows(start.saturating_sub(4)..start))
 }
 
 /// A web address without what may differ between two mentions of one page.

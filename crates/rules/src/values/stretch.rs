@@ -2,12 +2,12 @@
 
 use memchr::memmem::Finder;
 
-use super::any_case::AnyCase;
-
 /// Some texts behind each other.
 #[derive(Debug, Default)]
 pub(super) struct Stretch {
     text: String,
+    /// The same in lower case, as far as it is ASCII.
+    lower: String,
     /// Where each text ends.
     ends: Vec<usize>,
 }
@@ -21,34 +21,31 @@ impl Stretch {
             // No word goes over the end of a text.
             stretch.text.push('\0');
         }
+        stretch.lower = stretch.text.to_ascii_lowercase();
         stretch
+    }
+
+    /// Whether a text holds the word as it is written.
+    pub(super) fn holds(&self, word: &str) -> bool {
+        memchr::memmem::find(self.text.as_bytes(), word.as_bytes()).is_some()
     }
 
     /// The first text that holds the word and is admitted; in another case of its letters where
     /// none holds it as it is.
     pub(super) fn find(&self, word: &str, admitted: impl Fn(usize) -> bool) -> Option<usize> {
         let place = |at: usize| self.ends.partition_point(|end| *end < at + word.len());
-        let any_case = AnyCase::new(word);
-        // One sweep meets both where digits are what is looked for.
-        let one_sweep = any_case.sees_no_case();
-        if !one_sweep {
-            let exact = Finder::new(word.as_bytes());
-            let mut hits = exact.find_iter(self.text.as_bytes()).map(place);
-            if let Some(nth) = hits.find(|nth| admitted(*nth)) {
-                return Some(nth);
-            }
-        }
         let is_exact =
             |at: usize| self.text.as_bytes().get(at..at + word.len()) == Some(word.as_bytes());
-        let (mut alike, mut from) = (None, 0);
-        while let Some(at) = any_case.find(&self.text, from) {
+        let lower = word.to_ascii_lowercase();
+        let finder = Finder::new(lower.as_bytes());
+        let mut alike = None;
+        for at in finder.find_iter(self.lower.as_bytes()) {
             if admitted(place(at)) {
-                if !one_sweep || is_exact(at) {
+                if is_exact(at) {
                     return Some(place(at));
                 }
                 alike = alike.or(Some(place(at)));
             }
-            from = at + 1;
         }
         alike
     }

@@ -1,6 +1,7 @@
 //! What results count: numbers that they print beside a noun, lists, and lines of one kind.
 
 use super::leaves::{Leaf, Leaves, Node};
+use crate::prose::Words;
 
 /// Things that tools count, whatever they call them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -289,20 +290,19 @@ fn lengths(text: &str) -> Vec<u64> {
         .collect()
 }
 
-/// A whole number: `12`, `1,204`.
+/// Whole numbers in words, from two on.
+pub(crate) const SPELLED: &Words = words![
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
+/// A whole number: `12`, `1,204`, "three".
 pub(crate) fn whole(word: &str) -> Option<u64> {
-    const SPELLED: [&str; 11] = [
-        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    ];
-    if let Some(at) = SPELLED.iter().position(|known| known.eq_ignore_ascii_case(word)) {
+    if !word.bytes().next()?.is_ascii_digit() {
+        let at = SPELLED.list.iter().position(|known| known.eq_ignore_ascii_case(word))?;
         return u64::try_from(at + 2).ok();
     }
     let digits = word.bytes().all(|b| b.is_ascii_digit() || b == b',');
-    let fits = digits && word.bytes().next().is_some_and(|b| b.is_ascii_digit());
-    if !fits {
-        return None;
-    }
-    word.replace(',', "").parse().ok()
+    digits.then(|| word.replace(',', "").parse().ok()).flatten()
 }
 
 #[cfg(test)]

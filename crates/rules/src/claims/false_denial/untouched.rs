@@ -5,12 +5,13 @@ use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words}
 
 /// "I left all files untouched", "the repository is unchanged": a denial of every change.
 pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
-    if clause.mood != Mood::Asserted || prose.language_of(clause) != Language::English {
+    const SO: &Words = words!["untouched", "unchanged", "unmodified"];
+    let english = || prose.language_of(clause) == Language::English;
+    if clause.mood != Mood::Asserted || !clause.may_hold(SO) || !english() {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let left_so = |t: &Token| prose.is(t, words!["untouched", "unchanged", "unmodified"]);
-    let at = tokens.iter().position(|t| !t.quoted && left_so(t))?;
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, SO))?;
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
     let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
     if clause.tags.any(open.or(Tags::PREPOSITION)) || tokens.iter().any(named) {

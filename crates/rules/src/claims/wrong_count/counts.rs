@@ -3,7 +3,7 @@
 use countersign_model::Family;
 
 use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
-use crate::values::{Countable, whole};
+use crate::values::{Countable, SPELLED, whole};
 
 /// So many things of a kind.
 pub(super) struct Count<'t> {
@@ -53,7 +53,8 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
             continue;
         }
         // "four meetings" is a count of things that tools list; "two tests" may be any two.
-        let spelled = token.kind == TokenKind::Word && token.tags.is_empty();
+        let spelled =
+            token.kind == TokenKind::Word && token.tags.is_empty() && prose.is(token, SPELLED);
         let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
         let Some(number) = Some(token).filter(|_| countable).and_then(|t| whole(prose.word(t)))
         else {
