@@ -4,7 +4,7 @@
 use super::judge::Wrong;
 use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda};
-use crate::values::holds;
+use crate::values::{Figure, holds};
 
 /// A word stands so many bytes around the number.
 const AROUND: usize = 60;
@@ -24,9 +24,11 @@ pub(crate) fn misread<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'
         };
         let number = prose.word(token);
         let digits: String = number.chars().filter(char::is_ascii_digit).collect();
-        let said = |form: &str| facts.source_of(form, turn, true).is_some();
+        let figure = Figure::parse(number).and_then(|figure| facts.given().figure(figure));
+        let written = |form: &str| facts.source_of(form, turn, true).is_some();
+        let said = || written(number) || (digits != number && written(&digits));
         let known = facts.is_complete_before(turn) && facts.given().is_whole_before(turn);
-        if !known || said(&digits) || said(number) {
+        if !known || figure.is_some_and(|first| first < turn) || said() {
             continue;
         }
         let words = prose.tokens(clause.tokens.clone()).iter();

@@ -68,8 +68,10 @@ pub(crate) fn clauses(
             from = at;
             relative.clause(at, token, starts);
         }
-        let next = tokens.get(at + 1);
-        relative.word(at, token, next.is_some_and(|t| t.has(Tags::PREPOSITION)));
+        if token.tags.any(Insertion::WORDS) {
+            let next = tokens.get(at + 1);
+            relative.word(at, token, next.is_some_and(|t| t.has(Tags::PREPOSITION)));
+        }
     }
     out.extend(Clause::of(tokens, index, from..sentence.tokens.end));
     let start = sentence.tokens.start;
@@ -134,10 +136,21 @@ struct Insertion {
 }
 
 impl Insertion {
+    /// The words that it takes note of.
+    const WORDS: Tags = Tags::NEGATION
+        .or(Tags::ADVERB)
+        .or(Tags::DO)
+        .or(Tags::HAVE)
+        .or(Tags::BE)
+        .or(Tags::MODAL)
+        .or(Tags::PAST);
+
     /// Whether the main clause goes on at the token: a second finite verb inside the insertion.
     fn ends_at(&self, at: usize, token: &Token) -> bool {
-        let finite = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL));
-        self.inside && !self.main_verb && finite && self.verb_at.is_some_and(|v| v + 1 < at)
+        self.inside
+            && !self.main_verb
+            && self.verb_at.is_some_and(|v| v + 1 < at)
+            && token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL))
     }
 
     fn clause(&mut self, _at: usize, token: &Token, starts: bool) {

@@ -71,6 +71,12 @@ pub(crate) fn sentences(
 /// Whether a sentence ends behind the token at `at`.
 fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool {
     let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
+    // Most tokens are words with a space behind them.
+    let end = token.end as usize;
+    let spaced = next.start == token.end + 1 && text.as_bytes().get(end) == Some(&b' ');
+    if spaced && !matches!(token.kind, TokenKind::Symbol(_)) {
+        return false;
+    }
     let gap = text.get(token.end as usize..next.start as usize).unwrap_or_default();
     let breaks = gap.bytes().filter(|&b| b == b'\n').count();
     let next_char = text.get(next.start as usize..).and_then(|t| t.chars().next()).unwrap_or(' ');

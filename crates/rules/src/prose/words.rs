@@ -30,7 +30,7 @@ impl Words {
 
     /// Whether a word with this mark may be one of them.
     #[inline]
-    pub(crate) const fn may_hold(&self, mark: Mark) -> bool {
+    pub(crate) fn may_hold(&self, mark: Mark) -> bool {
         self.marks.hold(mark)
     }
 
@@ -78,9 +78,9 @@ impl Marks {
 
     /// Whether a mark is among them.
     #[inline]
-    const fn hold(self, mark: Mark) -> bool {
-        let Self([low, high]) = self;
-        (if mark.0 < 64 { low } else { high }) >> (mark.0 & 63) & 1 == 1
+    fn hold(self, mark: Mark) -> bool {
+        let half = self.0.get(usize::from(mark.0 >> 6) & 1);
+        half.is_some_and(|half| half >> (mark.0 & 63) & 1 == 1)
     }
 }
 

@@ -70,11 +70,12 @@ pub(crate) fn each_figure(text: &str, found: impl FnMut(Figure)) {
 /// The same, from one place to another, neither of which stands in a number.
 fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(Figure)) {
     let mut at = from;
-    while at < until {
-        if !bytes.get(at).is_some_and(u8::is_ascii_digit) {
-            at += 1;
-            continue;
-        }
+    let digit = |at: usize| {
+        let rest = bytes.get(at..until)?;
+        rest.iter().position(u8::is_ascii_digit).map(|behind| at + behind)
+    };
+    while let Some(here) = digit(at) {
+        at = here;
         let before = at.checked_sub(1).and_then(|i| bytes.get(i)).copied().unwrap_or(b' ');
         let escaped = at >= 2 && bytes.get(at - 2) == Some(&b'\\');
         let inside = (before.is_ascii_alphabetic() && !escaped) || matches!(before, b'_' | b'#');

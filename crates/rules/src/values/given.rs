@@ -23,7 +23,7 @@ use crate::facts::Record;
 /// looked for once, for all values together.
 const NEAR: usize = 64 * 1024;
 /// So many words, and figures, are looked for one by one; for more, all are looked for together.
-const FEW: usize = 3;
+const FEW: usize = 1;
 
 /// Everything that an agent was given in a session, in order.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) struct Given<'t> {
     /// By id: what the results near a message say of the thing.
     entities: Latest<RefCell<FxHashMap<String, Rc<Entity>>>>,
     far: OnceCell<HashMap<String, Firsts>>,
-    /// The same for the first few words that anybody asked for.
-    far_few: RefCell<Vec<(String, Firsts)>>,
+    /// The same for the words that were looked for one by one.
+    far_few: RefCell<FxHashMap<String, Firsts>>,
     figures: OnceCell<FxHashMap<Figure, usize>>,
     /// The first message that gives a figure, for the first few that anybody asked for.
     sought: RefCell<Vec<(Figure, Option<usize>)>>,
@@ -263,17 +263,17 @@ impl<'t> Given<'t> {
     /// Where a word stands first.
     fn first(&self, word: &str, all: impl FnOnce() -> Vec<String>) -> Firsts {
         let word = word.to_ascii_lowercase();
-        let known = self.far_few.borrow().iter().find(|(known, _)| *known == word).map(|f| f.1);
-        if let Some(first) = known {
-            return first;
+        if let Some(first) = self.far_few.borrow().get(&word) {
+            return *first;
         }
-        if self.far.get().is_some() || self.far_few.borrow().len() == FEW {
-            let far = self.far.get_or_init(|| self.firsts(all()));
+        if self.far.get().is_some() || self.far_few.borrow().len() >= FEW {
             // Whoever asks from another message on may ask for words that were not looked for.
-            return far.get(&word).copied().unwrap_or_else(|| self.first_of(&word));
+            if let Some(first) = self.far.get_or_init(|| self.firsts(all())).get(&word) {
+                return *first;
+            }
         }
         let first = self.first_of(&word);
-        self.far_few.borrow_mut().push((word, first));
+        self.far_few.borrow_mut().insert(word, first);
         first
     }
 
