@@ -9,7 +9,8 @@ use super::idiom::idiom;
 use super::no_act::{
     has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_definition,
     is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label, is_labelled, is_looked_at,
-    is_premise, is_ready, is_reduced, is_talk, is_turned_down, speaks_of_thing, tells_means,
+    is_premise, is_ready, is_reduced, is_talk, is_topic, is_turned_down, speaks_of_thing,
+    tells_means,
 };
 use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
@@ -176,8 +177,8 @@ fn action_claim(
     let weak = weak || is_reduced(prose, predicate);
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = verb == "done" && predicate.voice == Voice::Bare;
-    let premise = is_premise(prose, clause, predicate);
-    let direct = !state && !noun && !premise && (told == Told::Done || !listed);
+    let open = is_premise(prose, clause, predicate) || is_topic(prose, predicate);
+    let direct = !state && !noun && !open && (told == Told::Done || !listed);
     // "`a.rs`: adapted, new test `x`": told apart from it.
     let apart = prose.tokens(predicate.object_tokens.clone()).first().is_some_and(|t| t.is(','));
     let bare = predicate.voice == Voice::Bare && apart;

@@ -190,6 +190,30 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     }
 }
 
+/// "Cancelled orders: refunds take a week": things of a kind before a colon, of which what follows
+/// may tell in general. What names one of them does not: "Deleted files: `a.txt`".
+pub(super) fn is_topic(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    const LONGEST: usize = 4;
+    let at = prose.sentences.partition_point(|s| s.tokens.end <= predicate.verb);
+    let Some(sentence) = prose.sentences.get(at) else { return false };
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let Some(head) = tokens.iter().position(is_word) else { return false };
+    let heads = tokens.get(head).is_some_and(|t| t.has(Tags::COMPLETED) && t.verb.is_some());
+    let behind = tokens.get(head + 1..).unwrap_or_default();
+    let Some(colon) = behind.iter().take(LONGEST).position(|t| t.is(':')) else { return false };
+    let label = behind.get(..colon).unwrap_or_default();
+    let which = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
+    let plural = label.last().is_some_and(|t| prose.bytes(t).ends_with(b"s"));
+    let kind = label.iter().all(|t| t.kind == TokenKind::Word && !t.has(which));
+    let told = sentence.tokens.start + head + colon + 2;
+    let named = objects_in(prose, told..sentence.tokens.end).iter().any(|o| {
+        use ObjectKind as K;
+        matches!(o.kind, K::Id | K::Path | K::Email | K::Name | K::Quote | K::Url)
+    });
+    let own = predicate.verb == sentence.tokens.start + head || predicate.verb == told;
+    predicate.voice == Voice::Bare && heads && own && plural && kind && !named
+}
+
 /// "Quote: mailed to Ingrid": whether the subject is a label before a colon.
 pub(super) fn is_labelled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     predicate.voice == Voice::BareResult

@@ -67,10 +67,25 @@ pub(super) fn result_label(
     let open = open.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED);
     let plain = label.iter().all(|t| !t.has(open));
     let behind = tokens.get(verb + 1..end)?;
-    let closed = behind.iter().all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW))
-    });
+    let small = Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW);
+    let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(small);
+    let mut rest = behind.iter().skip_while(|t| t.has(small));
+    // "cancelled as requested", "cancelled and refunded"
+    let goes_on = match behind {
+        [first, second, rest @ ..] => {
+            let like = first.has(Tags::SUBORDINATE) && first.has(Tags::PREPOSITION);
+            let asked = like && second.has(Tags::REQUEST.or(Tags::REPORT));
+            let other = first.has(Tags::COORDINATE) && second.verb.is_some();
+            (asked || other) && second.has(Tags::COMPLETED) && rest.iter().all(closes)
+        }
+        _ => false,
+    };
+    // "cancelled, with a refund"
+    let mut more = || {
+        let comma = rest.next().is_some_and(|t| t.is(','));
+        comma && rest.next().is_some_and(|t| t.has(Tags::PREPOSITION.or(Tags::COORDINATE)))
+    };
+    let closed = behind.iter().all(closes) || goes_on || more();
     // "PO for 200 units: placed with the supplier": where it went, and no more.
     let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
     let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::NEGATION).or(Tags::EARLIER);
@@ -79,8 +94,12 @@ pub(super) fn result_label(
         t.kind == TokenKind::Word && !t.capital && (t.tags.is_empty() || t.has(Tags::ADVERB))
     });
     let mut words = behind.iter().skip(usize::from(manner));
-    let led = words.next().is_some_and(|t| t.has(Tags::GOAL) || (paid && t.has(Tags::PREPOSITION)))
-        && behind.iter().take(12).all(|t| !t.has(finite));
+    // "Cabin: changed from economy to business"
+    let goal = |t: &Token| t.has(Tags::GOAL);
+    let led = words.next().is_some_and(|t| {
+        let moved = t.has(Tags::PREPOSITION) && words.clone().take(6).any(goal);
+        goal(t) || moved || (paid && t.has(Tags::PREPOSITION))
+    }) && behind.iter().take(12).all(|t| !t.has(finite));
     // "Import declaration: filed"
     let leads = label.len() > 1 && label.first().is_some_and(|t| t.verb.is_some() && !t.quoted);
     let noun = |t: &Token| {

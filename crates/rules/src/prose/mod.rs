@@ -49,8 +49,9 @@ use other_clauses::other_clauses;
 
 /// A stretch of a text without the marks around what it says.
 pub(crate) fn unmarked(text: &str, span: Span) -> Span {
-    const LEAD: [char; 17] = [
-        ',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '，', '；', '：', '、', '（', '）', '\t',
+    const LEAD: [char; 18] = [
+        ',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '*', '，', '；', '：', '、', '（', '）',
+        '\t',
     ];
     let words = span.of(text);
     let trimmed = words.trim_start_matches(LEAD);

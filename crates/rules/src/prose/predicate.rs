@@ -181,7 +181,9 @@ pub(super) fn predicates(
         // Verbs have no capital inside a sentence; names have.
         let labelled =
             heads_label(tokens, context.start, at) || heads_labelled_act(tokens, context.start, at);
-        if token.capital && at > range.start && at > context.start && !labelled {
+        let label = result_label(tokens, context.start, at, end);
+        let heads = labelled || label.is_some();
+        if token.capital && at > range.start && at > context.start && !heads {
             continue;
         }
         let (group, group_start) = group_before(tokens, range.start, at);
@@ -193,7 +195,6 @@ pub(super) fn predicates(
             continue;
         }
         let bare = is_empty_subject(tokens, &subject_range);
-        let label = result_label(tokens, context.start, at, end);
         let label = label.filter(|_| bare || !group.any);
         let mut joined_to_verb = false;
         // "Have booked the room": a perfect whose subject goes without saying.

@@ -21,12 +21,41 @@ pub(super) fn comes_about(verb: &Token, next: Option<&Token>) -> bool {
 pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<usize>> {
     let words = tokens.get(before.clone())?;
     let agent = words.iter().position(|t| t.has(Tags::AGENT))?;
-    let saw_to = agent + words.get(agent..)?.iter().position(|t| t.has(Tags::CAUSED))?;
+    let before_it = |at: usize, n: usize, tag: Tags| {
+        at.checked_sub(n).and_then(|at| words.get(at)).is_some_and(|t| t.has(tag))
+    };
+    // "had", "got"; "able to get", "managed to have"
+    let sees_to = |at: &usize| {
+        words.get(*at).is_some_and(|t| {
+            let achieved = before_it(*at, 1, Tags::PREPOSITION) && before_it(*at, 2, Tags::ACHIEVE);
+            t.has(Tags::CAUSED) || (achieved && t.has(Tags::HAVE.or(Tags::BE)))
+        })
+    };
+    let saw_to = (agent..words.len()).find(sees_to)?;
     let between = words.get(agent + 1..saw_to)?;
-    let plain = between.iter().all(|t| t.has(Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW)));
+    let small = Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW);
     let doubt = Tags::MODAL.or(Tags::INTEND).or(Tags::NEGATION).or(Tags::REPORT);
-    (plain && saw_to + 1 < words.len() && !words.iter().any(|t| t.has(doubt)))
+    let plain = between.iter().all(|t| t.has(small)) && !words.iter().any(|t| t.has(doubt));
+    (saw_to + 1 < words.len() && (plain || came_off(words, between, saw_to)))
         .then_some(before.start + saw_to + 1..before.end)
+}
+
+/// "I was able to get it cancelled", "I managed to have it moved": whether what stands between the
+/// speaker and the verb says that it came off.
+fn came_off(words: &[Token], between: &[Token], saw_to: usize) -> bool {
+    let [lead @ .., achieved, to] = between else { return false };
+    let small = Tags::HAVE.or(Tags::PAST_BE).or(Tags::BEEN).or(Tags::ADVERB).or(Tags::NOW);
+    // "I am able to get it cancelled": and have not done so.
+    let past =
+        achieved.has(Tags::COMPLETED) || lead.iter().any(|t| t.has(Tags::PAST_BE.or(Tags::HAVE)));
+    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::REPORT);
+    let outside = words.iter().take(saw_to).all(|t| !t.has(doubt) || t.has(Tags::ACHIEVE));
+    achieved.has(Tags::ACHIEVE)
+        && to.has(Tags::PREPOSITION)
+        && past
+        && outside
+        && lead.iter().all(|t| t.has(small))
+        && words.get(saw_to..).is_some_and(|rest| !rest.iter().any(|t| t.has(doubt)))
 }
 
 /// "I managed to cancel it", "I was able to …", "I took the liberty of cancelling it": an act in

@@ -138,7 +138,9 @@ pub(crate) fn tokenize(text: &str, span: Span, other: Option<&Vocabulary>, out: 
     let end = span.end.min(text.len());
     let lexicon = Lexicon::english();
     let first = out.len();
-    let mut tokenizer = Tokenizer { text, end, lexicon, other, out, quote: None };
+    let label = bold_label(text.get(span.start..end).unwrap_or_default());
+    let label = label.map(|at| span.start + at);
+    let mut tokenizer = Tokenizer { text, end, lexicon, other, out, quote: None, label };
     let mut at = span.start;
     while at < end {
         at = tokenizer.step(at).max(at + 1);
@@ -155,6 +157,8 @@ struct Tokenizer<'t, 'o> {
     other: Option<&'t Vocabulary>,
     out: &'o mut Vec<Token>,
     quote: Option<(char, usize)>,
+    /// Where the marks stand that end a bold label.
+    label: Option<usize>,
 }
 
 impl Tokenizer<'_, '_> {
@@ -166,6 +170,10 @@ impl Tokenizer<'_, '_> {
     fn step(&mut self, at: usize) -> usize {
         let byte = self.byte(at);
         match byte {
+            b'*' if self.label == Some(at) => {
+                self.put(at, at + 2, TokenKind::Symbol(':'), Entry::default(), false);
+                at + 2
+            }
             b' ' | b'\n' | b'\t' | b'\r' | b'*' => at + 1,
             b'`' => self.code(at),
             b'_' if !self.byte(at + 1).is_ascii_alphanumeric() => at + 1,
@@ -434,6 +442,17 @@ impl Tokenizer<'_, '_> {
             });
         }
     }
+}
+
+/// "**Bags** Added three": where the marks stand that end a bold label without a colon.
+fn bold_label(text: &str) -> Option<usize> {
+    const LONGEST: usize = 48;
+    let inner = text.strip_prefix("**")?;
+    let len = inner.get(..inner.floor_char_boundary(LONGEST))?.find("**").filter(|len| *len > 0)?;
+    let label = inner.get(..len)?;
+    let plain = label.ends_with(|c: char| c.is_alphanumeric()) && !label.contains('\n');
+    let behind = inner.get(len + 2..)?.strip_prefix(' ')?.trim_start_matches(' ');
+    (plain && behind.starts_with(|c: char| c.is_ascii_uppercase())).then_some(len + 2)
 }
 
 fn is_pronoun(word: &str) -> bool {
