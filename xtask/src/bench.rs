@@ -2,6 +2,7 @@
 
 mod answer;
 mod log;
+mod real;
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ pub(crate) struct Options {
     /// Measure the reading of this log instead of an invented one.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Verify the answers of real sessions in this folder, too.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
     /// Fail when a limit is passed.
     #[arg(long)]
     assert: bool,
@@ -79,6 +83,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
          = {:.1} bare parses of their results of {bare:.1?}",
         book.as_secs_f64() / bare.as_secs_f64()
     );
+    if let Some(data) = &options.data {
+        real::measure(data, &claims_only)?;
+    }
     let half = reading(&log::log(options.megabytes * 500_000))?;
     let whole = reading(&log::log(options.megabytes * 1_000_000))?;
     let growth = whole.ours.as_secs_f64() / half.ours.as_secs_f64();

@@ -1,0 +1,57 @@
+//! Answers that agents really gave, each held against all that was recorded before it.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use countersign_model::Role;
+use countersign_rules::{Indexed, Settings};
+
+use crate::corpus::large;
+
+/// The sets of real sessions.
+const SETS: [&str; 3] = ["tau1", "workbench", "coding"];
+/// Answers of about 2 kB.
+const LENGTHS: std::ops::RangeInclusive<usize> = 1_500..=2_500;
+/// Each is verified this often; the fastest counts.
+const ROUNDS: usize = 9;
+
+/// Prints how long the answers of each set in a folder take, their records indexed.
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
+    for set in SETS {
+        let path = data.join(format!("{set}.jsonl.gz"));
+        let rows = large(&path).with_context(|| format!("reading `{}`", path.display()))?;
+        let mut times: Vec<Duration> = Vec::new();
+        for mut session in rows.into_iter().map(|row| row.transcript) {
+            let said = session.messages.iter().enumerate();
+            let said = said.filter(|(_, m)| m.role == Role::Assistant);
+            let long: Vec<usize> =
+                said.filter(|(_, m)| LENGTHS.contains(&m.text.len())).map(|(at, _)| at).collect();
+            // From the last to the first, so that nothing stands behind the answer.
+            for at in long.into_iter().rev() {
+                session.messages.truncate(at + 1);
+                let indexed = Indexed::of(&session);
+                let verify = || {
+                    let begin = Instant::now();
+                    black_box(indexed.check_from(settings, at));
+                    begin.elapsed()
+                };
+                verify();
+                times.extend((0..ROUNDS).map(|_| verify()).min());
+            }
+        }
+        times.sort_unstable();
+        let share =
+            |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+        println!(
+            "{:4} answers of {set:<10} median {:.1?}, nine of ten below {:.1?}, slowest {:.1?}",
+            times.len(),
+            share(50),
+            share(90),
+            times.last().copied().unwrap_or_default(),
+        );
+    }
+    Ok(())
+}
