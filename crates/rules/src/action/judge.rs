@@ -19,6 +19,7 @@ use super::matter::{
     special_tool, tells_nobody,
 };
 use super::objects::{mentions, needle};
+use super::other_thing::is_of_other_thing;
 use super::otherwise::{done_otherwise, spares};
 use super::state::{
     dated_in_record, is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record,
@@ -43,6 +44,8 @@ pub(crate) enum ActionVerdict {
     LeftOut(usize),
     /// It shows a deed of this kind, but on something else.
     Elsewhere(usize),
+    /// It shows a call for it that was made for another thing of the same list, as far as can be told.
+    OfAnother(usize),
     /// It shows nothing of the kind; `true` when it would, had it happened.
     Absent(bool),
     /// It cannot show it.
@@ -86,7 +89,12 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 .or_else(|| instead().map(ActionVerdict::FailedInstead))
                 .or_else(|| failed_command(facts, said).map(ActionVerdict::FailedInstead))
                 .or_else(|| {
+                    at.filter(|at| is_of_other_thing(facts, said, accepted, *at))
+                        .map(ActionVerdict::OfAnother)
+                })
+                .or_else(|| {
                     let unknown = names_unknown_file(facts, said)
+                        || is_left_to_other_tool(facts, said, accepted)
                         || sets_unknown_version(facts, said)
                         || at.is_some_and(|at| is_only_updated(facts, said, at));
                     unknown.then_some(ActionVerdict::Absent(false))
@@ -141,7 +149,8 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
     let count = facts.record().count_before(turn);
     let candidates = candidates(facts, accepted, &said.verb, count, &ids);
-    let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
+    let special =
+        if umbrella && ids.is_empty() { special_tool(facts, said, turn, true) } else { None };
     let no_mail = is_no_mail(facts, said);
     let unused = has_unused_tool(facts, said);
     let tie = OnceCell::new();
@@ -321,7 +330,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if said.textual && ids.is_empty() {
         // A task that the agent had a tool for is no part of the message.
-        return match special_tool(facts, said, turn) {
+        return match special_tool(facts, said, turn, true) {
             Some(_) => ActionVerdict::Absent(false),
             None => ActionVerdict::NotCheckable,
         };
@@ -370,6 +379,23 @@ fn starts_something(said: &ActionClaim) -> bool {
 fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
     let named = deed.words().iter().any(|word| word.starts_with(thing));
     named || args(execution).to_ascii_lowercase().contains(thing)
+}
+
+/// "A taxi has been booked", where `book_taxi` was at hand and never called, and no call of its kind
+/// was about one.
+fn is_left_to_other_tool(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> bool {
+    let turn = said.claim.turn;
+    let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
+    if umbrella || said.stem.is_some() || !identifying(&said.patients).is_empty() {
+        return false;
+    }
+    special_tool(facts, said, turn, false).is_some_and(|thing| {
+        let mut deeds = facts.deeds_before(turn).take(LOOK_BACK);
+        deeds.all(|(execution, deed)| {
+            let known = deed.shell.is_none() && !deed.opaque && !deed.delegates;
+            known && !(deed.families.meets(accepted) && speaks_of(deed, execution, thing))
+        })
+    })
 }
 
 /// Whether the claim is about the agent's own list of things to do.

@@ -247,20 +247,31 @@ fn tools_of(facts: &Facts<'_>, family: Family) -> (bool, Option<usize>) {
 }
 
 /// The thing of a claim for which the agent had a tool of its own that it never called: then a
-/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand.
+/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand; "A taxi
+/// has been booked", with `book_taxi`. Of acts that are done by tools of `any_name` any such tool
+/// counts, else one of their kind.
 pub(super) fn special_tool<'s>(
     facts: &Facts<'_>,
     said: &'s ActionClaim,
     turn: usize,
+    any_name: bool,
 ) -> Option<&'s str> {
     let catalog = &facts.transcript().catalog;
     if said.things.is_empty() || !catalog.is_known() {
         return None;
     }
-    said.things.iter().map(String::as_str).find(|thing| {
+    // "The exchange has been completed": the act itself.
+    let is_act =
+        |thing: &str| !any_name && Lexicon::english().get(thing).is_some_and(|e| e.noun.is_some());
+    let mut things = said.things.iter().map(String::as_str).filter(|thing| !is_act(thing));
+    things.find(|thing| {
         facts.tool_names().iter().any(|tool| {
+            let kind = match any_name {
+                true => tool.families.meets(Families::changing()),
+                false => tool.families.has(said.family),
+            };
             tool.words.iter().any(|word| word.starts_with(thing))
-                && tool.families.meets(Families::changing())
+                && kind
                 && !facts.has_called(tool.name, turn)
         })
     })

@@ -4,6 +4,7 @@
 mod as_wished;
 mod asked;
 mod behind_ids;
+mod consumed;
 mod denied;
 mod denied_run;
 mod described;
@@ -25,6 +26,7 @@ mod matter;
 mod named_code;
 mod no_act;
 mod objects;
+mod other_thing;
 mod otherwise;
 mod rows;
 mod state;
@@ -38,6 +40,7 @@ mod unwritten_file;
 mod writing;
 
 pub(crate) use as_wished::as_wished;
+pub(crate) use consumed::consume;
 pub(crate) use denied::{DeniedAct, denied_act};
 pub(crate) use denied_run::{run_denied, try_denied};
 pub(crate) use extract::{ActionClaim, action_claims};

@@ -33,7 +33,8 @@ impl Rule for PhantomCompletion {
                     findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
                 }
                 ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
-                ActionVerdict::Elsewhere(at) => findings.contradicted(
+                ActionVerdict::Elsewhere(at) | ActionVerdict::OfAnother(at) => findings
+                    .contradicted(
                     facts,
                     &said.claim,
                     Note::proven(format!(
@@ -42,7 +43,7 @@ impl Rule for PhantomCompletion {
                     .help(
                         "name the thing that the call was made for, or make the call for this one",
                     )
-                    .provable_if(said.direct)
+                    .provable_if(said.direct && matches!(verdict, ActionVerdict::Elsewhere(_)))
                     .evidence(facts.evidence_at(at)),
                 ),
                 ActionVerdict::Absent(provable) => findings.unsupported(

@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use countersign_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
 
-use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
+use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
 use crate::member::Sheaf;
@@ -113,7 +113,11 @@ impl<'t> Facts<'t> {
     /// Every claim of a completed side effect, judged once for all rules.
     pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict)> {
         let claims = self.action_claims();
-        let judged = || claims.iter().map(|said| judge(self, said)).collect();
+        let judged = || {
+            let mut verdicts: Vec<_> = claims.iter().map(|said| judge(self, said)).collect();
+            consume(self, claims, &mut verdicts);
+            verdicts
+        };
         claims.iter().zip(self.verdicts.get_or_init(judged).iter().copied())
     }
 
