@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use countersign_model::Family;
+
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
-use super::judge::{ActionVerdict, LOOK_BACK, args};
+use super::judge::{ActionVerdict, args};
 use super::other_thing::{stands, words_of_text};
 use crate::facts::{Facts, Families};
 use crate::prose::Lexicon;
@@ -14,48 +16,60 @@ use crate::prose::Lexicon;
 const SHORTEST: usize = 3;
 /// A longer text that mentions somebody is not about them.
 const LONGEST: usize = 8 * 1024;
+/// So many calls since the user asked, and so many names of one message, are held against each other.
+const MOST: usize = 64;
 
 /// Takes its support from each claim that names somebody or something for which no call of its kind
 /// was made, where all such calls were made for what other claims of the message name.
 pub(crate) fn consume(facts: &Facts<'_>, claims: &[ActionClaim], verdicts: &mut [ActionVerdict]) {
-    let names: Vec<BTreeSet<String>> = claims.iter().map(names).collect();
-    for (at, said) in claims.iter().enumerate() {
-        let supported = matches!(verdicts.get(at), Some(ActionVerdict::Supported(Some(_))));
-        let own = names.get(at).filter(|own| !own.is_empty());
-        let (true, true, Some(own)) = (supported, said.direct, own) else { continue };
-        let others = claims.iter().zip(&names).enumerate();
-        let others = others.filter(|(other, (claim, _))| {
-            *other != at && claim.claim.turn == said.claim.turn && claim.family == said.family
-        });
-        let others: Vec<&BTreeSet<String>> = others.map(|(_, (_, names))| names).collect();
-        if others.iter().any(|names| !names.is_empty()) && all_are_taken(facts, said, own, &others)
-        {
-            if let Some(verdict) = verdicts.get_mut(at) {
+    let named = claims.iter().enumerate().map(|(at, said)| (at, said, names(said)));
+    let named: Vec<_> = named.filter(|(_, _, names)| !names.is_empty()).collect();
+    let kind = |said: &ActionClaim| (said.claim.turn, said.family);
+    let kinds: BTreeSet<(usize, Family)> = named.iter().map(|(_, said, _)| kind(said)).collect();
+    for (turn, family) in kinds {
+        let alike = || named.iter().filter(|(_, said, _)| kind(said) == (turn, family));
+        let all: BTreeSet<&str> =
+            alike().flat_map(|(_, _, names)| names.iter().map(String::as_str)).collect();
+        if alike().nth(1).is_none() || all.len() > MOST {
+            continue;
+        }
+        let Some(calls) = calls(facts, turn, family, &all) else { continue };
+        for (at, said, own) in alike() {
+            let Some(verdict) = verdicts.get_mut(*at) else { continue };
+            let supported = matches!(verdict, ActionVerdict::Supported(Some(_)));
+            if supported && said.direct && are_taken(&calls, own) {
                 *verdict = ActionVerdict::Absent(false);
             }
         }
     }
 }
 
-/// Whether every call of a claim's kind since the user asked was made for what others name, and none
-/// for what it names itself.
-fn all_are_taken(
+/// A call that changed something.
+struct Call<'n> {
+    /// It is of the kind that is claimed.
+    of_kind: bool,
+    /// The names that stand in it, or beside the ids that it was given.
+    names: BTreeSet<&'n str>,
+}
+
+/// The calls since the user asked that changed something; `None` where they do not tell for whom.
+fn calls<'n>(
     facts: &Facts<'_>,
-    said: &ActionClaim,
-    own: &BTreeSet<String>,
-    others: &[&BTreeSet<String>],
-) -> bool {
-    let turn = said.claim.turn;
+    turn: usize,
+    family: Family,
+    all: &BTreeSet<&'n str>,
+) -> Option<Vec<Call<'n>>> {
     let since = facts.request_before(turn);
-    let kind = Families::of(&[said.family]);
-    let mut any = false;
-    for at in (0..facts.record().count_before(turn)).rev().take(LOOK_BACK) {
-        let Some((execution, deed)) = facts.deed(at) else { return false };
+    let kind = Families::of(&[family]);
+    let mut calls = Vec::new();
+    for at in (0..facts.record().count_before(turn)).rev() {
+        let (execution, deed) = facts.deed(at)?;
         if execution.called_at < since {
             break;
         }
-        if deed.shell.is_some() || deed.opaque || deed.delegates || deed.families.is_empty() {
-            return false;
+        let known = deed.shell.is_none() && !deed.opaque && !deed.delegates;
+        if !known || deed.families.is_empty() || calls.len() == MOST {
+            return None;
         }
         if !deed.changes() || !deed.status().succeeded() {
             continue;
@@ -63,19 +77,23 @@ fn all_are_taken(
         let beside = behind_ids(facts, at, execution);
         let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
         if texts.iter().any(|text| text.len() > LONGEST) {
-            return false;
+            return None;
         }
         let words = texts.map(words_of_text);
-        let speaks = |names: &BTreeSet<String>| {
-            names.iter().any(|name| words.iter().any(|words| stands(words, name)))
-        };
-        let of_kind = deed.families.meets(kind);
-        if speaks(own) || (of_kind && !others.iter().any(|names| speaks(names))) {
-            return false;
-        }
-        any |= of_kind;
+        let held = |name: &&&str| words.iter().any(|words| stands(words, name));
+        let names = all.iter().filter(held).copied().collect();
+        calls.push(Call { of_kind: deed.families.meets(kind), names });
     }
-    any
+    Some(calls)
+}
+
+/// Whether every call of the kind was made for what others name, and none for one of these names.
+fn are_taken(calls: &[Call<'_>], own: &BTreeSet<String>) -> bool {
+    let of_own = |call: &Call<'_>| own.iter().any(|name| call.names.contains(name.as_str()));
+    let mut of_kind = calls.iter().filter(|call| call.of_kind).peekable();
+    of_kind.peek().is_some()
+        && of_kind.all(|call| !call.names.is_empty())
+        && !calls.iter().any(of_own)
 }
 
 /// The names in a claim, in lower case: words with a capital that are no words of the language.
