@@ -8,14 +8,12 @@ use countersign_model::Family;
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::{ActionVerdict, args};
-use super::other_thing::{stands, words_of_text};
+use super::other_thing::{LONGEST, stands, words_of_text};
 use crate::facts::{Facts, Families};
 use crate::prose::Lexicon;
 
 /// A shorter word is no name.
 const SHORTEST: usize = 3;
-/// A longer text that mentions somebody is not about them.
-const LONGEST: usize = 8 * 1024;
 /// So many calls since the user asked, and so many names of one message, are held against each other.
 const MOST: usize = 64;
 

@@ -16,7 +16,7 @@ use super::matter::{
     has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_only_updated, is_other_file,
     is_other_matter, is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest,
     only_keeps, sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment,
-    special_tool, tells_nobody,
+    special_tool, special_tool_of_kind, tells_nobody,
 };
 use super::objects::{mentions, needle};
 use super::other_thing::is_of_other_thing;
@@ -149,8 +149,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
     let count = facts.record().count_before(turn);
     let candidates = candidates(facts, accepted, &said.verb, count, &ids);
-    let special =
-        if umbrella && ids.is_empty() { special_tool(facts, said, turn, true) } else { None };
+    let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
     let no_mail = is_no_mail(facts, said);
     let unused = has_unused_tool(facts, said);
     let tie = OnceCell::new();
@@ -330,7 +329,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     if said.textual && ids.is_empty() {
         // A task that the agent had a tool for is no part of the message.
-        return match special_tool(facts, said, turn, true) {
+        return match special_tool(facts, said, turn) {
             Some(_) => ActionVerdict::Absent(false),
             None => ActionVerdict::NotCheckable,
         };
@@ -389,7 +388,7 @@ fn is_left_to_other_tool(facts: &Facts<'_>, said: &ActionClaim, accepted: Famili
     if umbrella || said.stem.is_some() || !identifying(&said.patients).is_empty() {
         return false;
     }
-    special_tool(facts, said, turn, false).is_some_and(|thing| {
+    special_tool_of_kind(facts, said, turn).is_some_and(|thing| {
         let mut deeds = facts.deeds_before(turn).take(LOOK_BACK);
         deeds.all(|(execution, deed)| {
             let known = deed.shell.is_none() && !deed.opaque && !deed.delegates;

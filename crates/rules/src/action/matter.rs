@@ -247,34 +247,38 @@ fn tools_of(facts: &Facts<'_>, family: Family) -> (bool, Option<usize>) {
 }
 
 /// The thing of a claim for which the agent had a tool of its own that it never called: then a
-/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand; "A taxi
-/// has been booked", with `book_taxi`. Of acts that are done by tools of `any_name` any such tool
-/// counts, else one of their kind.
+/// deed that is not about it does not vouch. "A bag has been added", with `add_bags` at hand.
 pub(super) fn special_tool<'s>(
     facts: &Facts<'_>,
     said: &'s ActionClaim,
     turn: usize,
-    any_name: bool,
 ) -> Option<&'s str> {
-    let catalog = &facts.transcript().catalog;
-    if said.things.is_empty() || !catalog.is_known() {
-        return None;
-    }
-    // "The exchange has been completed": the act itself.
-    let is_act =
-        |thing: &str| !any_name && Lexicon::english().get(thing).is_some_and(|e| e.noun.is_some());
+    let mut things = said.things.iter().map(String::as_str);
+    things.find(|thing| has_uncalled_tool(facts, thing, Families::changing(), turn))
+}
+
+/// The same of an act of one kind, and of a tool for such acts: "A taxi has been booked", with
+/// `book_taxi` at hand. "The exchange has been completed" names no thing, but the act itself.
+pub(super) fn special_tool_of_kind<'s>(
+    facts: &Facts<'_>,
+    said: &'s ActionClaim,
+    turn: usize,
+) -> Option<&'s str> {
+    let is_act = |thing: &str| Lexicon::english().get(thing).is_some_and(|e| e.noun.is_some());
+    let kind = Families::of(&[said.family]);
     let mut things = said.things.iter().map(String::as_str).filter(|thing| !is_act(thing));
-    things.find(|thing| {
-        facts.tool_names().iter().any(|tool| {
-            let kind = match any_name {
-                true => tool.families.meets(Families::changing()),
-                false => tool.families.has(said.family),
-            };
+    things.find(|thing| has_uncalled_tool(facts, thing, kind, turn))
+}
+
+/// Whether the agent had a tool that is named after a thing, for acts of some kinds, and never
+/// called it.
+fn has_uncalled_tool(facts: &Facts<'_>, thing: &str, kinds: Families, turn: usize) -> bool {
+    facts.transcript().catalog.is_known()
+        && facts.tool_names().iter().any(|tool| {
             tool.words.iter().any(|word| word.starts_with(thing))
-                && kind
+                && tool.families.meets(kinds)
                 && !facts.has_called(tool.name, turn)
         })
-    })
 }
 
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and

@@ -16,6 +16,8 @@ const DIGITS: usize = 3;
 const SHORTEST: usize = 4;
 /// So many calls before a claim are looked at.
 const MOST_CALLS: usize = 64;
+/// A longer text that mentions something is not about it.
+pub(super) const LONGEST: usize = 8 * 1024;
 
 /// Whether the calls that vouch for a claim were made for other things of a list that was read
 /// before: what the claim says of its thing stands there beside another one, and nothing that it
@@ -49,6 +51,9 @@ pub(super) fn is_of_other_thing(
         }
         let beside = behind_ids(facts, nth, execution);
         let own = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
+        if own.iter().any(|text| text.len() > LONGEST) {
+            return false;
+        }
         let own = own.map(words_of_text);
         if told.iter().any(|word| own.iter().any(|words| stands(words, word))) {
             return false;

@@ -18,7 +18,7 @@ pub(crate) struct Index {
     /// By families and the stem of a verb: the deeds that may vouch for such a claim.
     candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
     /// By the shape of an id, and by execution: whether the arguments hold one.
-    shaped: RefCell<HashMap<String, HashMap<usize, bool>>>,
+    shaped: RefCell<HashMap<String, FxHashMap<usize, bool>>>,
     /// By a name: the first message at which the agent was given it.
     given: RefCell<HashMap<String, Option<usize>>>,
     /// By a word: the first message at which the user or a result spoke of it.
