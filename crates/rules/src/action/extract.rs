@@ -7,10 +7,10 @@ use super::each::{enumerated, listed_behind};
 use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
-    has_lasted, is_aside, is_attribute, is_by_another, is_consequence, is_definition,
-    is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label, is_labelled, is_looked_at,
-    is_premise, is_ready, is_reduced, is_talk, is_topic, is_turned_down, speaks_of_thing,
-    tells_means,
+    has_lasted, is_about_a_kind, is_aside, is_attribute, is_by_another, is_consequence,
+    is_definition, is_denied_in_row, is_excepted, is_heading, is_history, is_kept_output, is_label,
+    is_labelled, is_looked_at, is_of_a_moment, is_premise, is_ready, is_reduced, is_talk, is_topic,
+    is_turned_down, speaks_of_thing, tells_means,
 };
 use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
@@ -157,7 +157,12 @@ fn action_claim(
     {
         return None;
     }
-    if is_attribute(prose, predicate) || is_aside(prose, predicate) || is_ready(prose, predicate) {
+    if is_attribute(prose, predicate)
+        || is_about_a_kind(prose, clause, predicate)
+        || is_of_a_moment(prose, clause)
+        || is_aside(prose, predicate)
+        || is_ready(prose, predicate)
+    {
         return None;
     }
     if is_talk(prose, predicate, &verb)
@@ -174,7 +179,7 @@ fn action_claim(
     // "The preview is live.": a fact, unless it was to be brought about.
     let lives = verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
     let weak = lives && prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
-    let weak = weak || is_reduced(prose, predicate);
+    let weak = weak || is_reduced(prose, predicate) || is_history(prose, predicate);
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = verb == "done" && predicate.voice == Voice::Bare;
     let open = is_premise(prose, clause, predicate) || is_topic(prose, predicate);

@@ -13,10 +13,10 @@ use super::instead::{done_beside, failed_instead, is_reason};
 use super::left_out::left_out;
 use super::made_good::is_made_good;
 use super::matter::{
-    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_only_updated, is_other_file,
-    is_other_matter, is_other_than_layout, is_recorded_amount, is_recorded_payment, keeps_manifest,
-    only_keeps, sets_unknown_version, speaks_of_commit, speaks_of_mail, speaks_of_payment,
-    special_tool, special_tool_of_kind, tells_nobody,
+    has_unused_tool, is_act_of_sender, is_namesake, is_no_mail, is_no_pull_request,
+    is_only_updated, is_other_file, is_other_matter, is_other_than_layout, is_recorded_amount,
+    is_recorded_payment, keeps_manifest, only_keeps, sets_unknown_version, speaks_of_commit,
+    speaks_of_mail, speaks_of_payment, special_tool, special_tool_of_kind, tells_nobody,
 };
 use super::objects::{mentions, needle};
 use super::other_thing::is_of_other_thing;
@@ -276,6 +276,7 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     let wanted =
         matches!(said.family, Family::Commit | Family::Push) && said.stem.is_none() && asked_for();
     if (said.as_found && !wanted)
+        || is_act_of_sender(facts, said)
         || (said.of_others && count > 0 && only_reads(facts) && !asked_for())
     {
         return ActionVerdict::NotCheckable;

@@ -281,6 +281,17 @@ fn has_uncalled_tool(facts: &Facts<'_>, thing: &str, kinds: Families, turn: usiz
         })
 }
 
+/// "All items have been shipped": what those do who send goods, where no tool of the agent's does.
+pub(super) fn is_act_of_sender(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    const ACTS: [&str; 3] = ["shipped", "dispatched", "delivered"];
+    let does = |tool: &ToolName<'_>| tool.families.has(Family::Deploy);
+    ACTS.contains(&said.verb.as_str())
+        && !said.is_own()
+        && facts.transcript().catalog.is_known()
+        && !facts.runs_shell_before(said.claim.turn)
+        && !facts.tool_names().iter().any(does)
+}
+
 /// Whether mail is said to have gone out, for which the agent had a tool that it never called, and
 /// the deed is about none.
 pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {

@@ -166,7 +166,11 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     let dates = predicate.voice == Voice::Bare
         && behind(1).is_some_and(|t| t.is(':'))
         && behind(2).is_some_and(|t| {
-            t.kind == TokenKind::Date || t.has(Tags::MONTH) || prose.word(t).split('/').count() == 3
+            let month = |t: &Token| t.has(Tags::MONTH);
+            t.kind == TokenKind::Date
+                || month(t)
+                || (t.kind == TokenKind::Number && behind(3).is_some_and(month))
+                || prose.word(t).split('/').count() == 3
         });
     // "Sent to customer: not yet", "Paid: no"
     let at = prose.sentences.partition_point(|s| s.tokens.end <= predicate.verb);
@@ -190,8 +194,64 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     }
 }
 
+/// "Refunded amounts show up within a week", "Updated terms apply from June": a participle that says
+/// which things the sentence is about.
+pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    const HOLDS: &Words = words![
+        "show", "stay", "remain", "appear", "apply", "come", "go", "take", "expire", "count",
+        "need", "cost", "last", "arrive", "become", "mean", "work", "look", "seem", "keep",
+        "require", "include", "contain", "follow", "end", "start", "begin", "reach", "vary",
+        "depend", "belong", "get", "lose", "carry", "use",
+    ];
+    const LONGEST: usize = 4;
+    let sentence = prose.sentences.get(clause.sentence).map_or(0..0, |s| s.tokens.clone());
+    let tokens = prose.tokens(sentence);
+    let which = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::PREPOSITION);
+    let plain = |t: &Token| t.kind == TokenKind::Word && !t.quoted && !t.has(which);
+    let aside = |t: &&Token| !is_word(t) || (t.has(Tags::ADVERB) && !t.has(Tags::COMPLETED));
+    let head = tokens.iter().take_while(aside).count();
+    let Some(participle) = tokens.get(head).filter(|t| t.has(Tags::COMPLETED)) else {
+        return false;
+    };
+    // The last noun before the verb that holds of them is in the plural, as that verb is.
+    let behind = tokens.get(head + 1..).unwrap_or_default();
+    let Some(verb) = behind.iter().take(LONGEST).position(|t| prose.is(t, HOLDS)) else {
+        return false;
+    };
+    let nouns = behind.get(..verb).unwrap_or_default();
+    predicate.voice == Voice::Bare
+        && participle.verb.is_some()
+        && nouns.last().is_some_and(|t| prose.bytes(t).ends_with(b"s"))
+        && nouns.iter().all(plain)
+}
+
+/// "By then the file has been written", "by the time it returns, the item has been added": of a
+/// moment in an explanation.
+pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let [first, second, third, ..] = prose.tokens(sentence.tokens.clone()) else { return false };
+    let moment = words!["point", "time", "stage", "moment"];
+    let led = prose.is(first, words!["by", "at", "from"]);
+    let then = prose.is(second, words!["then"]) && prose.is(first, words!["by"]);
+    let that = prose.is(second, words!["that"]) && prose.is(third, moment);
+    let the = prose.is(first, words!["by"])
+        && prose.is(second, words!["the"])
+        && prose.is(third, words!["time"]);
+    led && (then || that || the)
+}
+
+/// "Ordered on 2 March, delivered on 6 March": the history of something.
+pub(super) fn is_history(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    let dated =
+        behind.iter().skip(1).take(2).any(|t| t.kind == TokenKind::Date || t.has(Tags::MONTH));
+    let led = behind.first().is_some_and(|t| prose.is(t, words!["on", "in"]));
+    predicate.voice == Voice::Bare && led && dated
+}
+
 /// "Cancelled orders: refunds take a week": things of a kind before a colon, of which what follows
-/// may tell in general. What names one of them does not: "Deleted files: `a.txt`".
+/// may tell in general. What names one of them does not: "Deleted files: `a.txt`". A word alone
+/// may be explained: "Cancelled: it never left the warehouse".
 pub(super) fn is_topic(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     const LONGEST: usize = 4;
     let at = prose.sentences.partition_point(|s| s.tokens.end <= predicate.verb);
@@ -200,12 +260,17 @@ pub(super) fn is_topic(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let Some(head) = tokens.iter().position(is_word) else { return false };
     let heads = tokens.get(head).is_some_and(|t| t.has(Tags::COMPLETED) && t.verb.is_some());
     let behind = tokens.get(head + 1..).unwrap_or_default();
+    // "Status: implemented, tested, documented"
+    let status = tokens.get(head).is_some_and(|t| t.has(Tags::STATE_NOUN));
+    if status && behind.first().is_some_and(|t| t.is(':')) {
+        return predicate.voice == Voice::Bare;
+    }
     let Some(colon) = behind.iter().take(LONGEST).position(|t| t.is(':')) else { return false };
     let label = behind.get(..colon).unwrap_or_default();
     let which = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
-    let plural = label.last().is_some_and(|t| prose.bytes(t).ends_with(b"s"));
-    let kind = label.iter().all(|t| t.kind == TokenKind::Word && !t.has(which));
     let told = sentence.tokens.start + head + colon + 2;
+    let plural = label.last().is_none_or(|noun| prose.bytes(noun).ends_with(b"s"));
+    let kind = label.iter().all(|t| t.kind == TokenKind::Word && !t.has(which));
     let named = objects_in(prose, told..sentence.tokens.end).iter().any(|o| {
         use ObjectKind as K;
         matches!(o.kind, K::Id | K::Path | K::Email | K::Name | K::Quote | K::Url)

@@ -148,9 +148,13 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     })
 }
 
-/// "the test calls pass only 3 arguments": what is passed is counted.
+/// "the test calls pass only 3 arguments", "tests passed to the runner": what is passed on.
 fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let [verb, rest @ ..] = tokens else { return false };
+    let passes = prose.is(verb, words!["pass", "passes", "passed", "passing"]);
+    if passes && rest.first().is_some_and(|t| prose.is(t, words!["to", "into"])) {
+        return true;
+    }
     let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
     let rest = rest.get(usize::from(only)..).unwrap_or_default();
     // "the test passes 0"

@@ -38,6 +38,8 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
                 announced = tokens.iter().any(|t| t.has(Tags::AGENDA))
                     || is_denied(prose, tokens)
                     || is_remainder(prose, tokens)
+                    || is_choice(prose, tokens)
+                    || is_label(prose, tokens)
                     || is_general(prose, tokens, heading);
                 return is_label(prose, tokens);
             }
@@ -71,6 +73,28 @@ fn is_remainder(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         |t: &Token| prose.is(t, words!["remains", "left", "missing", "open", "outstanding"]);
     let leads = prose.is(first, words!["what", "what's", "still", "left", "yet"]);
     tokens.len() <= 6 && last.is(':') && leads && tokens.iter().any(remains)
+}
+
+/// "Your options:": what follows may be chosen.
+fn is_choice(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let choices = words!["options", "choices", "alternatives", "possibilities"];
+    tokens.len() <= 5
+        && tokens.last().is_some_and(|t| t.is(':'))
+        && tokens.iter().any(|t| prose.is(t, choices))
+}
+
+/// "Here is what happens next:", "What you get:", "How it works:": what follows is so in general, or
+/// yet to come.
+fn explains(prose: &Prose<'_>, label: &[Token]) -> bool {
+    let general = words![
+        "happens", "happen", "follows", "expect", "works", "comes", "get", "involves", "involve",
+        "includes", "takes",
+    ];
+    let asks = words!["what", "how"];
+    label.iter().position(|t| prose.is(t, asks)).is_some_and(|at| {
+        let behind = label.get(at + 1..).unwrap_or_default();
+        behind.len() <= 4 && behind.iter().any(|t| !t.quoted && prose.is(t, general))
+    })
 }
 
 /// Whether a sentence begins with a label that names things to do.
@@ -120,7 +144,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let lacks = |t: &Token| prose.is(t, words!["need", "needs", "require", "requires"]);
     let ends = label.last().is_some_and(lacks);
     let norms = label.iter().any(|t| norm(t) && (colon.is_some() || ends || !lacks(t)));
-    leads || last || stated || norms
+    leads || last || stated || norms || explains(prose, label)
 }
 
 /// What is asked for, where it leads a label.
