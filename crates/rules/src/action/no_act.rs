@@ -197,11 +197,18 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
 /// "Refunded amounts show up within a week", "Updated terms apply from June": a participle that says
 /// which things the sentence is about.
 pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    const HOLDS: &Words = words![
+    // Of several things, and of one or of a mass: "exported data stays with you".
+    const HOLD: &Words = words![
         "show", "stay", "remain", "appear", "apply", "come", "go", "take", "expire", "count",
         "need", "cost", "last", "arrive", "become", "mean", "work", "look", "seem", "keep",
         "require", "include", "contain", "follow", "end", "start", "begin", "reach", "vary",
         "depend", "belong", "get", "lose", "carry", "use",
+    ];
+    const HOLDS: &Words = words![
+        "shows", "stays", "remains", "appears", "applies", "comes", "goes", "takes", "expires",
+        "counts", "needs", "costs", "lasts", "arrives", "becomes", "means", "works", "looks",
+        "seems", "keeps", "requires", "includes", "contains", "follows", "ends", "starts",
+        "begins", "reaches", "varies", "depends", "belongs", "gets", "loses", "carries", "uses",
     ];
     const LONGEST: usize = 4;
     let sentence = prose.sentences.get(clause.sentence).map_or(0..0, |s| s.tokens.clone());
@@ -213,16 +220,16 @@ pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Pr
     let Some(participle) = tokens.get(head).filter(|t| t.has(Tags::COMPLETED)) else {
         return false;
     };
-    // The last noun before the verb that holds of them is in the plural, as that verb is.
     let behind = tokens.get(head + 1..).unwrap_or_default();
-    let Some(verb) = behind.iter().take(LONGEST).position(|t| prose.is(t, HOLDS)) else {
-        return false;
-    };
-    let nouns = behind.get(..verb).unwrap_or_default();
-    predicate.voice == Voice::Bare
-        && participle.verb.is_some()
-        && nouns.last().is_some_and(|t| prose.bytes(t).ends_with(b"s"))
-        && nouns.iter().all(plain)
+    let holds = |t: &Token| prose.is(t, HOLD) || prose.is(t, HOLDS);
+    let Some(at) = behind.iter().take(LONGEST).position(holds) else { return false };
+    let (Some(nouns), Some(verb)) = (behind.get(..at), behind.get(at)) else { return false };
+    // The verb agrees with the noun before it.
+    let agrees = nouns.last().is_some_and(|noun| {
+        let plural = prose.bytes(noun).ends_with(b"s");
+        prose.is(verb, if plural { HOLD } else { HOLDS })
+    });
+    predicate.voice == Voice::Bare && participle.verb.is_some() && agrees && nouns.iter().all(plain)
 }
 
 /// "By then the file has been written", "by the time it returns, the item has been added": of a
