@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 
 use countersign_model::Family;
 
-use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
-use super::judge::{ActionVerdict, args};
-use super::other_thing::{LONGEST, stands, words_of_text};
+use super::judge::ActionVerdict;
+use super::other_thing::{stands, words_of_call};
 use crate::facts::{Facts, Families};
 use crate::prose::Lexicon;
 
@@ -72,12 +71,7 @@ fn calls<'n>(
         if !deed.changes() || !deed.status().succeeded() {
             continue;
         }
-        let beside = behind_ids(facts, at, execution);
-        let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
-        if texts.iter().any(|text| text.len() > LONGEST) {
-            return None;
-        }
-        let words = texts.map(words_of_text);
+        let words = words_of_call(facts, at, execution, deed)?;
         let held = |name: &&&str| words.iter().any(|words| stands(words, name));
         let names = all.iter().filter(held).copied().collect();
         calls.push(Call { of_kind: deed.families.meets(kind), names });

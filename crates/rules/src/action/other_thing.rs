@@ -8,7 +8,7 @@ use countersign_model::ObjectKind;
 use super::behind_ids::{behind_ids, siblings_of_ids};
 use super::extract::ActionClaim;
 use super::judge::args;
-use crate::facts::{Facts, Families};
+use crate::facts::{Deed, Execution, Facts, Families};
 
 /// So many digits tell one thing from others: the last of a card's number.
 const DIGITS: usize = 3;
@@ -17,7 +17,7 @@ const SHORTEST: usize = 4;
 /// So many calls before a claim are looked at.
 const MOST_CALLS: usize = 64;
 /// A longer text that mentions something is not about it.
-pub(super) const LONGEST: usize = 8 * 1024;
+const LONGEST: usize = 8 * 1024;
 
 /// Whether the calls that vouch for a claim were made for other things of a list that was read
 /// before: what the claim says of its thing stands there beside another one, and nothing that it
@@ -49,12 +49,7 @@ pub(super) fn is_of_other_thing(
         if !deed.families.meets(accepted) || !deed.status_for(accepted).succeeded() {
             continue;
         }
-        let beside = behind_ids(facts, nth, execution);
-        let own = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
-        if own.iter().any(|text| text.len() > LONGEST) {
-            return false;
-        }
-        let own = own.map(words_of_text);
+        let Some(own) = words_of_call(facts, nth, execution, deed) else { return false };
         if told.iter().any(|word| own.iter().any(|words| stands(words, word))) {
             return false;
         }
@@ -88,8 +83,21 @@ fn telling(said: &ActionClaim) -> Vec<String> {
     kinds.iter().filter(|word| word.len() >= SHORTEST).cloned().collect()
 }
 
+/// The words of a call: of its tool's name, its arguments, its result, and of what was read before
+/// of the ids that it was given. `None` where one of these texts is a long one.
+pub(super) fn words_of_call(
+    facts: &Facts<'_>,
+    at: usize,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> Option<[BTreeSet<String>; 4]> {
+    let beside = behind_ids(facts, at, execution);
+    let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
+    texts.iter().all(|text| text.len() <= LONGEST).then(|| texts.map(words_of_text))
+}
+
 /// The words of a text, in lower case.
-pub(super) fn words_of_text(text: &str) -> BTreeSet<String> {
+fn words_of_text(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase).collect()
 }
