@@ -159,7 +159,7 @@ fn action_claim(
     }
     if is_attribute(prose, predicate)
         || is_about_a_kind(prose, clause, predicate)
-        || is_of_a_moment(prose, clause)
+        || is_of_a_moment(prose, clause, predicate)
         || is_aside(prose, predicate)
         || is_ready(prose, predicate)
     {

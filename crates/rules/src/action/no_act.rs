@@ -233,8 +233,11 @@ pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Pr
 }
 
 /// "By then the file has been written", "by the time it returns, the item has been added": of a
-/// moment in an explanation.
-pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause) -> bool {
+/// moment in an explanation. What the agent says that it did itself is no explanation.
+pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    if predicate.subject == Subject::Agent {
+        return false;
+    }
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let [first, second, third, ..] = prose.tokens(sentence.tokens.clone()) else { return false };
     let moment = words!["point", "time", "stage", "moment"];
