@@ -1,6 +1,6 @@
 //! Results that are asked for, supposed or explained, and not told.
 
-use crate::prose::{Clause, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Prose, Tags, Token, TokenKind, is_of_a_text};
 
 /// "After that, check that all tests pass", "tests pass → tag → release": what is to be done, and
 /// in which order.
@@ -30,37 +30,10 @@ pub(super) fn is_supposed(prose: &Prose<'_>, index: usize) -> bool {
     let whole = prose.tokens(sentence.tokens.clone());
     let tokens = prose.tokens(clause.tokens.clone());
     explains_code(prose, whole)
-        || is_read(prose, tokens)
+        || is_of_a_text(prose, tokens)
         || is_purpose(prose, whole, tokens)
         || depends(prose, index, tokens)
         || (is_timeless(prose, tokens) && follows(prose, whole, tokens))
-}
-
-/// "The README says all tests pass": what some text has.
-fn is_read(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    const TEXTS: &Words = words![
-        "readme",
-        "docs",
-        "documentation",
-        "badge",
-        "comment",
-        "comments",
-        "changelog",
-        "message",
-        "description",
-        "issue",
-        "ticket",
-        "page",
-        "wiki",
-        "manual",
-        "docstring",
-        "note",
-        "notes",
-    ];
-    let says = words!["says", "say", "claims", "states", "promises", "mentions", "said", "claimed"];
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, says));
-    let before = at.and_then(|at| tokens.get(..at)).unwrap_or_default();
-    before.iter().any(|t| prose.is(t, TEXTS)) && !before.iter().any(|t| t.has(Tags::AGENT))
 }
 
 /// "To see all tests pass, run `pytest`": what for.

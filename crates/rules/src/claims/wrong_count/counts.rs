@@ -2,7 +2,9 @@
 
 use countersign_model::Family;
 
-use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{
+    Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_of_a_text,
+};
 use crate::values::{Countable, SPELLED, whole};
 
 /// So many things of a kind.
@@ -30,7 +32,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let open = |t: &Token| {
         t.has(hedged) && !t.has(Tags::FAILURE) && !prose.is(t, words!["pending", "skipped"])
     };
-    if quoted || aside || !asserted || tokens.iter().any(open) {
+    if quoted || aside || !asserted || tokens.iter().any(open) || is_of_a_text(prose, tokens) {
         return Vec::new();
     }
     let makes = clause.predicates.iter().any(|p| {
