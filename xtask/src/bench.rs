@@ -58,6 +58,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return std::fs::write(path, log::log(options.megabytes * 1_000_000))
             .with_context(|| path.display().to_string());
     }
+    ensure!(
+        !cfg!(debug_assertions),
+        "without optimisation the times mean nothing: `cargo run --release -p xtask -- bench`"
+    );
     if let Some(path) = &options.log {
         let log = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         return reading(&log).map(|_| ());

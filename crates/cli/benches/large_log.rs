@@ -1,5 +1,5 @@
 //! Reading and checking a large Claude Code log beside a bare parse of the same lines:
-//! `cargo bench -p countersign`. For the whole 200 MB and the growth: `cargo xtask bench`.
+//! `cargo bench -p countersign`. For the whole 200 MB and the growth: `cargo run --release -p xtask -- bench`.
 
 #[path = "../../../xtask/src/bench/log.rs"]
 mod log;

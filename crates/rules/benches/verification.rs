@@ -1,6 +1,6 @@
 //! Verification of one answer of 2 kB against 14 kB of results in ten calls, beside a bare parse of
 //! the same results: `cargo bench -p countersign-rules --bench verification`. For the slowest of a
-//! hundred: `cargo xtask bench`.
+//! hundred: `cargo run --release -p xtask -- bench`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
 #[path = "../../../xtask/src/bench/answer.rs"]
