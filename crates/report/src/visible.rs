@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 /// A text that cannot play tricks on a terminal or a log: controls (line breaks and tabs among
-/// them) and marks that turn the direction of writing become visible characters.
+/// them), marks that turn the direction of writing, and characters without width become visible.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().any(|c| visible_char(c) != c) {
@@ -11,15 +11,31 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// [`visible`] for a text of several lines: its line feeds stay.
+pub(crate) fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
 /// The visible stand-in for one character; white space becomes a blank.
 pub(crate) fn visible_char(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' | '\u{85}' => ' ',
         '\u{1b}' => '\u{241b}',
         c if c.is_control() => '\u{fffd}',
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if is_unseen(c) => '\u{fffd}',
         c => c,
     }
+}
+
+/// Whether a character shows nothing by itself: marks of direction, zero-width characters, tags,
+/// and what is no character at all (XML refuses those).
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}')
+        || u32::from(c) & 0xfffe == 0xfffe
+        || matches!(c, '\u{fdd0}'..='\u{fdef}')
 }
 
 /// At most `limit` characters, the last of which says that something was cut.
@@ -48,6 +64,10 @@ mod tests {
             ("\u{1b}[31mred\u{7}", "\u{241b}[31mred\u{fffd}"),
             ("\u{9b}2J", "\u{fffd}2J"),
             ("pay \u{202e}001", "pay \u{fffd}001"),
+            ("pa\u{200b}y\u{feff}", "pa\u{fffd}y\u{fffd}"),
+            ("\u{61c}x\u{e0041}", "\u{fffd}x\u{fffd}"),
+            ("\u{fffe}\u{ffff}\u{1fffe}", "\u{fffd}\u{fffd}\u{fffd}"),
+            ("größer, 日本, 🙂", "größer, 日本, 🙂"),
         ] {
             assert_eq!(visible(text), seen);
         }

@@ -3,6 +3,7 @@ use countersign_model::Severity;
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
+use crate::visible::{visible, visible_lines};
 
 /// Workflow commands that a GitHub runner turns into annotations.
 pub(crate) struct Github;
@@ -58,12 +59,12 @@ fn command(level: &str, path: &str, line: usize, title: &str, text: &str) -> Str
     format!("::{level} file={file}{line},title={title}::{}\n", message(text))
 }
 
-/// The escapes of a command's message.
+/// A command's message: nothing that moves a cursor, and its lines kept by the runner's escapes.
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    visible_lines(text).replace('%', "%25").replace('\n', "%0A")
 }
 
-/// The escapes of a command's properties, which also end at `,` and `:`.
+/// A command's property: one line, which also ends at `,` and `:`.
 fn property(text: &str) -> String {
-    message(text).replace(':', "%3A").replace(',', "%2C")
+    visible(text).replace('%', "%25").replace(':', "%3A").replace(',', "%2C")
 }

@@ -4,6 +4,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
+use crate::visible::{visible, visible_lines};
 
 /// JUnit XML: a transcript is a suite, each finding a failed case; a transcript without findings
 /// is one case that passes. Notes do not fail.
@@ -15,8 +16,8 @@ impl Renderer for Junit {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
-        let mut suite = TestSuite::new(checked.path);
-        suite.add_property(("transcript", checked.transcript.id.as_str()));
+        let mut suite = TestSuite::new(visible(checked.path).as_ref());
+        suite.add_property(("transcript", visible(&checked.transcript.id).as_ref()));
         suite.add_property(("format", checked.transcript.format.name()));
         if checked.findings.is_empty() {
             suite.add_test_case(case("every claim is covered", checked, TestCaseStatus::success()));
@@ -29,7 +30,7 @@ impl Renderer for Junit {
                 Severity::Note => TestCaseStatus::skipped(),
             };
             status.set_type(finding.severity.name());
-            status.set_message(finding.message.as_str());
+            status.set_message(visible(&finding.message).as_ref());
             status.set_description(description(checked, finding));
             let name = format!("{} {} turn {}", finding.code, finding.name, finding.turn);
             suite.add_test_case(case(&name, checked, status));
@@ -41,12 +42,12 @@ impl Renderer for Junit {
         if !unread.fatal {
             return Fragment::default();
         }
-        let mut suite = TestSuite::new(unread.path);
+        let mut suite = TestSuite::new(visible(unread.path).as_ref());
         for problem in unread.problems {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(problem.message.as_str());
+            status.set_message(visible(&problem.message).as_ref());
             if let Some(help) = &problem.help {
-                status.set_description(help.as_str());
+                status.set_description(visible_lines(help));
             }
             suite.add_test_case(TestCase::new("could be read", status));
         }
@@ -64,7 +65,7 @@ impl Renderer for Junit {
 
 fn case(name: &str, checked: &Checked<'_>, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
-    case.set_classname(checked.transcript.id.as_str());
+    case.set_classname(visible(&checked.transcript.id).as_ref());
     case
 }
 
@@ -81,7 +82,7 @@ fn description(checked: &Checked<'_>, finding: &Finding) -> String {
         text.push_str("\nhelp: ");
         text.push_str(help);
     }
-    text
+    visible_lines(&text)
 }
 
 /// The suite alone: the library writes whole reports, and a whole report would have to hold every

@@ -163,3 +163,29 @@ fn markdown() {
     **1 error, 1 warning, 1 note in 1 of 2 transcripts \(4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%\)**
     "#);
 }
+
+#[test]
+fn a_hostile_log_reaches_no_runner_and_no_xml_parser() {
+    let hostile = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{200b}\u{feff}\u{e0041}\u{fffe}\u{ffff}\u{0}\r\n::error::no";
+    let mut scenes = [support(), coding()];
+    for finding in scenes.iter_mut().flat_map(|scene| &mut scene.findings) {
+        finding.message.push_str(hostile);
+        for evidence in &mut finding.evidence {
+            evidence.excerpt.push_str(hostile);
+        }
+    }
+    for format in [ReportFormat::Github, ReportFormat::Junit] {
+        let document = render(format, look(), &scenes);
+        let unseen = document.chars().find(|c| {
+            (c.is_control() && *c != '\n')
+                || matches!(
+                    c,
+                    '\u{202e}' | '\u{200b}' | '\u{feff}' | '\u{e0041}' | '\u{fffe}' | '\u{ffff}'
+                )
+        });
+        assert_eq!(unseen, None, "{format:?}");
+        if format == ReportFormat::Github {
+            assert!(!document.lines().any(|line| line.starts_with("::error::")), "{document}");
+        }
+    }
+}
