@@ -17,6 +17,7 @@ mod contract;
 mod coverage;
 mod event;
 mod late;
+mod lenient;
 mod memory;
 mod options;
 mod respond;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::contract::ReadEventError;
 use crate::event::{Event, Happening};
+use crate::lenient::read_json;
 use crate::toolbox;
 
 /// The members of what an agent sent.
@@ -45,7 +46,7 @@ impl Sent {
     /// The call of a tool.
     pub(crate) fn call(&mut self, agent: Agent) -> Result<HostedCall, ReadEventError> {
         let name = self.needed("tool_name")?;
-        let arguments = self.value("tool_input");
+        let arguments = as_object(self.value("tool_input"));
         let call = ToolCall {
             id: self.text("tool_use_id").unwrap_or_default(),
             tool: name.clone(),
@@ -76,6 +77,19 @@ impl Sent {
             prompt: self.text("prompt_id").or_else(|| self.text("turn_id")),
             happening,
         })
+    }
+}
+
+/// Arguments as an object, where they can be meant as one: nothing is no argument, and a text may
+/// hold the object as JSON. Anything else stays as it is, and is not judged to be harmless.
+fn as_object(arguments: Value) -> Value {
+    match arguments {
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) => match read_json(text.as_bytes()) {
+            Ok(Value::Object(members)) => Value::Object(members),
+            _ => Value::String(text),
+        },
+        other => other,
     }
 }
 

@@ -5,7 +5,7 @@ use super::{repetition, secrets};
 use crate::admitted::call_digest;
 use crate::auditing::Said;
 use crate::call::CallError;
-use crate::gate::{Judged, PermitBasis, Reason, combine};
+use crate::gate::{GateId, Judged, PermitBasis, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
 use crate::ledger::{AppendError, Draft, Opened, Rejected};
 use crate::recording::Recording;
@@ -42,6 +42,19 @@ pub struct Before {
     pub execution_id: Option<String>,
 }
 
+/// Arguments that are no object cannot be judged; whether the host refuses them is not known.
+fn not_judged(tool: &str) -> Reason {
+    Reason {
+        gate: GateId("admission"),
+        code: "malformed_arguments",
+        message: format!(
+            "the arguments of `{tool}` are not a JSON object, so they cannot be judged"
+        ),
+        matched: None,
+        help: Some("call it again with an object of arguments".to_owned()),
+    }
+}
+
 impl Guard {
     /// Begins or goes on with a session whose calls a host executes. What was recorded before is
     /// read only when something asks for it, so this costs the same however long the session is.
@@ -69,10 +82,9 @@ impl Guard {
         let held = session.hold(self.ledger());
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
-        let judged = match self.gates().rehearse(call, tool, &scene) {
+        let judged = match self.gates().rehearse_parsed(call, tool, arguments.clone(), &scene) {
             Ok(verdicts) => combine(verdicts.into_iter().chain(secrets::verdict(hosted))),
-            // What is no object holds nothing to judge, and the host refuses it itself.
-            Err(_) => Judged::Allowed { matched: Vec::new() },
+            Err(_) => Judged::Denied(vec![not_judged(&tool.name)]),
         };
         let mut notes: Vec<String> =
             secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::agent::Agent;
 use crate::answer::Answer;
 use crate::event::Event;
+use crate::lenient::read_json;
 
 /// What an agent sends and understands.
 trait Contract: Sync {
@@ -47,7 +48,7 @@ fn of(agent: Agent) -> &'static dyn Contract {
 /// # Errors
 /// When it is no event. Members that are not known are left alone.
 pub fn read_event(agent: Agent, sent: &[u8]) -> Result<Event, ReadEventError> {
-    let sent = serde_json::from_slice(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
+    let sent = read_json(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
     of(agent).read(sent)
 }
 

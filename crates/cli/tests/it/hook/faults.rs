@@ -31,7 +31,41 @@ fn garbage() {
     }
     // Events and members that nobody knows are none of our business.
     stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
-    stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": 7 })).passes();
+    stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": {} })).passes();
+}
+
+#[test]
+fn what_strict_json_refuses_is_judged_all_the_same() {
+    let stage = Stage::new();
+    let deep = |depth: usize| format!(",\"x\":{}{}", "[".repeat(depth), "]".repeat(depth));
+    let inputs = [
+        r#"{"command":"rm -rf /","description":"\ud800"}"#.to_owned(),
+        r#"{"command":"rm -rf / #\udfff"}"#.to_owned(),
+        r#"{"command":"rm -rf /","t":1e999}"#.to_owned(),
+        format!(r#"{{"command":"rm -rf /"{}}}"#, deep(70)),
+        format!(r#"{{"command":"rm -rf /"{}}}"#, deep(130)),
+        format!(r#"{{"command":"rm -rf /"{}}}"#, deep(5_000)),
+        format!(r#"{{"command":"rm -rf /","description":"{}"}}"#, "x".repeat(1_100_000)),
+        r#""{\"command\":\"rm -rf /\"}""#.to_owned(),
+        r#""rm -rf /""#.to_owned(),
+        r#"["rm -rf /"]"#.to_owned(),
+        "7".to_owned(),
+    ];
+    for (agent, event, tool) in [
+        ("claude-code", "PreToolUse", "Bash"),
+        ("codex", "PreToolUse", "Bash"),
+        ("gemini", "BeforeTool", "run_shell_command"),
+    ] {
+        for (number, input) in inputs.iter().enumerate() {
+            let sent = format!(
+                "\u{feff}{{\"session_id\":\"s1\",\"hook_event_name\":\"{event}\",\"tool_name\":\"{tool}\",\
+                 \"tool_use_id\":\"t{number}\",\"tool_input\":{input}}}"
+            );
+            let answered = stage.sent(agent, &sent);
+            let said = &input[..input.len().min(80)];
+            assert!(answered.out.contains("\"deny\""), "{agent}, {said}: {answered:?}");
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use countersign_model::{Tool, ToolCall};
 use countersign_rules::CallReport;
+use serde_json::Value;
 
 use super::Gate;
 use super::adversarial::AdversarialSettings;
@@ -136,7 +137,19 @@ impl Gates {
         tool: &Tool,
         scene: &Scene<'_>,
     ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
-        let arguments = call.arguments.parse().ok().filter(serde_json::Value::is_object);
+        let arguments = call.arguments.parse().unwrap_or_default();
+        self.rehearse_parsed(call, tool, arguments, scene)
+    }
+
+    /// [`Gates::rehearse`] with arguments that somebody has read already, however deep and large.
+    pub(crate) fn rehearse_parsed(
+        &self,
+        call: &ToolCall,
+        tool: &Tool,
+        arguments: Value,
+        scene: &Scene<'_>,
+    ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
+        let arguments = Some(arguments).filter(Value::is_object);
         let report = CallReport {
             tool: call.tool.clone(),
             resolved_name: None,
