@@ -62,7 +62,7 @@ fn what_strict_json_refuses_is_judged_all_the_same() {
                  \"tool_use_id\":\"t{number}\",\"tool_input\":{input}}}"
             );
             let answered = stage.sent(agent, &sent);
-            let said = &input[..input.len().min(80)];
+            let said: String = input.chars().take(80).collect();
             assert!(answered.out.contains("\"deny\""), "{agent}, {said}: {answered:?}");
         }
     }
