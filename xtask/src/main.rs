@@ -5,6 +5,7 @@ mod corpus;
 mod crash;
 mod docs;
 mod hooks;
+mod hostile;
 mod receipts;
 mod tidy;
 
@@ -32,6 +33,8 @@ enum Command {
     Docs(docs::Options),
     /// Measures how long an agent waits for a hook.
     Hooks(hooks::Options),
+    /// Makes every attempt to get past the guard, and says which were held.
+    Hostile(hostile::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
     /// Checks the house rules: floors, pages, names, length, links.
@@ -45,6 +48,7 @@ fn main() -> Result<()> {
         Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Hooks(options) => hooks::run(&options),
+        Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
         Command::Tidy => tidy::run(&root()),
     }

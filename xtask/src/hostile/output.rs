@@ -1,0 +1,118 @@
+//! Logs that write into a terminal, a runner's commands or a report.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::bench::Bench;
+use super::{Attempt, Held};
+
+/// What no output may pass on as it stands.
+const RAW: [(&str, char); 11] = [
+    ("an escape", '\u{1b}'),
+    ("a bell", '\u{7}'),
+    ("an eight-bit escape", '\u{9b}'),
+    ("a null", '\u{0}'),
+    ("a mark of direction", '\u{202e}'),
+    ("an isolate", '\u{2066}'),
+    ("an Arabic letter mark", '\u{61c}'),
+    ("a zero-width space", '\u{200b}'),
+    ("a byte-order mark", '\u{feff}'),
+    ("a tag", '\u{e0041}'),
+    ("no character", '\u{fffe}'),
+];
+
+/// Texts that mean something to whoever reads the output.
+const TEXTS: [&str; 6] = [
+    "\n::error file=x::no",
+    "\n##[error]no",
+    "]]></system-out><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[click](javascript:alert(1))",
+    "![i](http://evil.example/x.png)",
+];
+
+pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
+    let mut attempts = Vec::new();
+    for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {
+        for (name, c) in RAW {
+            let said = checked(bench, format, &c.to_string())?;
+            // JSON may hold any character but controls: whoever prints it decides.
+            let json = matches!(format, "json" | "jsonl" | "sarif") && !c.is_control();
+            let held = json || !said.contains(c);
+            let name = format!("{format}: {name}");
+            attempts.push(Attempt::new(name, Held::when(held, || "it is passed on".to_owned())));
+        }
+        for text in TEXTS {
+            let said = checked(bench, format, text)?;
+            let wrong = acts(format, &said);
+            attempts.push(Attempt::new(
+                format!("{format}: {text:?}"),
+                wrong.map_or(Held::Yes, |seen| Held::No(seen.to_owned())),
+            ));
+        }
+    }
+    Ok(attempts)
+}
+
+/// The output of a check of a log that holds this text wherever a log can.
+fn checked(bench: &Bench, format: &str, text: &str) -> Result<String> {
+    let id = format!("c{text}");
+    let call = json!({ "id": id, "type": "function", "function": {
+        "name": "bash", "arguments": json!({ "command": format!("pytest # {text}") }).to_string(),
+    } });
+    let log = json!({ "id": format!("s{text}"), "messages": [
+        { "role": "user", "content": format!("Go {text}") },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": id, "content": format!("Exit code 1\n1 failed {text}") },
+        { "role": "assistant", "content": format!("All 42 tests pass {text}. I used the `nope{text}` tool.") },
+    ] });
+    bench.write("logs/a.json", log.to_string())?;
+    bench.write("logs/b.json", format!("{{\"messages\": [1,2 {text}"))?;
+    let path = bench.path("logs").display().to_string();
+    Ok(bench.run(&["--no-config", "check", &path, "--format", format, "--show-supported"], "")?.out)
+}
+
+/// Markdown without what it shows as code.
+fn without_code(markdown: &str) -> String {
+    let (mut rest, mut out) = (markdown, String::new());
+    while let Some((before, from)) = rest.split_once('`') {
+        let fence = 1 + from.len() - from.trim_start_matches('`').len();
+        let inner = from.trim_start_matches('`');
+        let close = inner.match_indices('`').map(|(at, _)| at).find(|at| {
+            let (before, after) = inner.split_at(*at);
+            let run = after.len() - after.trim_start_matches('`').len();
+            run == fence && !before.ends_with('`')
+        });
+        out.push_str(before);
+        match close.and_then(|at| inner.get(at + fence..)) {
+            Some(after) => rest = after,
+            // No code at all.
+            None => (out, rest) = (out + "`", from),
+        }
+    }
+    out + rest
+}
+
+/// What in an output would act.
+fn acts(format: &str, said: &str) -> Option<&'static str> {
+    let shown = if format == "markdown" { without_code(said) } else { said.to_owned() };
+    let said = shown.as_str();
+    let own = |line: &&str| {
+        ["::error file=", "::warning file=", "::notice title=countersign"]
+            .iter()
+            .any(|own| line.starts_with(own))
+    };
+    let command = said.lines().find(|line| {
+        line.starts_with("::") && !own(line)
+            || line.starts_with("::error file=x:")
+            || line.starts_with("##[")
+    });
+    match format {
+        "github" | "text" | "markdown" if command.is_some() => Some("a command of a runner"),
+        "junit" if said.contains("<script") || said.contains("<img") => Some("an element"),
+        "markdown" if said.contains("<script") || said.contains("<img") => Some("an element"),
+        "markdown" if said.contains("](javascript") || said.contains("![i](") => Some("a link"),
+        "json" | "sarif" if serde_json::from_str::<Value>(said).is_err() => Some("no JSON"),
+        _ => None,
+    }
+}
