@@ -85,7 +85,7 @@ impl Blocks {
                 self.outcomes.push(outcome);
             }
             kind => {
-                session.skip_named("content block", kind);
+                session.skip_part("content block", kind);
                 return;
             }
         }

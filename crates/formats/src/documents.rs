@@ -124,8 +124,12 @@ impl<V: Values> Walk<'_, V> {
         Session::new(id(self.name, self.given), self.format)
     }
 
-    fn give(&mut self, session: Session) {
+    fn give(&mut self, mut session: Session) {
         self.given += 1;
+        if session.answers_nobody() {
+            // What was asked and called before it stands elsewhere.
+            session.transcript.completeness.add(Gap::CutStart, 0);
+        }
         (self.sink)(session.finish());
     }
 

@@ -69,9 +69,9 @@ impl<'a> Fields<'a> {
         self.members.iter().any(|(key, raw)| raw.is_some() && key == name)
     }
 
-    /// The names of what nobody took.
-    pub(crate) fn left(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().filter(|(_, raw)| raw.is_some()).map(|(key, _)| key.as_ref())
+    /// What nobody took, with its values.
+    pub(crate) fn left(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.members.iter().filter_map(|(key, raw)| raw.map(|raw| (key.as_ref(), raw)))
     }
 }
 
@@ -285,7 +285,7 @@ mod tests {
         assert!(fields.take("b").is_none());
         assert_eq!(fields.number::<i32>("n"), Some(3));
         assert_eq!(fields.object("d").and_then(|mut d| d.boolean("e")), Some(true));
-        assert_eq!(fields.left().collect::<Vec<_>>(), ["c"]);
+        assert_eq!(fields.left().map(|(key, _)| key).collect::<Vec<_>>(), ["c"]);
     }
 
     #[test]

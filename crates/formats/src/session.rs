@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use countersign_model::{Catalog, Format, Gap, Message, Problem, Tool, Transcript};
+use countersign_model::{Catalog, Format, Gap, Message, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
 
 use crate::fields::Fields;
@@ -13,6 +13,60 @@ pub(crate) struct Session {
     problems: Vec<Problem>,
     reason: String,
     unparsed: usize,
+}
+
+/// Kinds of parts that hold no call and no result.
+const WITHOUT_CALLS: [&str; 15] = [
+    "image",
+    "image_url",
+    "input_image",
+    "output_image",
+    "audio",
+    "input_audio",
+    "output_audio",
+    "video",
+    "file",
+    "input_file",
+    "document",
+    "redacted_thinking",
+    "reasoning",
+    "step-start",
+    "container_upload",
+];
+
+/// How names of members end that hold calls or their results, in whatever form.
+const CALL_MEMBERS: [&str; 14] = [
+    "toolcall",
+    "toolcalls",
+    "tooluse",
+    "tooluses",
+    "toolinvocation",
+    "toolinvocations",
+    "toolrequest",
+    "toolrequests",
+    "toolresponse",
+    "toolresponses",
+    "toolresult",
+    "toolresults",
+    "functioncall",
+    "functionresponse",
+];
+
+/// Whether a harness told the result of a call as the user's text, as those do whose agents write
+/// their calls into their texts. What the agent itself writes counts for nothing here.
+fn is_written_result(text: &str) -> bool {
+    let text = text.trim_start();
+    let first = text.lines().next().unwrap_or_default();
+    text.starts_with("<tool_response>")
+        || text.starts_with("<function_results>")
+        || (first.starts_with('[') && first.contains("] Result:"))
+}
+
+/// Whether a member of this name may hold calls or their results.
+fn may_hold_calls(name: &str) -> bool {
+    let name: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    CALL_MEMBERS.iter().any(|end| name.ends_with(end))
 }
 
 /// Of one kind of problem, at most this many are told line by line.
@@ -56,10 +110,24 @@ impl Session {
         self.transcript.skip(&self.reason);
     }
 
-    /// Counts what nobody took.
+    /// Counts a part of the record that is not understood. Unless its kind is known to hold no
+    /// call, calls or results may be missing from here on.
+    pub(crate) fn skip_part(&mut self, what: &str, name: &str) {
+        self.skip_named(what, name);
+        if !WITHOUT_CALLS.contains(&name) {
+            self.gap(Gap::UnreadParts);
+        }
+    }
+
+    /// Counts what nobody took; what looks like calls or results is missing from here on.
     pub(crate) fn leave(&mut self, fields: &Fields<'_>) {
-        for key in fields.left() {
+        for (key, value) in fields.left() {
             self.skip_named("unknown field", key);
+            if !matches!(value.get(), "null" | "[]" | "{}" | "\"\"" | "false")
+                && may_hold_calls(key)
+            {
+                self.gap(Gap::UnreadParts);
+            }
         }
         for key in &fields.repeated {
             self.skip_named("repeated field", key);
@@ -92,6 +160,19 @@ impl Session {
             self.transcript.completeness.add(Gap::Unreadable, at);
         }
         self.problems.extend(problems);
+    }
+
+    /// Whether an agent speaks and nobody spoke to it: a lone answer, without its history.
+    pub(crate) fn answers_nobody(&self) -> bool {
+        let said = |role: Role| self.transcript.messages.iter().any(|m| m.role == role);
+        let of_messages = matches!(
+            self.transcript.format,
+            Format::OpenaiChat | Format::OpenaiResponses | Format::Anthropic
+        );
+        of_messages
+            && self.transcript.receipts.is_none()
+            && said(Role::Assistant)
+            && !said(Role::User)
     }
 
     /// The id of the latest call; empty when there is none.
@@ -148,6 +229,11 @@ impl Session {
         let mut orphans = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         let mut first_call = None;
+        let mut unknown = None;
+        let written = |m: &Message| m.role == Role::User && is_written_result(&m.text);
+        if let Some(at) = self.transcript.messages.iter().position(written) {
+            self.transcript.completeness.add(Gap::UnreadParts, at);
+        }
         let mut results = 0_usize;
         for (at, message) in self.transcript.messages.iter().enumerate() {
             for call in &message.calls {
@@ -157,6 +243,7 @@ impl Session {
             for outcome in &message.outcomes {
                 results += 1;
                 if !seen.contains(outcome.call_id.as_str()) {
+                    unknown = unknown.or(Some(at));
                     orphans.push(Problem::at(
                         outcome.line,
                         format!("a result answers no recorded call: `{}`", outcome.call_id),
@@ -166,6 +253,9 @@ impl Session {
         }
         if let Some(at) = first_call.filter(|_| results == 0) {
             self.transcript.completeness.add(Gap::MissingResults, at);
+        }
+        if let Some(at) = unknown {
+            self.transcript.completeness.add(Gap::UnknownCalls, at);
         }
         let more = orphans.len().saturating_sub(TOLD);
         self.problems.extend(orphans.into_iter().take(TOLD));

@@ -168,6 +168,10 @@ pub enum Gap {
     MissingResults,
     /// A sub-agent worked, and its own calls are not in the log.
     UnrecordedSubagent,
+    /// Something that may hold a call or a result was not understood.
+    UnreadParts,
+    /// A result answers no recorded call.
+    UnknownCalls,
 }
 
 /// Whether every tool call that the agent made is in the transcript.

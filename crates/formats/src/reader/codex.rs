@@ -118,7 +118,7 @@ impl Log {
             self.session.gap(Gap::Compacted);
         }
         if !read_item(&kind, payload, line, time, &mut self.session) {
-            return self.session.skip_named("item type", &kind);
+            return self.session.skip_part("item type", &kind);
         }
         let Some(message) = self.session.transcript.messages.last_mut() else { return };
         if message.role == Role::User && is_harness(&message.text) {

@@ -109,7 +109,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         other => {
             let role = other.unwrap_or("(none)");
             session.problem(line, format!("a message has the unknown role `{role}`"));
-            session.skip_named("message of role", role);
+            session.skip_part("message of role", role);
             return session.push(placeholder(line));
         }
     };

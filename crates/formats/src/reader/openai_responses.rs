@@ -108,6 +108,6 @@ fn item(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     };
     let kind = fields.string("type").unwrap_or(Cow::Borrowed("message"));
     if !read_item(&kind, &mut fields, line, None, session) {
-        session.skip_named("item type", &kind);
+        session.skip_part("item type", &kind);
     }
 }

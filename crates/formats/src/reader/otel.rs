@@ -110,6 +110,14 @@ struct Replay {
     answered: HashSet<String>,
 }
 
+/// Whether an attribute is one of those in which instrumentations other than the convention's
+/// keep models' messages and tools' calls.
+fn is_of_a_model(key: &str) -> bool {
+    ["gen_ai.", "llm.", "ai.", "openinference.", "traceloop.", "tool.", "mlflow."]
+        .iter()
+        .any(|prefix| key.starts_with(prefix))
+}
+
 impl Replay {
     fn run(mut self, spans: &[Span]) -> Reading {
         let mut happenings: Vec<(u64, u8, Happening<'_>)> = Vec::new();
@@ -124,7 +132,11 @@ impl Replay {
                 happenings.push((span.start, 1, Happening::Input(span)));
                 happenings.push((span.end.max(span.start), 2, Happening::Output(span)));
             } else {
-                self.session.skip_named("span", &span.name);
+                if span.attributes.keys().any(|key| is_of_a_model(key)) {
+                    self.session.skip_part("span", &span.name);
+                } else {
+                    self.session.skip_named("span", &span.name);
+                }
                 continue;
             }
             for event in &span.events {
@@ -269,7 +281,7 @@ impl Replay {
                 let text = response.map(shown).unwrap_or_default();
                 self.answer(text_of(part, "id").unwrap_or_default(), text, message);
             }
-            Some(kind) => self.session.skip_named("message part", kind),
+            Some(kind) => self.session.skip_part("message part", kind),
         }
     }
 

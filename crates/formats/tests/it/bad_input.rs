@@ -240,3 +240,43 @@ fn openhands_events_of_version_one() {
     skipped 4 unknown field source
     "##);
 }
+
+/// What may hold a call and is not understood is a gap; what is known to hold none is not.
+#[test]
+fn calls_in_an_unknown_shape_leave_a_gap() {
+    let user = r#"{"role":"user","content":"Cancel it."}"#;
+    let said = r#"{"role":"assistant","content":"It is cancelled."}"#;
+    let with = |message: &str| format!(r#"{{"messages":[{user},{message},{said}]}}"#);
+    for (text, expected) in [
+        (with(r#"{"role":"assistant","content":"Wait."}"#), None),
+        (with(r#"{"role":"assistant","content":[{"type":"image","url":"x"}]}"#), None),
+        (with(r#"{"role":"assistant","content":"","toolInvocations":[]}"#), None),
+        (with(r#"{"role":"assistant","content":"","tool_choice":"auto"}"#), None),
+        (
+            with(r#"{"role":"assistant","content":[{"type":"tool-call","toolName":"cancel"}]}"#),
+            Some(Gap::UnreadParts),
+        ),
+        (
+            with(r#"{"role":"assistant","content":[{"toolUse":{"name":"cancel"}}]}"#),
+            Some(Gap::UnreadParts),
+        ),
+        (
+            with(r#"{"role":"assistant","content":"","toolInvocations":[{"toolName":"cancel"}]}"#),
+            Some(Gap::UnreadParts),
+        ),
+        (with(r#"{"author":"robot","content":"x"}"#), Some(Gap::UnreadParts)),
+        (
+            with(r#"{"role":"user","content":"[cancel for 'A1'] Result:\ndone"}"#),
+            Some(Gap::UnreadParts),
+        ),
+        (with(r#"{"role":"tool","tool_call_id":"c9","content":"done"}"#), Some(Gap::UnknownCalls)),
+        (format!(r#"{{"messages":[{said}]}}"#), Some(Gap::CutStart)),
+        (
+            format!(r#"{{"object":"chat.completion","choices":[{{"message":{said}}}]}}"#),
+            Some(Gap::CutStart),
+        ),
+    ] {
+        let (_, gaps, _) = problems(text.as_bytes(), &Options::new("x"));
+        assert_eq!(gaps.first().copied(), expected, "{text}");
+    }
+}

@@ -215,6 +215,7 @@ fn openai_responses() {
         call `ws_1` web_search {"type": "search", "query": "total"}
         result `ws_1` "" error false
     6 :12 Assistant "The total is 42."
+    gaps [(UnreadParts, 7)]
     skipped 1 item type brand_new_item
     skipped 1 unknown field annotations
     skipped 1 unknown field object

@@ -5,7 +5,7 @@ use countersign_model::{Arguments, Gap, Message, MessageKind, Outcome, Role, Too
 const ROLES: [Role; 4] = [Role::System, Role::User, Role::Assistant, Role::Tool];
 const KINDS: [MessageKind; 4] =
     [MessageKind::Ordinary, MessageKind::Injected, MessageKind::Summary, MessageKind::Reasoning];
-const GAPS: [Gap; 7] = [
+const GAPS: [Gap; 9] = [
     Gap::LossyFormat,
     Gap::CutStart,
     Gap::CutEnd,
@@ -13,6 +13,8 @@ const GAPS: [Gap; 7] = [
     Gap::Unreadable,
     Gap::MissingResults,
     Gap::UnrecordedSubagent,
+    Gap::UnreadParts,
+    Gap::UnknownCalls,
 ];
 
 /// Writes values one after another.

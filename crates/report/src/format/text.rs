@@ -310,6 +310,8 @@ fn gaps_of(summary: &Summary) -> String {
                 Gap::Unreadable => "unreadable lines",
                 Gap::MissingResults => "calls without a result",
                 Gap::UnrecordedSubagent => "sub-agents whose calls are not recorded",
+                Gap::UnreadParts => "parts that may hold calls and were not understood",
+                Gap::UnknownCalls => "results of calls that are not recorded",
             };
             format!("{what} ({})", counted(*count, "transcript"))
         })
