@@ -93,6 +93,14 @@ impl Input {
         file(path, true)
     }
 
+    /// The file, where it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Stdin | Source::Text(_) => None,
+        }
+    }
+
     /// The name that a transcript without an id gets.
     pub(crate) fn name(&self) -> String {
         let path = match &self.source {

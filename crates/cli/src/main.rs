@@ -15,6 +15,8 @@ mod exit;
 mod guard;
 mod inputs;
 mod judge;
+mod outputs;
+
 mod replace;
 mod rule_names;
 mod state;

@@ -25,6 +25,7 @@ use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
 use crate::guard::ledger;
 use crate::inputs::{Input, inputs};
+use crate::outputs;
 use crate::rule_names::{Selection, cards};
 use crate::suggest::did_you_mean;
 use crate::terminal;
@@ -123,6 +124,10 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     }
     let answer = arguments.answer.as_deref().map(said).transpose()?;
     inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
+    let also_read =
+        [arguments.answer.as_deref(), arguments.tools.as_deref(), arguments.baseline.as_deref()];
+    outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
+    outputs::refuse_inputs(job.accept_into.as_deref(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
         Some(path) => {
@@ -288,13 +293,12 @@ impl Job {
             )?;
             total.unreadable = true;
         }
-        self.exit(&total)
+        self.exit(&total, inputs)
     }
 
-    fn exit(&self, total: &Outcome) -> anyhow::Result<Exit> {
+    fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
         if let Some(path) = &self.accept_into {
-            std::fs::write(path, total.accepted.to_json())
-                .with_context(|| format!("the baseline {} cannot be written", path.display()))?;
+            outputs::write_baseline(path, &total.accepted, inputs)?;
             if !self.quiet {
                 let count = total.accepted.len();
                 let findings = if count == 1 { "finding" } else { "findings" };
@@ -319,7 +323,12 @@ impl Job {
             read(source, &options, &mut |reading| self.judge(input, reading, &mut outcome))
         });
         match read {
-            Ok(summary) => self.unread(input, &summary.problems, false, &mut outcome),
+            Ok(summary) => {
+                self.unread(input, &summary.problems, false, &mut outcome);
+                if outcome.summary.messages == 0 {
+                    self.nothing_read(input, summary.format, &mut outcome);
+                }
+            }
             Err(ReadError::UnknownForm { .. } | ReadError::Empty) if !input.named => {
                 outcome.summary.add_unrecognised(&input.shown);
             }
@@ -329,6 +338,26 @@ impl Job {
             }
         }
         outcome
+    }
+
+    /// An input of a known form of which nothing was understood is no clean one.
+    fn nothing_read(&self, input: &Input, format: Format, outcome: &mut Outcome) {
+        let skipped = outcome.summary.skipped.iter().take(5);
+        let skipped: Vec<String> =
+            skipped.map(|(reason, count)| format!("{count} {reason}")).collect();
+        let what = if skipped.is_empty() {
+            String::new()
+        } else {
+            format!(" (left out: {})", skipped.join(", "))
+        };
+        let form = format.name();
+        let message = format!("read as `{form}`, and no message was found in it{what}");
+        let help = match self.form {
+            Some(_) => "leave `--input-format` away, so that the form is detected",
+            None => "nothing of it was checked; export the messages with their tool calls",
+        };
+        outcome.unreadable |= input.named;
+        self.unread(input, &[Problem::at(0, message).with_help(help)], input.named, outcome);
     }
 
     fn judge(&self, input: &Input, reading: Reading, outcome: &mut Outcome) {

@@ -150,3 +150,48 @@ fn many_files_come_out_in_the_order_of_their_names() {
         .collect();
     assert_eq!(paths, names);
 }
+
+#[test]
+fn an_output_is_never_an_input() {
+    let desk = Desk::with(&[("log.json", WRONG), ("other.json", "{\"mine\":1}")]);
+    for line in [
+        "check log.json -o log.json",
+        "check . -o log.json",
+        "check log.json -o ./x/../log.json",
+        "check log.json --baseline log.json --write-baseline",
+        "check log.json --baseline other.json --write-baseline",
+    ] {
+        std::fs::create_dir_all(desk.path().join("x")).unwrap();
+        let ran = desk.run(line).to_string();
+        assert!(ran.starts_with("exit 2"), "{line}: {ran}");
+        assert!(ran.contains("help: name a"), "{line}: {ran}");
+    }
+    assert_eq!(std::fs::read_to_string(desk.path().join("log.json")).unwrap(), WRONG);
+    assert_eq!(std::fs::read_to_string(desk.path().join("other.json")).unwrap(), "{\"mine\":1}");
+    // A baseline is written where nothing is, and over itself.
+    for _ in 0..2 {
+        let ran = desk.run("check log.json --baseline known.json --write-baseline").to_string();
+        assert!(ran.starts_with("exit 0"), "{ran}");
+    }
+}
+
+#[test]
+fn nothing_read_is_no_clean_run() {
+    let span = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"ChatCompletion","traceId":"1","spanId":"2","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]}]}]}]}"#;
+    let desk = Desk::with(&[
+        ("spans.json", span),
+        ("empty.json", r#"{"messages":[]}"#),
+        ("log.json", CLEAN),
+    ]);
+    for (line, said) in [
+        (
+            "check spans.json",
+            "read as `otel`, and no message was found in it (left out: 1 span ChatCompletion)",
+        ),
+        ("check empty.json", "no message was found"),
+        ("check log.json --input-format otel", "left out: 1 line without spans"),
+    ] {
+        let ran = desk.run(line).to_string();
+        assert!(ran.starts_with("exit 2") && ran.contains(said), "{line}: {ran}");
+    }
+}

@@ -1,0 +1,49 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use countersign_report::Baseline;
+
+use crate::exit::Complaint;
+use crate::inputs::Input;
+use crate::replace::replace;
+
+/// Refuses an output that would be written over something that is read.
+pub(crate) fn refuse_inputs(
+    output: Option<&Path>,
+    inputs: &[Input],
+    also_read: &[Option<&Path>],
+) -> anyhow::Result<()> {
+    let Some(place) = output.and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
+    let read = inputs.iter().filter_map(Input::path).chain(also_read.iter().copied().flatten());
+    for path in read {
+        if path.canonicalize().is_ok_and(|path| path == place) {
+            let shown = path.display();
+            return Err(Complaint::new(format!(
+                "the output would replace `{shown}`, which is read"
+            ))
+            .help("name another file to write to")
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Writes a baseline: where nothing is, or over another baseline, all of it or nothing.
+pub(crate) fn write_baseline(
+    path: &PathBuf,
+    baseline: &Baseline,
+    inputs: &[Input],
+) -> anyhow::Result<()> {
+    refuse_inputs(Some(path), inputs, &[])?;
+    let there = fs::read_to_string(path);
+    let other = there.is_ok_and(|text| !text.is_empty() && Baseline::from_json(&text).is_err());
+    if other || path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
+        let shown = path.display();
+        return Err(Complaint::new(format!("`{shown}` is no baseline, and is not written over"))
+            .help("name a new file, or one that `--write-baseline` wrote")
+            .into());
+    }
+    replace(path, &baseline.to_json())
+        .with_context(|| format!("the baseline {} cannot be written", path.display()))
+}
