@@ -188,7 +188,7 @@ fn nothing_read_is_no_clean_run() {
             "check spans.json",
             "read as `otel`, and no message was found in it (left out: 1 span ChatCompletion)",
         ),
-        ("check empty.json", "no message was found"),
+        ("check empty.json --input-format openai-chat", "no message was found"),
         ("check log.json --input-format otel", "left out: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();
