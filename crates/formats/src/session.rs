@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use countersign_model::{Catalog, Format, Gap, Message, Problem, Role, Tool, Transcript};
+use countersign_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
 
 use crate::fields::Fields;
@@ -87,6 +87,7 @@ impl Session {
         let line = message.line;
         message.calls.iter_mut().filter(|c| c.line == 0).for_each(|c| c.line = line);
         message.outcomes.iter_mut().filter(|o| o.line == 0).for_each(|o| o.line = line);
+        message.outcomes.iter_mut().for_each(Outcome::unwrap_command);
         self.transcript.messages.push(message);
     }
 

@@ -164,7 +164,8 @@ impl Timeline {
         });
     }
 
-    fn result(&mut self, outcome: Outcome) {
+    fn result(&mut self, mut outcome: Outcome) {
+        outcome.unwrap_command();
         self.push(Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") });
     }
 

@@ -12,6 +12,7 @@
 mod call;
 mod canonical;
 mod claim;
+mod command_result;
 mod execution_id;
 mod failure;
 mod family;

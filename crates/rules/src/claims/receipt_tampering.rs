@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 
-use countersign_model::{CallRef, Code, Evidence, EvidenceSource, Mode, RecordedReceipt, Status};
+use countersign_model::{
+    CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
+};
 use serde_json::Value;
 
 use crate::facts::{Execution, Facts, reports_failure};
@@ -179,6 +181,12 @@ fn texts_differ(stated: &str, given: &str) -> bool {
 fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let stated = receipt.result.as_ref().filter(|value| !value.is_null())?;
     let outcome = execution.outcome.filter(|o| !o.truncated && !o.running)?;
+    if let Some(printed) = printed_by_command(stated) {
+        return texts_differ(&printed, &outcome.text).then(|| {
+            let message = format!("receipt `{}` holds another result than the call", receipt.id);
+            Fault::new(message, outcome.text.as_str(), printed)
+        });
+    }
     let differs = match (stated, serde_json::from_str::<Value>(&outcome.text)) {
         (Value::String(text), Ok(given)) => match serde_json::from_str::<Value>(text) {
             Ok(stated) => contradict(&stated, &given),
@@ -194,6 +202,14 @@ fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<
         let stated = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
         Fault::new(message, outcome.text.as_str(), stated)
     })
+}
+
+/// What a command printed, where the receipt holds the object that its result was wrapped into.
+fn printed_by_command(stated: &Value) -> Option<String> {
+    let text = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
+    let mut outcome = Outcome { text, ..Outcome::default() };
+    outcome.unwrap_command();
+    outcome.exit_code.map(|_| outcome.text)
 }
 
 fn report(

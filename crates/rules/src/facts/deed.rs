@@ -5,10 +5,10 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use countersign_model::{Catalog, Family, Status};
+use countersign_model::{Catalog, Family, Outcome, Status};
 
 use super::arguments::Members;
-use super::failure::reports_failure;
+use super::failure::{did_nothing, only_complains, reports_failure};
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
@@ -172,7 +172,15 @@ impl<'t> Deed<'t> {
         });
         let mut opaque = delegates || asks;
         let nothing_found = shell.as_ref().is_some_and(|work| work.found_nothing);
-        let marked = if nothing_found { Status::Completed } else { execution.status() };
+        let unmarked = |o: &Outcome| o.exit_code.is_none() && o.is_error.is_none();
+        let complains = |work: &ShellWork<'_>| {
+            execution.outcome.is_some_and(|o| unmarked(o) && only_complains(&work.command, &o.text))
+        };
+        let marked = match &shell {
+            _ if nothing_found => Status::Completed,
+            Some(work) if complains(work) => Status::Failed,
+            _ => execution.status(),
+        };
         let mut words = None;
         if let Some(work) = &shell {
             families = Families::NONE.with(Family::Run).with(Family::Read);
@@ -224,9 +232,15 @@ impl<'t> Deed<'t> {
     /// How it ended, the result's own words included.
     pub(crate) fn status(&self) -> Status {
         match self.words {
-            Some(words) if *self.fails.get_or_init(|| reports_failure(words)) => Status::Failed,
+            Some(words) if *self.fails.get_or_init(|| self.went_wrong(words)) => Status::Failed,
             _ => self.marked,
         }
+    }
+
+    /// Whether the result's own words say that the call failed, or changed nothing although that
+    /// is what it was for.
+    fn went_wrong(&self, words: &str) -> bool {
+        reports_failure(words) || (self.changes() && did_nothing(words))
     }
 
     /// Whether it ended, and not well.

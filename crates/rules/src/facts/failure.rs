@@ -10,7 +10,7 @@ use crate::values::end_of_string;
 const LONGEST_STATUS: usize = 4_000;
 
 /// Openings of a status message that reports a failure.
-const OPENINGS: [&str; 19] = [
+const OPENINGS: [&str; 21] = [
     "error",
     "err:",
     "exception",
@@ -30,6 +30,8 @@ const OPENINGS: [&str; 19] = [
     "not authorized",
     "unknown tool",
     "tool call rejected",
+    "blocked by",
+    "string to replace not found",
 ];
 
 /// Whether a result's text says that the call failed: an error payload, or a status message that
@@ -43,6 +45,9 @@ pub(crate) fn reports_failure(text: &str) -> bool {
         return may_fail(text.as_bytes())
             && serde_json::from_str::<Payload>(text).is_ok_and(|payload| payload.fails);
     }
+    if opens_with_http_error(text) {
+        return true;
+    }
     OPENINGS.iter().any(|opening| {
         let split = text.split_at_checked(opening.len());
         split.filter(|(head, _)| head.eq_ignore_ascii_case(opening)).is_some_and(|(_, rest)| {
@@ -50,6 +55,88 @@ pub(crate) fn reports_failure(text: &str) -> bool {
             plain || rest.is_empty() || rest.starts_with([':', ' ', '!', '.', '-', '\n', '('])
         })
     })
+}
+
+/// Whether a text opens with the status of an HTTP answer that is an error: `HTTP 401`,
+/// `HTTP/1.1 503`.
+fn opens_with_http_error(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
+    let code = words.next().unwrap_or_default().trim_end_matches([':', ',']);
+    opens && code.len() == 3 && code.starts_with(['4', '5'])
+}
+
+/// What an answer says whose call changed nothing. A text is one of these as a whole, up to its
+/// first full stop, colon or semicolon.
+const NOTHING_DONE: [&str; 12] = [
+    "no change",
+    "no changes",
+    "no changes detected",
+    "no changes made",
+    "no changes were made",
+    "nothing to do",
+    "nothing changed",
+    "nothing was changed",
+    "no rows affected",
+    "no matches found",
+    "0 rows affected",
+    "0 replacements",
+];
+
+/// Members that say how much a call changed: `false`, or 0, is nothing.
+const CHANGED: [&str; 12] = [
+    "changed",
+    "modified",
+    "updated",
+    "deleted",
+    "inserted",
+    "replacements",
+    "rows_affected",
+    "rowsaffected",
+    "affected_rows",
+    "affectedrows",
+    "modifiedcount",
+    "deletedcount",
+];
+
+/// Whether the answer of a call that was to change something says that it changed nothing. What
+/// says nothing at all does not: many tools answer with an empty text or object.
+pub(crate) fn did_nothing(text: &str) -> bool {
+    let text = text.trim();
+    if text.len() > LONGEST_STATUS {
+        return false;
+    }
+    if text.starts_with('{') {
+        let Ok(Value::Object(members)) = serde_json::from_str(text) else { return false };
+        let mut counts = members
+            .iter()
+            .filter(|(key, _)| CHANGED.contains(&key.to_ascii_lowercase().as_str()))
+            .filter_map(|(_, value)| match value {
+                Value::Bool(changed) => Some(*changed),
+                Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+                _ => None,
+            })
+            .peekable();
+        return counts.peek().is_some() && counts.all(|changed| !changed);
+    }
+    let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
+    NOTHING_DONE.iter().any(|said| first.eq_ignore_ascii_case(said))
+}
+
+/// Whether all that a command printed is its own complaint: `rm: cannot remove 'x': …` of `rm x`.
+pub(crate) fn only_complains(command: &str, text: &str) -> bool {
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let complaint = |line: &str| {
+        line.strip_prefix(program).and_then(|rest| rest.strip_prefix(": ")).is_some_and(|said| {
+            ["cannot ", "can't ", "missing ", "invalid ", "unrecognized "]
+                .iter()
+                .any(|opening| said.starts_with(opening))
+                || said.contains(": No such file or directory")
+                || said.contains(": Permission denied")
+        })
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    !program.is_empty() && lines.peek().is_some() && lines.all(complaint)
 }
 
 /// Whether a JSON object may have a member that reports a failure. Looks only as closely as it takes
@@ -146,12 +233,13 @@ impl<'de> Visitor<'de> for Members {
 }
 
 /// The members that tell how a call went.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "error",
     "errors",
     "exception",
     "error_message",
     "errormessage",
+    "message",
     "success",
     "ok",
     "succeeded",
@@ -178,6 +266,7 @@ fn reports(key: &str, value: &Value) -> bool {
             Value::Number(n) => n.as_f64() != Some(0.0),
             Value::Bool(true) => true,
         },
+        "message" => value.as_str().is_some_and(is_http_error),
         "success" | "ok" | "succeeded" => value == &Value::Bool(false),
         "iserror" | "is_error" => value == &Value::Bool(true),
         "status" | "result" | "outcome" | "state" => match value.as_str() {
@@ -186,6 +275,24 @@ fn reports(key: &str, value: &Value) -> bool {
         },
         _ => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
     }
+}
+
+/// Whether a message is nothing but the name of an HTTP error.
+fn is_http_error(message: &str) -> bool {
+    [
+        "unauthorized",
+        "forbidden",
+        "not found",
+        "bad request",
+        "internal server error",
+        "service unavailable",
+        "bad gateway",
+        "gateway timeout",
+        "too many requests",
+        "method not allowed",
+    ]
+    .iter()
+    .any(|name| message.trim_end_matches('.').eq_ignore_ascii_case(name))
 }
 
 /// Whether what failed says that it broke off before it could tell anything: a time-out, no
@@ -223,6 +330,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn answers_of_calls_that_changed_nothing() {
+        for (text, expected) in [
+            ("No changes detected", true),
+            ("No changes made: old and new strings are identical.", true),
+            ("No changes to the interface are needed", false),
+            (r#"{"changed":false}"#, true),
+            (r#"{"replacements":0}"#, true),
+            (r#"{"rows_affected":0,"ms":3}"#, true),
+            (r#"{"inserted":0,"updated":2}"#, false),
+            (r#"{"changed":true}"#, false),
+            (r#"{"deleted":"A1"}"#, false),
+            ("{}", false),
+            ("null", false),
+            ("", false),
+        ] {
+            assert_eq!(did_nothing(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn complaints_of_commands() {
+        for (command, text, expected) in [
+            ("rm a.log", "rm: cannot remove 'a.log': No such file or directory", true),
+            ("cp a b", "cp: a: No such file or directory\n", true),
+            ("rm a.log", "", false),
+            ("rm -v a b", "rm: cannot remove 'a': No such file or directory\nremoved 'b'", false),
+            ("cat notes", "rm: cannot remove 'a'", false),
+        ] {
+            assert_eq!(only_complains(command, text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn payloads() {
         for (text, expected) in [
             ("Error: order not found", true),
@@ -246,6 +386,12 @@ mod tests {
             ("Failed to send: quota", true),
             ("Cannot read it", true),
             ("<tool_use_error>String not found", true),
+            ("HTTP 401 Unauthorized", true),
+            ("HTTP/1.1 200 OK", false),
+            ("Blocked by the PreToolUse hook", true),
+            (r#"{"message":"Unauthorized"}"#, true),
+            (r#"{"message":"The user is unauthorized to fly"}"#, false),
+            (r#"{"message":"done","id":4}"#, false),
         ] {
             assert_eq!(reports_failure(text), expected, "{text}");
         }

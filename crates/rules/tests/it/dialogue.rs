@@ -230,7 +230,9 @@ impl Reader {
         let call_id = format!("call_{}", self.calls() + 1 - self.open);
         self.open -= 1;
         let mut message = Message::text(Role::Tool, "");
-        message.outcomes.push(Outcome { call_id, ..outcome });
+        let mut outcome = Outcome { call_id, ..outcome };
+        outcome.unwrap_command();
+        message.outcomes.push(outcome);
         self.push(message);
         Ok(())
     }
