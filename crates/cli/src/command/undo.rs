@@ -80,6 +80,10 @@ fn complaint(error: &UndoError) -> Complaint {
         UndoError::ChangedSince(_) => {
             complaint.help("`--force` puts them back all the same; what was changed since is lost")
         }
+        UndoError::InTheWay(_) => complaint.help(
+            "nothing was undone; move them away, or undo around them with `--force`: they stay \
+             either way",
+        ),
         UndoError::Unreadable { .. } | UndoError::Partial(_) => complaint,
     }
 }

@@ -305,3 +305,92 @@ fn the_last_snapshots_are_kept_and_undo_a_command_that_succeeded() {
     let mode = kept.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o700);
 }
+
+/// INVARIANT: what is put back is put back beneath the workspace, whatever the command put in place
+/// of its folders; a folder that became a link is named.
+#[test]
+fn nothing_is_restored_through_a_link() {
+    for (name, there, command) in [
+        ("written", "sub/file", "echo y > sub/file"),
+        ("removed", "sub/file", "echo y > sub/kept"),
+        ("made", "sub/d/file", "rm sub/d/file"),
+        ("folder", "sub/file", "mkdir sub/new"),
+    ] {
+        let bench = Bench::new(on());
+        let outside = bench.root.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        for file in ["file", "kept"] {
+            fs::write(outside.join(file), "mine\n").unwrap();
+        }
+        fs::create_dir(outside.join("new")).unwrap();
+        let before = tree(&outside);
+        fs::create_dir_all(bench.work().join(there).parent().unwrap()).unwrap();
+        bench.write(there, "chosen by the model\n");
+        // In a script, so that the command itself does not tell.
+        bench.write("swap.sh", &format!("mv sub old\nln -s {} sub\n", outside.display()));
+        let answer = bench.run(&format!("{command}; sh swap.sh; exit 1"));
+        assert_eq!(tree(&outside), before, "{name}: {}", answer.text);
+        assert_eq!(answer.status, Status::Failed, "{name}: {}", answer.text);
+        assert!(answer.text.contains("is no folder any more"), "{name}: {}", answer.text);
+    }
+}
+
+/// INVARIANT: a snapshot copies nothing from outside the workspace, so nothing of it gets in.
+#[test]
+fn nothing_outside_is_copied() {
+    let bench = Bench::new(on());
+    let outside = bench.root.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("key"), "secret\n").unwrap();
+    symlink(&outside, bench.work().join("a")).unwrap();
+    bench.write("swap.sh", "unlink a\nmkdir a\n");
+    bench.run("echo x > a/key; sh swap.sh; exit 1");
+    assert!(!bench.work().join("a/key").exists());
+}
+
+/// INVARIANT: what the command did not leave there is never touched.
+#[test]
+fn undo_leaves_alone_what_somebody_put_there_since() {
+    for (command, mine) in [
+        ("mkdir out", "out/mine"),
+        ("mkdir -p out/a/b", "out/a/mine"),
+        ("mkdir -p out/a/b", "out/mine"),
+        ("mkdir src; echo 1 > src/f; cp -r src out", "out/mine"),
+        ("mkdir out && echo 1 > out/f", "out/deep/mine"),
+    ] {
+        let bench = Bench::new(ShellOptions { keep_snapshots: 2, auto_rollback: false, ..on() });
+        let before = tree(&bench.work());
+        let kept = bench.root.path().join("state/snapshots");
+        let answer = bench.run(command);
+        fs::create_dir_all(bench.work().join(mine).parent().unwrap()).unwrap();
+        bench.write(mine, "mine\n");
+        let undo = |changed| undo_snapshot(&kept, &answer.execution_id, changed);
+        let error = undo(SinceChanged::Refuse).unwrap_err();
+        assert!(matches!(&error, UndoError::InTheWay(files) if files.len() == 1), "{error}");
+        let error = undo(SinceChanged::Overwrite).unwrap_err();
+        let UndoError::Partial(failed) = &error else { panic!("{error}") };
+        assert!(failed.iter().all(|f| f.contains("did not make is in it")), "{error}");
+        assert_eq!(fs::read_to_string(bench.work().join(mine)).unwrap(), "mine\n", "{command}");
+        // Once it is moved away, all of it goes.
+        let top = mine.split('/').nth(1).unwrap();
+        let path = bench.work().join("out").join(top);
+        if path.is_dir() && top == "deep" {
+            fs::remove_dir_all(path).unwrap()
+        } else {
+            fs::remove_file(bench.work().join(mine)).unwrap()
+        }
+        undo(SinceChanged::Overwrite).unwrap();
+        assert_eq!(tree(&bench.work()), before, "{command}");
+    }
+}
+
+#[test]
+fn what_is_put_back_keeps_its_time() {
+    let bench = Bench::new(on());
+    furnish(&bench);
+    let path = bench.work().join("a.txt");
+    let old = std::time::UNIX_EPOCH + Duration::new(1_600_000_000, 123_456_789);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    assert_eq!(bench.run("echo x > a.txt; exit 1").status, Status::RolledBack);
+    assert_eq!(path.metadata().unwrap().modified().unwrap(), old);
+}

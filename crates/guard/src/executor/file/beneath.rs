@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 /// A folder that is held open.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(in crate::executor) struct Root {
     fd: OwnedFd,
     path: PathBuf,
     way: Way,
@@ -49,7 +49,7 @@ const LOOK: OFlags = OFlags::RDONLY.union(ALWAYS);
 
 impl Root {
     /// Holds a folder open; `path` is its one real form.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(in crate::executor) fn open(path: &Path) -> io::Result<Self> {
         let fd =
             rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS, Mode::empty())?;
         let way = Way::of(fd.as_fd());
@@ -64,7 +64,7 @@ impl Root {
     ///
     /// The kind is looked at before, because opening a device can already have an effect, and
     /// afterwards, because it may be another one by then.
-    pub(super) fn open_to_read(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(in crate::executor) fn open_to_read(&self, relative: &Path) -> io::Result<OwnedFd> {
         let looked_at = self.look_at(relative)?;
         readable(looked_at.as_fd())?;
         let fd = self.open_with(relative, OFlags::RDONLY | ALWAYS)?;
@@ -73,12 +73,12 @@ impl Root {
     }
 
     /// A handle that says what is there, without opening it.
-    pub(super) fn look_at(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(in crate::executor) fn look_at(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, LOOK)
     }
 
     /// The directory there.
-    pub(super) fn open_directory(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(in crate::executor) fn open_directory(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS)
     }
 

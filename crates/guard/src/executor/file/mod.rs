@@ -1,7 +1,7 @@
 //! Files: reading, writing, listing and searching, beneath the workspace and nowhere else.
 
 mod atomic;
-mod beneath;
+pub(super) mod beneath;
 mod edit_file;
 mod executor;
 mod failure;

@@ -1,5 +1,6 @@
 //! Files that a command seems to write, as they were before it ran, so that they can be put back.
 
+mod ground;
 mod restore;
 mod snapshot;
 
@@ -50,7 +51,7 @@ pub(super) struct Transaction<'t> {
     snapshot: Snapshot,
 }
 
-/// One path as it was.
+/// One path below the workspace as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     path: PathBuf,
@@ -65,9 +66,25 @@ struct Entry {
 #[serde(rename_all = "snake_case")]
 enum Was {
     Absent,
-    Folder { mode: u32 },
-    Link { target: PathBuf },
-    File { copy: String, mode: u32 },
+    Folder {
+        mode: u32,
+    },
+    Link {
+        target: PathBuf,
+    },
+    File {
+        copy: String,
+        mode: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        modified: Option<Modified>,
+    },
+}
+
+/// When a file was written last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Modified {
+    seconds: i64,
+    nanoseconds: u32,
 }
 
 /// What a command left at a path.
@@ -78,6 +95,13 @@ enum Left {
     Folder,
     Link { target: PathBuf },
     File { digest: Digest },
+}
+
+impl Entry {
+    /// Whether a folder is there that has to go.
+    fn goes_as_a_folder(&self) -> bool {
+        self.left == Some(Left::Folder) && !matches!(self.was, Was::Folder { .. })
+    }
 }
 
 impl<'t> Transaction<'t> {

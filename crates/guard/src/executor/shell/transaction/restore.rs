@@ -1,9 +1,11 @@
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use super::snapshot::{LIST, Snapshot, file_name, is_absent, left};
+use rustix::fs::FileType;
+
+use super::ground::{Ground, digest};
+use super::snapshot::{Kept, LIST, Snapshot, file_name};
 use super::{Entry, Was};
 use crate::executor::RolledBack;
 
@@ -27,6 +29,12 @@ pub enum UndoError {
         /// Each of the files.
         Vec<String>,
     ),
+    /// Files of somebody else stand in folders that the command made.
+    #[error("not made by the command, and in the way: {}", .0.join(", "))]
+    InTheWay(
+        /// Each of the files.
+        Vec<String>,
+    ),
     /// Files are not as they were, in part.
     #[error("not everything could be put back: {}", .0.join("; "))]
     Partial(
@@ -40,15 +48,15 @@ pub enum UndoError {
 pub enum SinceChanged {
     /// Leave everything as it is, and say so.
     Refuse,
-    /// Put it back all the same.
+    /// Put it back all the same. What the command did not leave there is never touched.
     Overwrite,
 }
 
 /// Puts back what an execution changed, from the snapshots in this folder.
 ///
 /// # Errors
-/// Where there is no snapshot, where files were changed since, and where not all could be put
-/// back: each file is named.
+/// Where there is no snapshot, where files were changed or added since, and where not all could be
+/// put back: each file is named.
 pub fn undo_snapshot(
     kept: &Path,
     execution_id: &str,
@@ -58,39 +66,61 @@ pub fn undo_snapshot(
     let unreadable = |reason: String| UndoError::Unreadable { id: execution_id.to_owned(), reason };
     let list = match fs::File::open(folder.join(LIST)) {
         Ok(list) => list,
-        Err(error) if is_absent(&error) => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(UndoError::NoSnapshot(execution_id.to_owned()));
         }
         Err(error) => return Err(unreadable(error.to_string())),
     };
-    let entries: Vec<Entry> = serde_json::from_reader(io::BufReader::new(list))
+    let Kept { workspace, entries } = serde_json::from_reader(io::BufReader::new(list))
         .map_err(|error| unreadable(error.to_string()))?;
+    let ground = Ground::open(&workspace)
+        .map_err(|error| unreadable(format!("`{}`: {error}", workspace.display())))?;
     if changed == SinceChanged::Refuse {
-        let others = entries.iter().filter(|entry| left(&entry.path).ok() != entry.left);
-        let others: Vec<String> = others.map(|entry| entry.path.display().to_string()).collect();
+        let named = |path: &Path| workspace.join(path).display().to_string();
+        let others = entries.iter().filter(|e| ground.left(&e.path).ok() != e.left);
+        let others: Vec<String> = others.map(|entry| named(&entry.path)).collect();
         if !others.is_empty() {
             return Err(UndoError::ChangedSince(others));
         }
+        let strange: Vec<String> =
+            strangers(&ground, &entries).iter().map(|path| named(path)).collect();
+        if !strange.is_empty() {
+            return Err(UndoError::InTheWay(strange));
+        }
     }
-    restore(&folder, &entries).map_err(UndoError::Partial)
+    restore(&ground, &folder, &entries).map_err(UndoError::Partial)
 }
 
 impl Snapshot {
-    /// Puts everything back.
-    pub(super) fn restore(&self) -> Result<RolledBack, Vec<String>> {
-        restore(self.folder(), &self.entries)
+    /// Puts everything back, right after the command: all that stands in a folder that it made is
+    /// its own.
+    pub(super) fn restore(&mut self) -> Result<RolledBack, Vec<String>> {
+        self.add_made().map_err(|error| vec![error])?;
+        restore(&self.ground, self.folder.path(), &self.entries)
     }
 }
 
+/// What stands in folders that the command made, and is on no list.
+fn strangers(ground: &Ground, entries: &[Entry]) -> Vec<std::path::PathBuf> {
+    let known = |path: &Path| entries.iter().any(|entry| entry.path == path);
+    let mut strange = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.goes_as_a_folder()) {
+        let names = ground.names(&entry.path).unwrap_or_default();
+        let paths = names.iter().map(|name| entry.path.join(name));
+        strange.extend(paths.filter(|path| !known(path)));
+    }
+    strange
+}
+
 /// Puts every entry back; each that could not be is named.
-fn restore(folder: &Path, entries: &[Entry]) -> Result<RolledBack, Vec<String>> {
+fn restore(ground: &Ground, copies: &Path, entries: &[Entry]) -> Result<RolledBack, Vec<String>> {
     let mut done = RolledBack::default();
     let mut failed = Vec::new();
     // What was made goes first, the deepest first; then what was there comes, folders first.
     let (absent, there): (Vec<&Entry>, Vec<&Entry>) =
         entries.iter().partition(|entry| entry.was == Was::Absent);
     for entry in absent.into_iter().rev().chain(there) {
-        match put_back(folder, entry) {
+        match put_back(ground, copies, entry) {
             Ok(Change::None) => {}
             Ok(Change::Restored) => done.restored += 1,
             Ok(Change::Deleted) => done.deleted += 1,
@@ -106,77 +136,61 @@ enum Change {
     Deleted,
 }
 
-fn put_back(folder: &Path, entry: &Entry) -> io::Result<Change> {
+fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change> {
     let path = &entry.path;
-    let now = match path.symlink_metadata() {
-        Ok(metadata) => Some(metadata),
-        Err(error) if is_absent(&error) => None,
-        Err(error) => return Err(error),
-    };
-    let is_dir = now.as_ref().is_some_and(fs::Metadata::is_dir);
+    let now = ground.look(path)?;
+    let is_folder = now.is_some_and(|now| now.kind == FileType::Directory);
     match &entry.was {
-        Was::Absent => match now {
-            None => Ok(Change::None),
-            Some(_) if is_dir => fs::remove_dir_all(path).map(|()| Change::Deleted),
-            Some(_) => fs::remove_file(path).map(|()| Change::Deleted),
-        },
+        Was::Absent if now.is_none() => Ok(Change::None),
+        Was::Absent => {
+            ground.remove(path, is_folder).map_err(said)?;
+            Ok(Change::Deleted)
+        }
         Was::Folder { mode } => {
-            if is_dir && now.is_some_and(|now| now.permissions().mode() & 0o7777 == *mode) {
+            if is_folder && now.is_some_and(|now| now.mode == *mode) {
                 return Ok(Change::None);
             }
-            if !is_dir {
-                clear(path)?;
-                fs::create_dir_all(path)?;
+            if now.is_some() && !is_folder {
+                ground.remove(path, false)?;
             }
-            fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
+            ground.make_folder(path)?;
+            ground.set_mode(path, *mode)?;
             Ok(Change::Restored)
         }
         Was::Link { target } => {
-            if fs::read_link(path).is_ok_and(|now| now == *target) {
+            let is_link = now.is_some_and(|now| now.kind == FileType::Symlink);
+            if is_link && ground.read_link(path)? == *target {
                 return Ok(Change::None);
             }
-            replace(path, is_dir, |beside| symlink(target, beside))
+            if is_folder {
+                ground.remove(path, true).map_err(said)?;
+            }
+            ground.put_link(path, target)?;
+            Ok(Change::Restored)
         }
-        Was::File { copy, mode } => {
-            let copy = folder.join(copy);
-            let same_mode =
-                now.as_ref().is_some_and(|now| now.permissions().mode() & 0o7777 == *mode);
-            let regular = now.is_some_and(|now| now.is_file());
-            if same_mode && regular && left(path)? == left(&copy)? {
+        Was::File { copy, mode, modified } => {
+            let mut copy = fs::File::open(copies.join(copy))?;
+            let same_mode = now.is_some_and(|now| now.mode == *mode);
+            let regular = now.is_some_and(|now| now.kind == FileType::RegularFile);
+            if same_mode && regular && ground.left(path)? == digest(&mut copy)? {
                 return Ok(Change::None);
             }
-            replace(path, is_dir, |beside| {
-                fs::copy(&copy, beside)?;
-                fs::set_permissions(beside, fs::Permissions::from_mode(*mode))?;
-                fs::File::open(beside)?.sync_all()
-            })
+            io::Seek::rewind(&mut copy)?;
+            if is_folder {
+                ground.remove(path, true).map_err(said)?;
+            }
+            ground.put_file(path, &mut copy, *mode, *modified)?;
+            Ok(Change::Restored)
         }
     }
 }
 
-/// Makes the new one beside the path and renames it over: at no time is half of it there.
-fn replace(
-    path: &Path,
-    is_dir: bool,
-    make: impl FnOnce(&Path) -> io::Result<()>,
-) -> io::Result<Change> {
-    let parent = path.parent().ok_or_else(|| io::Error::other("it has no folder"))?;
-    fs::create_dir_all(parent)?;
-    let beside = tempfile::Builder::new().prefix(".countersign-undo-").tempdir_in(parent)?;
-    let new = beside.path().join("new");
-    make(&new)?;
-    if is_dir {
-        // A folder cannot be renamed over: it steps aside, and goes with what stands beside.
-        fs::rename(path, beside.path().join("old"))?;
-    }
-    fs::rename(&new, path)?;
-    Ok(Change::Restored)
-}
-
-/// Removes what stands where a folder belongs.
-fn clear(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if !is_absent(&error) => Err(error),
-        _ => Ok(()),
+/// A folder that cannot be removed because somebody put something into it.
+fn said(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty => {
+            io::Error::new(error.kind(), "something that the command did not make is in it")
+        }
+        _ => error,
     }
 }

@@ -1,14 +1,16 @@
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
-use sha2::{Digest as _, Sha256};
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::{Entry, Left, TransactionSettings, Was};
+use super::ground::Ground;
+use super::{Entry, TransactionSettings, Was};
 
 /// The list of what a snapshot holds.
 pub(super) const LIST: &str = "snapshot.json";
@@ -18,11 +20,23 @@ const MOST_PATHS: usize = 100_000;
 /// Copies of files in a folder that goes with it.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    folder: TempDir,
+    pub(super) folder: TempDir,
+    pub(super) ground: Ground,
+    workspace: PathBuf,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// The list of a snapshot that outlives its process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The workspace in its one real form.
+    pub(super) workspace: PathBuf,
+    /// What was there, by paths below the workspace.
     pub(super) entries: Vec<Entry>,
 }
 
 struct Taking<'t> {
+    ground: &'t Ground,
     folder: &'t Path,
     workspace: &'t Path,
     scope: &'t GlobSet,
@@ -33,19 +47,24 @@ struct Taking<'t> {
 }
 
 impl Snapshot {
-    /// Copies what stands at the paths, folders with all that is in them.
+    /// Copies what stands at the paths, folders with all that is in them. What lies outside the
+    /// workspace is no part of it.
     pub(super) fn take(
         paths: &[PathBuf],
         workspace: &Path,
         settings: &TransactionSettings,
     ) -> Result<Self, String> {
+        let opened = workspace.canonicalize().and_then(|real| Ok((Ground::open(&real)?, real)));
+        let (ground, workspace) =
+            opened.map_err(|error| format!("`{}`: {error}", workspace.display()))?;
         let folder = tempfile::Builder::new()
             .prefix(&format!("countersign-snapshot-{}-", std::process::id()))
             .tempdir();
         let folder = folder.map_err(|error| format!("no temporary folder: {error}"))?;
         let mut taking = Taking {
+            ground: &ground,
             folder: folder.path(),
-            workspace,
+            workspace: &workspace,
             scope: &settings.scope,
             max_bytes: settings.max_bytes,
             bytes: 0,
@@ -53,24 +72,58 @@ impl Snapshot {
             seen: HashSet::new(),
         };
         for path in paths {
-            taking.path(path)?;
+            if let Some(path) = beneath(path, &workspace) {
+                taking.absent_folders(&path)?;
+                taking.path(&path)?;
+            }
         }
         let entries = taking.entries;
-        Ok(Self { folder, entries })
+        Ok(Self { folder, ground, workspace, entries })
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
+    /// Lists all that stands in folders that the command made, so that nothing else goes with
+    /// them.
+    pub(super) fn add_made(&mut self) -> Result<(), String> {
+        let mut seen: HashSet<PathBuf> = self.entries.iter().map(|e| e.path.clone()).collect();
+        let mut at = 0;
+        while let Some(entry) = self.entries.get(at) {
+            at += 1;
+            let failed = |error: io::Error| format!("{}: {error}", entry.path.display());
+            let is_folder = |kind: FileType| kind == FileType::Directory;
+            let made = !matches!(entry.was, Was::Folder { .. })
+                && self
+                    .ground
+                    .look(&entry.path)
+                    .map_err(failed)?
+                    .is_some_and(|s| is_folder(s.kind));
+            if !made {
+                continue;
+            }
+            let path = entry.path.clone();
+            for name in self.ground.names(&path).map_err(failed)? {
+                let path = path.join(name);
+                if seen.insert(path.clone()) {
+                    self.entries.push(Entry { path, was: Was::Absent, left: None });
+                }
+            }
+            if self.entries.len() > MOST_PATHS {
+                return Err(format!("the command made more than {MOST_PATHS} paths"));
+            }
+        }
+        // A folder stands before what is in it, so that it goes after it.
+        self.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(())
     }
 
     /// Moves the snapshot to where it outlives the process, and drops all but the last ones.
     pub(super) fn keep(&mut self, kept: &Path, id: &str, most: usize) -> io::Result<()> {
+        self.add_made().map_err(io::Error::other)?;
         for entry in &mut self.entries {
-            entry.left = Some(left(&entry.path)?);
+            entry.left = Some(self.ground.left(&entry.path)?);
         }
         private_folder(kept)?;
         let place = kept.join(file_name(id));
@@ -80,7 +133,8 @@ impl Snapshot {
                 fs::copy(self.folder.path().join(copy), place.join(copy))?;
             }
         }
-        let list = serde_json::to_vec(&self.entries)?;
+        let entries = std::mem::take(&mut self.entries);
+        let list = serde_json::to_vec(&Kept { workspace: self.workspace.clone(), entries })?;
         // The list comes last: a snapshot without one is none.
         let mut file = fs::File::create_new(place.join(LIST))?;
         io::Write::write_all(&mut file, &list)?;
@@ -113,80 +167,88 @@ pub(super) fn file_name(execution_id: &str) -> String {
     format!("s-{}", execution_id.chars().map(kept).collect::<String>())
 }
 
-/// What stands at a path now.
-pub(super) fn left(path: &Path) -> io::Result<Left> {
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if is_absent(&error) => return Ok(Left::Absent),
-        Err(error) => return Err(error),
-    };
-    if metadata.is_dir() {
-        return Ok(Left::Folder);
-    }
-    if metadata.is_symlink() {
-        return Ok(Left::Link { target: fs::read_link(path)? });
-    }
-    let mut hash = Sha256::new();
-    let mut file = fs::File::open(path)?;
-    let mut piece = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut piece)? {
-            0 => break,
-            count => hash.update(piece.get(..count).unwrap_or_default()),
+/// Where a path leads below the workspace, with the links in its folders followed once, now;
+/// `None` where it leads outside.
+fn beneath(path: &Path, workspace: &Path) -> Option<PathBuf> {
+    let mut there = PathBuf::new();
+    // What is missing has no real form: it is what its name says below what is there.
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                there.pop();
+            }
+            Component::CurDir => {}
+            Component::Normal(name) => {
+                if let Ok(real) = there.canonicalize() {
+                    there = real;
+                }
+                there.push(name);
+            }
+            Component::RootDir | Component::Prefix(_) => there.push(part),
         }
     }
-    Ok(Left::File { digest: countersign_model::Digest::from_bytes(hash.finalize().into()) })
-}
-
-/// There is nothing, or nothing that could be reached.
-pub(super) fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    there.strip_prefix(workspace).ok().map(Path::to_owned)
 }
 
 impl Taking<'_> {
+    /// Notes the folders above a path that are not there yet.
+    fn absent_folders(&mut self, path: &Path) -> Result<(), String> {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+        above.reverse();
+        for folder in above.into_iter().filter(|folder| !folder.as_os_str().is_empty()) {
+            let seen = self.ground.look(folder).map_err(|e| failed(folder, &e))?;
+            if seen.is_none() && self.seen.insert(folder.to_owned()) {
+                self.add(folder, Was::Absent)?;
+            }
+        }
+        Ok(())
+    }
+
     fn path(&mut self, path: &Path) -> Result<(), String> {
         if !self.seen.insert(path.to_owned()) {
             return Ok(());
         }
-        let failed = |error: io::Error| format!("`{}`: {error}", path.display());
-        let metadata = match path.symlink_metadata() {
-            Ok(metadata) => metadata,
-            Err(error) if is_absent(&error) => return self.add(path, Was::Absent),
-            Err(error) => return Err(failed(error)),
-        };
-        let mode = metadata.permissions().mode() & 0o7777;
-        if metadata.is_symlink() {
-            let target = fs::read_link(path).map_err(failed)?;
-            // What is written through the link is what it leads to.
-            let behind = path.canonicalize();
-            self.add(path, Was::Link { target })?;
-            return match behind {
-                Ok(behind) if behind.is_file() => self.path(&behind),
-                _ => Ok(()),
-            };
-        }
-        if metadata.is_dir() {
-            self.add(path, Was::Folder { mode })?;
-            for entry in fs::read_dir(path).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                // Version control keeps itself.
-                if entry.file_name() != ".git" {
-                    self.path(&entry.path())?;
-                }
+        let seen = self.ground.look(path).map_err(|error| failed(path, &error))?;
+        let Some(seen) = seen else { return self.add(path, Was::Absent) };
+        match seen.kind {
+            FileType::Symlink => {
+                let target = self.ground.read_link(path).map_err(|error| failed(path, &error))?;
+                self.add(path, Was::Link { target })?;
+                // What is written through the link is what it leads to.
+                let leads_to = self.workspace.join(path).canonicalize().ok();
+                let leads_to = leads_to.filter(|place| place.is_file());
+                let leads_to = leads_to.as_deref().and_then(|place| beneath(place, self.workspace));
+                leads_to.map_or(Ok(()), |place| self.path(&place))
             }
-            return Ok(());
+            FileType::Directory => {
+                self.add(path, Was::Folder { mode: seen.mode })?;
+                for name in self.ground.names(path).map_err(|error| failed(path, &error))? {
+                    // Version control keeps itself.
+                    if name != ".git" {
+                        self.path(&path.join(name))?;
+                    }
+                }
+                Ok(())
+            }
+            FileType::RegularFile if self.in_scope(path) => {
+                self.bytes = self.bytes.saturating_add(seen.bytes);
+                if let Some(most) = self.max_bytes.filter(|most| self.bytes > *most) {
+                    return Err(format!(
+                        "it would be larger than the {most} bytes that it may have"
+                    ));
+                }
+                let copy = format!("{:06}", self.entries.len());
+                self.copy(path, &copy).map_err(|error| failed(path, &error))?;
+                self.add(path, Was::File { copy, mode: seen.mode, modified: Some(seen.modified) })
+            }
+            _ => Ok(()),
         }
-        if !metadata.is_file() || !self.in_scope(path) {
-            return Ok(());
-        }
-        self.bytes = self.bytes.saturating_add(metadata.len());
-        if self.max_bytes.is_some_and(|most| self.bytes > most) {
-            let most = self.max_bytes.unwrap_or_default();
-            return Err(format!("it would be larger than the {most} bytes that it may have"));
-        }
-        let copy = format!("{:06}", self.entries.len());
-        fs::copy(path, self.folder.join(&copy)).map_err(failed)?;
-        self.add(path, Was::File { copy, mode })
+    }
+
+    fn copy(&self, path: &Path, copy: &str) -> io::Result<()> {
+        let mut from = self.ground.read(path)?;
+        let mut to = fs::File::create_new(self.folder.join(copy))?;
+        io::copy(&mut from, &mut to).map(|_| ())
     }
 
     fn add(&mut self, path: &Path, was: Was) -> Result<(), String> {
@@ -200,6 +262,10 @@ impl Taking<'_> {
     }
 
     fn in_scope(&self, path: &Path) -> bool {
-        self.scope.is_match(path.strip_prefix(self.workspace).unwrap_or(path))
+        self.scope.is_match(path)
     }
+}
+
+fn failed(path: &Path, error: &io::Error) -> String {
+    format!("`{}`: {error}", path.display())
 }
