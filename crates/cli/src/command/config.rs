@@ -116,7 +116,7 @@ fn migrate(
     }
     let path = match file {
         Some(path) => path.to_owned(),
-        None => config::nearest_file(&global.place())?.ok_or_else(|| {
+        None => config::nearest_file(&global.place()).ok_or_else(|| {
             Complaint::new("there is no configuration file").help("name one: `config migrate FILE`")
         })?,
     };

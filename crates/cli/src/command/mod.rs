@@ -14,6 +14,7 @@ mod rules;
 mod run;
 mod stats;
 mod tools;
+mod trust;
 mod undo;
 mod validate;
 
@@ -91,6 +92,7 @@ enum Command {
     Stats(stats::Arguments),
     Undo(undo::Arguments),
     Config(config::Arguments),
+    Trust(trust::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -125,6 +127,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Undo(arguments) => undo::run(global, &arguments),
         Command::Config(arguments) => config::run(global, &arguments),
+        Command::Trust(arguments) => trust::run(global, &arguments),
         Command::Doctor(arguments) => doctor::run(global, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),

@@ -1,13 +1,16 @@
 use std::env;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use toml::Value;
+use toml::{Table, Value};
 
 use super::layer::{Layer, at, merged};
 use super::options::Options;
+use super::origin::narrowed;
 use super::read::read;
 use super::schema::schema;
+use super::trust;
 use super::variables;
 use crate::command;
 use crate::exit::Complaint;
@@ -33,58 +36,157 @@ pub(crate) struct Configuration {
     pub(crate) options: Options,
     /// The files that were read, the nearest first.
     pub(crate) files: Vec<PathBuf>,
+    /// What was left out of them, and why.
+    pub(crate) notes: Vec<String>,
     pub(super) layers: Vec<Layer>,
 }
 
-/// Reads variables and files. Flags come over them: they are the command's business.
+/// Reads variables and files, and says on standard error what was left out of them. Flags come over
+/// them: they are the command's business.
 pub(crate) fn find(place: &Place) -> anyhow::Result<Configuration> {
+    let found = gather(place, Err)?;
+    for note in &found.notes {
+        writeln!(io::stderr(), "warning: {note}")?;
+    }
+    Ok(found)
+}
+
+/// The same for whoever must decide all the same: a project's file that cannot be used is left
+/// out, and nothing is printed.
+pub(crate) fn find_without_broken_project(place: &Place) -> anyhow::Result<Configuration> {
+    gather(place, |error| Ok(format!("{error:#}; it is left out, the rest is in force")))
+}
+
+/// `broken` says what becomes of an error in a project's file: a note, or the end.
+fn gather(
+    place: &Place,
+    broken: impl Fn(anyhow::Error) -> anyhow::Result<String>,
+) -> anyhow::Result<Configuration> {
     let set = env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
     });
     let mut layers = variables::layers(set, &command::variables(), schema)?;
-    let files = files(place)?;
-    for path in &files {
-        layers.push(read_file(path)?);
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let mut users = Vec::new();
+    if let Some(path) = user_file(place) {
+        users.push(read_file(&path)?);
+        files.push(path);
     }
+    if *place == Place::Found
+        && let Some(path) = project_file()
+    {
+        match of_project(&path, &users) {
+            Ok(Some((layer, left_out))) => {
+                layers.push(layer);
+                notes.extend(left_out);
+                files.insert(0, path);
+            }
+            Ok(None) => notes.push(format!(
+                "{}: it belongs to another user, or others may write it, and is not read",
+                path.display()
+            )),
+            Err(error) => notes.push(broken(error)?),
+        }
+    }
+    layers.extend(users);
     let options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
         Complaint::new(error.to_string().trim_end().replace('\n', ", "))
     })?;
-    Ok(Configuration { options, files, layers })
+    Ok(Configuration { options, files, notes, layers })
+}
+
+/// What a project's file may say, and a note where it says more; `None` where the file is not the
+/// user's.
+fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Option<String>)>> {
+    if !is_own(path) {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
+    let layer = layer(path, &text)?;
+    if trust::is_trusted(path, &text) {
+        return Ok(Some((layer, None)));
+    }
+    let (says, refused) = narrowed(&layer.says, &in_force(users)?);
+    let note = (!refused.is_empty()).then(|| {
+        format!(
+            "{}: a project's file may only narrow what you decided, so {} has no effect; \
+             `countersign trust` if you want it",
+            path.display(),
+            refused.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+        )
+    });
+    Ok(Some((Layer { says, ..layer }, note)))
+}
+
+/// The keys by which a file says more than a project's may.
+pub(crate) fn beyond(place: &Place, path: &Path, text: &str) -> anyhow::Result<Vec<String>> {
+    let users: Vec<Layer> =
+        user_file(place).map(|path| read_file(&path)).transpose()?.into_iter().collect();
+    Ok(narrowed(&layer(path, text)?.says, &in_force(&users)?).1)
+}
+
+/// What holds without the project: what the user says, and defaults.
+fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
+    let defaults = Layer { name: String::new(), says: Table::try_from(Options::default())? };
+    Ok(merged(&users.iter().cloned().chain([defaults]).collect::<Vec<_>>()))
 }
 
 /// The configuration file that is nearest.
-pub(crate) fn nearest_file(place: &Place) -> anyhow::Result<Option<PathBuf>> {
-    Ok(files(place)?.into_iter().next())
+pub(crate) fn nearest_file(place: &Place) -> Option<PathBuf> {
+    let project = (*place == Place::Found).then(project_file).flatten();
+    project.or_else(|| user_file(place))
 }
 
-fn files(place: &Place) -> anyhow::Result<Vec<PathBuf>> {
-    Ok(match place {
-        Place::Nowhere => Vec::new(),
-        Place::Named(path) => vec![path.clone()],
-        Place::Found => {
-            let here = env::current_dir().context("the working directory is gone")?;
-            project(&here).into_iter().chain(user()).collect()
-        }
-    })
+/// The file of the project around the working directory.
+pub(crate) fn project_file() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let user = user_file(&Place::Found);
+    let path = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file());
+    path.filter(|path| user.as_ref() != Some(path))
 }
 
-fn project(here: &Path) -> Option<PathBuf> {
-    here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
+/// The file in which the user decides: the one that was named, or the one of the user's folder.
+pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
+    match place {
+        Place::Nowhere => None,
+        Place::Named(path) => Some(path.clone()),
+        Place::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
+    }
 }
 
-fn user() -> Option<PathBuf> {
+/// The folder of the user's own configuration.
+pub(super) fn user_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".config")))
         .or_else(|| set("APPDATA"))?;
-    Some(folder.join("countersign").join(NAME)).filter(|path| path.is_file())
+    Some(folder.join("countersign"))
+}
+
+/// Whether a file is the user's or the system's, and nobody else may write it.
+#[cfg(unix)]
+fn is_own(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let user = rustix::process::geteuid().as_raw();
+    path.metadata().is_ok_and(|file| [user, 0].contains(&file.uid()) && file.mode() & 0o002 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Path) -> bool {
+    true
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Layer> {
-    let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("the configuration {name} cannot be read"))?;
-    let mut says = read(&text).map_err(|wrong| {
+        .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
+    layer(path, &text)
+}
+
+/// What the text of a file says.
+fn layer(path: &Path, text: &str) -> anyhow::Result<Layer> {
+    let name = path.display().to_string();
+    let mut says = read(text).map_err(|wrong| {
         let at = if wrong.line > 0 { format!(":{}", wrong.line) } else { String::new() };
         Complaint::new(format!("{name}{at}: {}", wrong.message)).maybe_help(wrong.help)
     })?;

@@ -4,15 +4,20 @@ mod find;
 mod layer;
 mod migrate;
 mod options;
+mod origin;
 mod read;
 mod schema;
 mod show;
+mod trust;
 mod unbuilt;
 mod usable;
 mod variables;
 
-pub(crate) use find::{Place, find, nearest_file};
+pub(crate) use find::{
+    Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
+};
 pub(crate) use migrate::{Migration, migrate};
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
 pub(crate) use schema::schema;
 pub(crate) use show::show;
+pub(crate) use trust::{revoke, trust};

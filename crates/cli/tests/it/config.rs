@@ -491,7 +491,7 @@ fn wrong_variables_are_named() {
 #[test]
 fn old_keys_move_when_asked() {
     let old = "# tries\n[agent]\nmax_tool_retries = 3  # thrice\n\n[rules]\nFK010 = \"warn\"\n";
-    let desk = Desk::with(&[("countersign.toml", old)]);
+    let desk = Desk::of_a_stranger(&[("countersign.toml", old)]);
     assert_snapshot!(desk.run("config check --config countersign.toml"), @"
     exit 2
     --- stderr
@@ -562,4 +562,49 @@ fn a_migration_that_cannot_be_done_says_why() {
         let ran = desk.run(&format!("config migrate {line}"));
         assert!(ran.code == 2 && ran.err.starts_with(expected), "{line}: {ran}");
     }
+}
+
+#[test]
+fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
+    let says = "[hooks]\nstop = \"off\"\nblock_network_commands = true\n";
+    let desk = Desk::of_a_stranger(&[("countersign.toml", says)]);
+    let stop = || {
+        let ran = desk.run("config show --format json");
+        let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(shown["hooks"]["block_network_commands"], true, "{ran}");
+        (shown["hooks"]["stop"].as_str().unwrap().to_owned(), ran.err)
+    };
+    let (mode, warned) = stop();
+    assert_eq!(mode, "block");
+    assert!(warned.contains("so `hooks.stop` has no effect; `countersign trust`"), "{warned}");
+    // Nobody can be asked here.
+    let asked = desk.run("trust");
+    assert_eq!(asked.code, 2, "{asked}");
+    assert!(asked.out.contains("  hooks.stop\n"), "{asked}");
+    assert_eq!(stop().0, "block");
+    assert_eq!(desk.run("trust --yes").code, 0);
+    assert_eq!(stop(), ("off".to_owned(), String::new()));
+    // A change asks again.
+    std::fs::write(desk.path().join("countersign.toml"), format!("# more\n{says}")).unwrap();
+    assert_eq!(stop().0, "block");
+    assert_eq!(desk.run("trust --yes").code, 0);
+    assert_eq!(stop().0, "off");
+    assert_eq!(desk.run("trust --revoke").code, 0);
+    assert_eq!(stop().0, "block");
+    // The user who names a file means all of it.
+    let named = desk.run("config show --format json --config countersign.toml");
+    assert!(named.out.contains("\"stop\": \"off\""), "{named}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_projects_file_that_others_may_write_is_not_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = Desk::of_a_stranger(&[("countersign.toml", "[tools.sandbox]\nstrict = true\n")]);
+    let path = desk.path().join("countersign.toml");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let ran = desk.run("config show --format json");
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(shown["tools"]["sandbox"]["strict"], false, "{ran}");
+    assert!(ran.err.contains("others may write it, and is not read"), "{ran}");
 }

@@ -28,6 +28,7 @@ fn help() {
       stats        Count the calls in the ledger: by tool, code and model, and the tools that never were
       undo         Put back what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
+      trust        Trust a project's configuration file as it is now
       doctor       Say what commands are held to on this machine, what not, and what to do about it
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder

@@ -136,8 +136,7 @@ fn a_broken_file_is_named_with_its_line_and_left_alone() {
 
 #[test]
 fn a_canary_that_fails_says_what_and_what_to_do() {
-    // The project's configuration is broken: the hook lets everything pass, and says so.
-    let desk = Desk::with(&[("countersign.toml", "[tools.blocklist]\nsubstitution = 1\n")]);
+    let desk = Desk::with(&[("countersign.toml", "[hooks]\nstop = \"off\"\n")]);
     let ran = desk.run("hook install claude-code --project");
     assert_snapshot!(shown(&desk, &ran), @"
     exit 1
@@ -145,8 +144,8 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tried out, with a state of its own:
       yes  a harmless call passes
-      NO   a destructive command is denied: it raised no objection, and said: countersign: DESK/countersign.toml:2: wanted string or table; the agent goes on without this check
-      NO   a stop on a false claim is blocked: it raised no objection, and said: countersign: DESK/countersign.toml:2: wanted string or table; the agent goes on without this check
+      yes  a destructive command is denied: countersign: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
+      NO   a stop on a false claim is blocked: it raised no objection
     --- stderr
     note: the command names a path of this machine; with `countersign` on PATH it would hold for everybody who shares these settings
     error: the hook does not do its work

@@ -40,7 +40,26 @@ pub(crate) struct Ran {
 }
 
 impl Desk {
+    /// The files, of which a `countersign.toml` is trusted: what it says is what the user decided.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let desk = Self::of_a_stranger(files);
+        if desk.path().join("countersign.toml").exists() {
+            desk.trust();
+        }
+        desk
+    }
+
+    /// Trusts the `countersign.toml` that is there now, as `countersign trust` does.
+    pub(crate) fn trust(&self) {
+        let path = self.path().join("countersign.toml").canonicalize().unwrap();
+        let digest = countersign_model::Digest::of_bytes(&std::fs::read(&path).unwrap());
+        let list = self.path().join("home/.config/countersign");
+        std::fs::create_dir_all(&list).unwrap();
+        std::fs::write(list.join("trusted"), format!("{digest} {}\n", path.display())).unwrap();
+    }
+
+    /// The files, none of which the user has trusted.
+    pub(crate) fn of_a_stranger(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = folder.path().join(name);

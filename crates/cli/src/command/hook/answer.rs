@@ -123,13 +123,16 @@ fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<
         // Where it is gone, the configuration is looked for from here.
         let _ = env::set_current_dir(cwd);
     }
-    let options = match config::find(&place) {
-        Ok(found) => found.options,
+    let (options, notes) = match config::find_without_broken_project(&place) {
+        Ok(found) => (found.options, found.notes),
+        // What no configuration lets through is judged by no configuration.
+        Err(error) if !says_closed(&place) => {
+            let note = format!("{error:#}; the defaults are in force");
+            (Options::default(), vec![note])
+        }
         Err(error) => {
-            if says_closed(&place) {
-                let limit = HooksSettings::default().time_limit;
-                let _ = told.send(Told::Settings(limit, OnFault::Closed));
-            }
+            let limit = HooksSettings::default().time_limit;
+            let _ = told.send(Told::Settings(limit, OnFault::Closed));
             return Err(error);
         }
     };
@@ -161,6 +164,10 @@ fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let mut answer = runtime.block_on(respond(&guard, &surrounding, &event))?;
+    // Once a turn is often enough.
+    if matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. }) {
+        notes.iter().for_each(|note| answer.add_notice(&format!("countersign: {note}")));
+    }
     if let Some(fault) = fault {
         answer.add_notice(&format!("countersign: nothing is recorded: {fault:#}"));
     }
@@ -199,7 +206,7 @@ fn says_closed(place: &Place) -> bool {
     if env::var("COUNTERSIGN_HOOKS_ON_FAILURE").is_ok_and(|word| word == "closed") {
         return true;
     }
-    let file = config::nearest_file(place).ok().flatten();
+    let file = config::user_file(place);
     let text = file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
     text.lines()
         .map(str::trim_start)

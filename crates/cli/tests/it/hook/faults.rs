@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::stage::Stage;
+use crate::Desk;
 
 const CLAIM: &str = "All tests pass.";
 
@@ -168,26 +169,74 @@ fn a_state_that_cannot_be_written() {
 
 #[test]
 fn a_broken_configuration() {
-    let call =
-        json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t" });
-    for (config, denied) in [
-        ("[hooks\n", false),
-        ("[hooks]\nblocks_in_a_row = 0\n", false),
-        ("[hooks]\nno_such_key = 1\n", false),
-        ("[hooks]\non_failure = \"closed\"\nno_such_key = 1\n", true),
-        ("[hooks]\non_failure = \"closed\"\n[tools", true),
+    let call = |command: &str| json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
+    let denied = |answered: &super::stage::Answered| {
+        answered.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    };
+    let user = "home/.config/countersign/countersign.toml";
+    for (file, config, closed) in [
+        (user, "[hooks\n", false),
+        (user, "[hooks]\nblocks_in_a_row = 0\n", false),
+        (user, "[hooks]\nno_such_key = 1\n", false),
+        (user, "[hooks]\non_failure = \"closed\"\nno_such_key = 1\n", true),
+        (user, "[hooks]\non_failure = \"closed\"\n[tools", true),
+        ("countersign.toml", "[hooks\n", false),
+        ("countersign.toml", "\u{0}", false),
     ] {
-        let stage = Stage::with(&[("countersign.toml", config)]);
-        let answered = stage.event("PreToolUse", call.clone());
-        if denied {
-            let specific = &answered.json()["hookSpecificOutput"];
-            assert_eq!(specific["permissionDecision"], "deny", "{answered:?}");
+        let mut stage = Stage::with(&[(file, config)]);
+        let answered = stage.event("PreToolUse", call("ls"));
+        if closed {
+            assert!(denied(&answered), "{config}: {answered:?}")
         } else {
-            answered.warns("countersign.toml");
+            answered.passes()
         }
-        // A stop always passes.
-        stage.stop(CLAIM).warns("countersign.toml");
+        // What no configuration lets through is denied by no configuration.
+        let answered = stage.event("PreToolUse", call("rm -rf /"));
+        assert!(denied(&answered), "{config}: {answered:?}");
+        // A stop always passes, and somebody is told.
+        stage.user("Hello.");
+        stage.stop("Hello. What can I do?").warns("countersign.toml");
     }
+}
+
+/// INVARIANT: a project's file never switches off what the user decided, whatever it holds.
+#[test]
+fn a_projects_file_loosens_nothing() {
+    let user = "[hooks]\nblock_network_commands = true\n[[tools.permissions.rules]]\ntool = \"Bash\"\npattern = \"git push*\"\naction = \"deny\"\n[tools.blocklist]\nblocked_commands = [\"terraform\"]\n";
+    for project in [
+        "[tools.permissions]\nrules = []\n",
+        "[[tools.permissions.rules]]\ntool = \"Bash\"\npattern = \"git push*\"\naction = \"allow\"\n",
+        "[hooks]\nblock_network_commands = false\nstop = \"off\"\n",
+        "[tools.blocklist]\nallow_network = true\nblocked_commands = []\n",
+        "[rules]\nCS016 = \"off\"\n[check]\nignore = [\"CS016\"]\n",
+        "[hooks]\non_failure = \"open\"\ntime_limit_ms = 100\n",
+        "[hooks]\ntime_limit_ms = 1\n",
+        "broken = [",
+        "[unknown]\nkey = 1\n",
+    ] {
+        let desk = Desk::of_a_stranger(&[
+            ("home/.config/countersign/countersign.toml", user),
+            ("countersign.toml", project),
+        ]);
+        let mut stage = Stage::at(desk);
+        for command in ["git push origin", "curl http://x.example", "terraform apply", "rm -rf /"] {
+            let call = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
+            let answered = stage.event("PreToolUse", call);
+            let decision = &answered.json()["hookSpecificOutput"]["permissionDecision"];
+            assert_eq!(decision, "deny", "{project}: {command}: {answered:?}");
+        }
+        stage.user("Fix it.");
+        stage.edit("src/lib.rs");
+        stage.stops(CLAIM).reason();
+    }
+    // It may forbid more.
+    let desk = Desk::of_a_stranger(&[(
+        "countersign.toml",
+        "[tools.blocklist]\nblocked_commands = [\"terraform\"]\n",
+    )]);
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "terraform apply" }, "tool_use_id": "t" });
+    let answered = Stage::at(desk).event("PreToolUse", call);
+    assert!(answered.out.contains("\"deny\""), "{answered:?}");
 }
 
 #[test]

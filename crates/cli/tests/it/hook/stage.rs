@@ -65,8 +65,13 @@ impl Stage {
     }
 
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        Self::at(Desk::with(files))
+    }
+
+    /// A session on a desk of its own.
+    pub(crate) fn at(desk: Desk) -> Self {
         let stage = Self {
-            desk: Desk::with(files),
+            desk,
             session: "5a3f0c8e-0000-4000-8000-000000000001".to_owned(),
             hooked: true,
             variables: Vec::new(),

@@ -1,0 +1,78 @@
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use countersign_report::visible;
+
+use super::Global;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+
+/// Trust a project's configuration file as it is now
+///
+/// A file of a project may only narrow what you decided. What it says beyond that holds once you
+/// have trusted it: it may then name programs that are run, places outside the project and
+/// addresses, and switch checks off. Trust is bound to its content: a change asks again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  countersign trust                    the nearest countersign.toml, after a look at it
+  countersign trust --revoke           not any more
+  countersign trust ci/countersign.toml --yes")]
+pub(crate) struct Arguments {
+    /// The file; without it the nearest `countersign.toml` from here upwards
+    file: Option<PathBuf>,
+    /// Do not trust it any more
+    #[arg(long)]
+    revoke: bool,
+    /// Ask nobody
+    #[arg(long, short, conflicts_with = "revoke")]
+    yes: bool,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let found = || {
+        config::project_file().ok_or_else(|| {
+            Complaint::new("there is no countersign.toml here or above").help("name the file")
+        })
+    };
+    let path = arguments.file.clone().map_or_else(found, Ok)?;
+    let shown = visible(&path.display().to_string()).into_owned();
+    let mut out = io::stdout().lock();
+    if arguments.revoke {
+        let was = config::revoke(&path)?;
+        let said = if was { "not trusted any more" } else { "it was not trusted" };
+        writeln!(out, "{shown}: {said}")?;
+        return Ok(Exit::Clean);
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| shown.clone())?;
+    let beyond = config::beyond(&global.place(), &path, &text)?;
+    if beyond.is_empty() {
+        writeln!(out, "{shown}: says nothing that a project's file may not say")?;
+        return Ok(Exit::Clean);
+    }
+    writeln!(out, "{shown} says more than a project's file may:")?;
+    for key in &beyond {
+        writeln!(out, "  {}", visible(key))?;
+    }
+    if !arguments.yes && !agreed(&mut out)? {
+        return Err(Complaint::new("nothing was trusted")
+            .help("read the file, then answer on a terminal, or give `--yes`")
+            .into());
+    }
+    let list = config::trust(&path, &text)?;
+    writeln!(out, "trusted as it is now (remembered in {})", list.display())?;
+    Ok(Exit::Clean)
+}
+
+fn agreed(out: &mut impl io::Write) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    write!(out, "Trust it? [y/N] ")?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

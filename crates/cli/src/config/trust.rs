@@ -1,0 +1,66 @@
+//! Which files of projects the user has trusted: by their content, so that a change asks again.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use countersign_model::Digest;
+
+use super::find::user_folder;
+use crate::replace::replace;
+
+/// One line a file: the digest of its content, a blank, its place.
+const NAME: &str = "trusted";
+
+/// Whether the user has trusted a file as it is now.
+pub(super) fn is_trusted(path: &Path, text: &str) -> bool {
+    let Some(line) = line(path, text) else { return false };
+    let list = list().and_then(|list| fs::read_to_string(list).ok()).unwrap_or_default();
+    list.lines().any(|known| known == line)
+}
+
+/// Trusts a file as it is now.
+///
+/// # Errors
+/// When there is no folder of the user's, or it cannot be written.
+pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
+    let line = line(path, text).context("the file is gone")?;
+    let list = list().context("there is no home folder to remember it in")?;
+    write(&list, path, Some(line))?;
+    Ok(list)
+}
+
+/// Trusts a file no longer, whatever it holds; whether it was trusted.
+///
+/// # Errors
+/// When the list cannot be written.
+pub(crate) fn revoke(path: &Path) -> anyhow::Result<bool> {
+    let Some(list) = list().filter(|list| list.exists()) else { return Ok(false) };
+    write(&list, path, None)
+}
+
+/// Replaces what the list says of a file; whether it said something.
+fn write(list: &Path, path: &Path, line: Option<String>) -> anyhow::Result<bool> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = real.display().to_string();
+    let before = match fs::read_to_string(list) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| list.display().to_string()),
+    };
+    let of_it = |line: &&str| line.split_once(' ').is_some_and(|(_, path)| path == real);
+    let others = before.lines().filter(|line| !of_it(line)).map(str::to_owned);
+    let text: String = others.chain(line).map(|line| line + "\n").collect();
+    replace(list, &text).with_context(|| format!("{} cannot be written", list.display()))?;
+    Ok(before.lines().any(|line| of_it(&line)))
+}
+
+fn line(path: &Path, text: &str) -> Option<String> {
+    let real = path.canonicalize().ok()?;
+    Some(format!("{} {}", Digest::of_bytes(text.as_bytes()), real.display()))
+}
+
+fn list() -> Option<PathBuf> {
+    user_folder().map(|folder| folder.join(NAME))
+}
