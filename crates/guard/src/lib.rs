@@ -114,7 +114,9 @@ pub use gate::{
     available, combine,
 };
 pub use guard::{BeginSessionError, Guard};
-pub use host::{Before, HostEnded, HostedCall, Review, profile, reason, remark, review};
+pub use host::{
+    Before, HostEnded, HostedCall, Review, is_feedback, profile, reason, remark, review,
+};
 pub use ledger::{
     AppendError, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
     Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,

@@ -108,6 +108,10 @@ impl Default for HooksOptions {
     }
 }
 
+/// Commands of ours that are the user's: with the first an agent would write receipts for runs
+/// that never were, with the second it would loosen what judges it.
+const OWN: [&str; 2] = ["countersign hook", "countersign trust"];
+
 impl HooksOptions {
     /// The checked settings.
     ///
@@ -128,8 +132,9 @@ impl HooksOptions {
         })
     }
 
-    /// What the guard of a hook goes by: the configured options, but for three things. The agent's
-    /// shell tools are known as such; substitutions are analysed, because real commands are full of
+    /// What the guard of a hook goes by: the configured options, but for four things. The agent's
+    /// shell tools are known as such; it does not run the commands that feed and judge its own
+    /// hooks; substitutions are analysed, because real commands are full of
     /// harmless ones; and an event counts as written when the process may end, since each has a
     /// process of its own.
     #[must_use]
@@ -139,6 +144,8 @@ impl HooksOptions {
             let argument = CommandArgument { command: pointer.to_owned(), cwd: None };
             blocklist.tools.entry(name.to_owned()).or_insert(argument);
         }
+        let own = OWN.iter().map(|command| (*command).to_owned());
+        blocklist.blocked_commands.extend(own);
         blocklist.substitution = Substitution::Analyse;
         blocklist.allow_network |= !self.block_network_commands;
         guard.ledger.durability = Durability::Os;

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use countersign_guard::{
     AppendError, BeginSessionError, CallError, Guard, HostedCall, Judged, SessionStart,
-    Surroundings,
+    Surroundings, is_feedback,
 };
 use countersign_model::Role;
 
@@ -75,6 +75,8 @@ pub async fn respond(
             let nudge = guard.after(&session, hosted, &call, ended.clone()).await?;
             Ok(Answer { context: nudge, ..Answer::default() })
         }
+        // What a stop was answered with comes back as if the user had said it.
+        Happening::Prompt(text) if is_feedback(text) => Ok(Answer::default()),
         Happening::Prompt(text) => {
             guard.hear(&session, Role::User, text).await.map_err(RespondError::NotHeard)?;
             let Some(folder) = around.folder else { return Ok(Answer::default()) };

@@ -1,8 +1,9 @@
 use std::time::{Duration, Instant};
 
-use countersign_guard::{Guard, Redactor, Review, Session, reason, review};
-use countersign_model::{Digest, Finding, Transcript};
+use countersign_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
+use countersign_model::{Digest, Finding, MessageKind, Role, Transcript};
 
+use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::contract::transcripts;
 use crate::event::Event;
@@ -16,6 +17,10 @@ const PATIENCE: u32 = 5;
 const STEP: Duration = Duration::from_millis(100);
 /// After so long nothing is read again.
 const LONGEST: Duration = Duration::from_millis(500);
+
+/// However often a session's prompts begin counting anew: after so many times the number of blocks
+/// in a row, without a stop that passed, an agent is not sent back.
+const IN_ALL: u64 = 4;
 
 /// How many warnings are told at once.
 const TOLD: usize = 5;
@@ -48,10 +53,17 @@ pub(crate) async fn stop(
     let (format, grows) = transcripts(around.agent);
     let nothing = Memory::none();
     let known = memory.as_ref().unwrap_or(&nothing);
+    let told = last;
+    // This agent tells all that it said since the user's prompt.
+    let last = match around.agent {
+        Agent::Gemini => last.map(|last| known.not_judged(last)),
+        Agent::ClaudeCode | Agent::Codex => last,
+    };
     let (mut patience, began) = (PATIENCE, Instant::now());
     let (turn, added, coverage, review) = loop {
         let mut turn = known.read_on(path, format, grows)?;
         turn.skip_late(known.late());
+        set_aside_feedback(&mut turn.transcript);
         let (first, transcript) = (turn.first, &mut turn.transcript);
         let added = add_last(transcript, first, last, agent);
         let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
@@ -74,7 +86,8 @@ pub(crate) async fn stop(
     let most = u64::from(around.settings.blocks_in_a_row);
     let counts = memory.as_ref().filter(|memory| memory.is_kept());
     let blocks = counts.map_or(if again { most } else { 0 }, Memory::blocks);
-    let sends_back = around.settings.stop == StopMode::Block && blocks < most;
+    let always = counts.map_or(0, Memory::sent_back) >= most.saturating_mul(IN_ALL);
+    let sends_back = around.settings.stop == StopMode::Block && blocks < most && !always;
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
     if !review.blocking.is_empty() && sends_back {
         let reason = in_full(&review.blocking, &turn.transcript, coverage);
@@ -84,6 +97,7 @@ pub(crate) async fn stop(
     }
     if let Some(memory) = &mut memory {
         memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
+        memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
         memory.set_late(last.filter(|_| added).map(digest).unwrap_or_default());
         // A sub-agent is not prompted again.
         if let (Some(notice), None) = (&answer.notice, agent) {
@@ -94,6 +108,15 @@ pub(crate) async fn stop(
     let findings = review.blocking.iter().chain(&review.warnings);
     guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
     Ok(answer)
+}
+
+/// What a stop was answered with is nobody's word, in whosever name it stands: it grounds nothing.
+fn set_aside_feedback(transcript: &mut Transcript) {
+    let messages = transcript.messages.iter_mut();
+    for message in messages.filter(|m| m.role != Role::Assistant && is_feedback(&m.text)) {
+        message.kind = MessageKind::Injected;
+        message.text.clear();
+    }
 }
 
 pub(crate) fn digest(text: &str) -> String {

@@ -68,7 +68,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.blocklist.substitution", May::Rise(&["analyse", "refuse"])),
     ("tools.blocklist.allow_network", May::TurnOff),
     ("tools.blocklist.sources", May::Leave),
-    ("tools.blocklist.tools", May::AddNames),
+    ("tools.blocklist.tools", May::NotSay),
     ("tools.policy.enabled", May::TurnOn),
     ("tools.policy.default_effect", May::Rise(&["allow", "deny"])),
     ("tools.policy.rules", May::AddTables("effect", DENY)),

@@ -9,4 +9,4 @@ mod secrets;
 
 pub use after::HostEnded;
 pub use before::{Before, HostedCall};
-pub use review::{Review, profile, reason, remark, review};
+pub use review::{Review, is_feedback, profile, reason, remark, review};

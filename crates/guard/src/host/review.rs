@@ -117,10 +117,20 @@ fn speaks(message: &Message) -> bool {
         && !message.text.trim().is_empty()
 }
 
+/// How every feedback begins.
+const OPENING: &str = "Your message says what the record of this session does not show.";
+
+/// Whether a text holds feedback that [`reason`] wrote, and a host handed on as if the user had
+/// said it.
+#[must_use]
+pub fn is_feedback(text: &str) -> bool {
+    text.contains(OPENING)
+}
+
 /// What an agent is told that may not stop: each claim, what the record shows, what settles it.
 #[must_use]
 pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
-    let mut text = "Your message says what the record of this session does not show.\n".to_owned();
+    let mut text = format!("{OPENING}\n");
     for finding in findings {
         // Writing to a String cannot fail.
         let _ = write!(

@@ -3,7 +3,7 @@
 use super::record::{Bytes, Cursor};
 use super::source::Source;
 
-pub(super) const MAGIC: &[u8] = b"countersign hook memory 1\n";
+pub(super) const MAGIC: &[u8] = b"countersign hook memory 2\n";
 pub(super) const MESSAGE: u8 = b'm';
 pub(super) const GAP: u8 = b'g';
 pub(super) const MARK: u8 = b'.';
@@ -21,6 +21,10 @@ pub(super) struct Mark {
     pub(super) late: String,
     /// How long the file was when it was last written anew.
     pub(super) anew: u64,
+    /// How often the agent was sent back since a stop of it passed, whatever was said between.
+    pub(super) sent_back: u64,
+    /// How long what was judged last was, in bytes, and its digest.
+    pub(super) judged: (u64, String),
 }
 
 impl Mark {
@@ -32,6 +36,9 @@ impl Mark {
         bytes.text(&self.pending);
         bytes.text(&self.late);
         bytes.number(self.anew);
+        bytes.number(self.sent_back);
+        bytes.number(self.judged.0);
+        bytes.text(&self.judged.1);
         bytes.0
     }
 
@@ -45,6 +52,8 @@ impl Mark {
             pending: cursor.text()?,
             late: cursor.text()?,
             anew: cursor.number()?,
+            sent_back: cursor.number()?,
+            judged: (cursor.number()?, cursor.text()?),
         })
     }
 }

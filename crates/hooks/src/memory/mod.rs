@@ -119,6 +119,29 @@ impl Memory {
         self.mark.blocks = blocks;
     }
 
+    /// How often the agent was sent back since a stop of it passed.
+    pub(crate) fn sent_back(&self) -> u64 {
+        self.mark.sent_back
+    }
+
+    /// Takes note of whether the agent was sent back, and of what was judged.
+    pub(crate) fn set_judged(&mut self, sent_back: bool, text: &str) {
+        self.mark.sent_back = if sent_back { self.mark.sent_back.saturating_add(1) } else { 0 };
+        let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        self.mark.judged = (length, Digest::of_bytes(text.as_bytes()).to_string());
+    }
+
+    /// What of a text was not judged at the last stop already, where the agent tells everything
+    /// that it said in a turn and was sent back meanwhile.
+    pub(crate) fn not_judged<'t>(&self, text: &'t str) -> &'t str {
+        let (length, digest) = &self.mark.judged;
+        let split = usize::try_from(*length).ok().and_then(|at| text.split_at_checked(at));
+        let rest = split.filter(|(judged, _)| {
+            self.mark.sent_back > 0 && Digest::of_bytes(judged.as_bytes()).to_string() == *digest
+        });
+        rest.map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).unwrap_or(text)
+    }
+
     /// Another prompt of the user begins counting anew.
     pub fn at_prompt(&mut self, prompt: Option<&str>) {
         if let Some(prompt) = prompt.filter(|prompt| *prompt != self.mark.prompt) {

@@ -107,3 +107,42 @@ fn gemini() {
     let stop = json!({ "prompt": "Fix it.", "prompt_response": text, "stop_hook_active": true });
     event(&stage, "gemini", "AfterAgent", stop).passes();
 }
+
+/// The agent hands a stop's answer on as the user's next prompt, and tells all that it said since the
+/// user's own: neither begins counting anew, and only what is new is judged.
+#[test]
+fn gemini_ends_after_a_block() {
+    let stage = Stage::new();
+    let log = |lines: &[serde_json::Value]| {
+        let head = json!({ "sessionId": "s", "projectHash": "p", "kind": "main",
+            "startTime": "2020-01-01T10:00:00Z", "lastUpdated": "2020-01-01T10:00:00Z" });
+        let text = lines.iter().fold(format!("{head}\n"), |text, line| format!("{text}{line}\n"));
+        std::fs::write(stage.transcript(), text).unwrap();
+    };
+    let user = |id: &str, text: &str| json!({ "id": id, "timestamp": "2020-01-01T10:00:01Z", "type": "user", "content": [{ "text": text }] });
+    for (retraction, most) in
+        [("I take that back: no tests were run.", 1), ("All tests pass, really.", 2)]
+    {
+        let mut lines = vec![user("1", "Fix it.")];
+        let (mut said, mut prompt) =
+            ("I ran the tests: all tests pass.".to_owned(), "Fix it.".to_owned());
+        let mut blocks = 0;
+        for round in 0..6 {
+            log(&lines);
+            event(&stage, "gemini", "BeforeAgent", json!({ "prompt": prompt }));
+            let stop = json!({ "prompt": "Fix it.", "prompt_response": said, "stop_hook_active": round > 0 });
+            let answer = event(&stage, "gemini", "AfterAgent", stop).json();
+            let Some(reason) = answer["reason"].as_str().filter(|_| answer["decision"] == "deny")
+            else {
+                break;
+            };
+            blocks += 1;
+            assert!(round == 0 || !reason.contains("I ran the tests"), "told twice: {reason}");
+            prompt = reason.to_owned();
+            lines.push(user(&format!("u{round}"), &prompt));
+            said = format!("{said}\n{retraction}");
+        }
+        assert_eq!(blocks, most, "{retraction}");
+        event(&stage, "gemini", "BeforeAgent", json!({ "prompt": "Something else." }));
+    }
+}

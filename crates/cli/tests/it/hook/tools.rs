@@ -202,3 +202,23 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
+
+/// INVARIANT: an agent feeds its own hook no events, and trusts no file in the user's name.
+#[test]
+fn the_users_own_commands_are_not_the_agents() {
+    let stage = Stage::new();
+    for command in [
+        "countersign hook claude-code < event.json",
+        "cat event.json | countersign hook claude-code",
+        "/usr/local/bin/countersign --state x hook codex",
+        "env A=1 countersign hook uninstall claude-code",
+        "bash -c 'countersign trust --yes'",
+        "countersign trust",
+    ] {
+        let call = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
+        let answered = stage.event("PreToolUse", call);
+        assert!(answered.out.contains("\"deny\""), "{command}: {answered:?}");
+    }
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "countersign check log.jsonl" }, "tool_use_id": "t" });
+    stage.event("PreToolUse", call).passes();
+}
