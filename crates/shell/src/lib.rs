@@ -15,6 +15,6 @@ pub use output::{
     strip_ansi, summary,
 };
 pub use script::{
-    Assignment, Command, Destination, Direction, Effect, Function, Masking, NotAnalysable,
+    Assignment, Command, Destination, Direction, Doubt, Effect, Function, Masking, NotAnalysable,
     Position, Redirect, Script, Status, Stream, Target, Word, WordKind, Write,
 };

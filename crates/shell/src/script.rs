@@ -3,6 +3,7 @@ use std::str::FromStr;
 
 mod command;
 mod doings;
+mod doubt;
 mod effects;
 mod limits;
 mod quoting;
@@ -15,6 +16,7 @@ mod wrapper;
 pub use command::{
     Assignment, Command, Destination, Direction, Position, Redirect, Stream, Target, Word, WordKind,
 };
+pub use doubt::Doubt;
 pub use effects::{Effect, Write};
 pub use limits::NotAnalysable;
 pub use status::{Masking, Status};

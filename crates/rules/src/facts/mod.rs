@@ -36,7 +36,7 @@ pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;
 pub use record::{Execution, Record};
-pub(crate) use shell_work::{Run, RunEnd, ShellWork};
+pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
 
 /// Everything a rule may look at.
 #[derive(Debug)]

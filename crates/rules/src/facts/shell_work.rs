@@ -1,11 +1,13 @@
 //! What a shell call did: the runs in it, how each ended, what it wrote.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use countersign_model::{Family, Outcome, Status};
 use countersign_shell::{
-    Activity, ActivityKind, Command, Effect, Git, OutputVerdict, Scope, Script, Status as Reach,
-    Word, WordKind, activities, exit_code_in_text, shows_run, stopped_elsewhere, summary,
+    Activity, ActivityKind, Command, Doubt, Effect, Git, OutputVerdict, RunSummary, Scope, Script,
+    Status as Reach, Word, WordKind, activities, exit_code_in_text, shows_run, stopped_elsewhere,
+    summary,
 };
 
 use super::arguments::Members;
@@ -59,6 +61,10 @@ pub(crate) struct Run<'t> {
     decides: bool,
     /// Its output is shown.
     visible: bool,
+    /// What is shown may not be what it printed, or another program ran in its place.
+    doubt: Option<Doubt>,
+    /// The command line, which may itself print what a runner would.
+    line: Rc<str>,
     /// The changes of the work tree were put away while it ran.
     pub(crate) without_changes: bool,
     /// What runs behind it, and only when it went well.
@@ -91,10 +97,12 @@ impl<'t> ShellWork<'t> {
         let found = activities(&script);
         let alone = found.len() == 1;
         let runs = found.iter().enumerate();
+        let line: Rc<str> = Rc::from(command.as_str());
         let runs = runs
             .filter_map(|(at, activity)| {
                 let behind = found.get(at + 1..).unwrap_or_default();
-                Run::of(activity, behind, &script, outcome, alone)
+                let line = Rc::clone(&line);
+                Run::of(activity, behind, &script, outcome, alone).map(|run| Run { line, ..run })
             })
             .collect();
         let writes = script.writes();
@@ -177,6 +185,14 @@ fn command_line(members: &Members<'_>) -> Option<String> {
     None
 }
 
+/// Whether the line of an output that tells how a run went stands in the command line itself, which
+/// may have printed it: `echo "42 passed"`.
+pub(crate) fn prints_itself(command: &str, output: &str, said: &RunSummary) -> bool {
+    let line = output.get(said.evidence.clone()).unwrap_or_default().trim();
+    let tells = line.trim_matches(|c: char| !c.is_alphanumeric());
+    tells.len() > 3 && command.contains(tells)
+}
+
 impl<'t> Run<'t> {
     fn of(
         activity: &Activity,
@@ -186,6 +202,10 @@ impl<'t> Run<'t> {
         alone: bool,
     ) -> Option<Self> {
         if outcome.is_some_and(|o| o.refused) {
+            return None;
+        }
+        let doubt = script.doubt(activity.command);
+        if doubt == Some(Doubt::NeverStarts) {
             return None;
         }
         let command = script.commands().get(activity.command);
@@ -218,7 +238,9 @@ impl<'t> Run<'t> {
             kind: activity.kind,
             outcome,
             alone,
-            decides: decides(activity),
+            decides: decides(activity) && !script.traps_exit(),
+            doubt,
+            line: Rc::from(""),
             visible: command.is_some_and(Command::output_visible),
             without_changes: before.iter().rev().find_map(Command::shelves) == Some(true),
             behind: behind.map(|later| later.kind).collect(),
@@ -235,13 +257,24 @@ impl<'t> Run<'t> {
         let Some(outcome) = self.outcome else { return RunEnd::Unknown };
         let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
         let said = summary(&outcome.text, self.kind);
+        // A program of that name in its place proves nothing of the runner.
+        if self.doubt == Some(Doubt::Replaced) {
+            return RunEnd::Unknown;
+        }
+        let own = self.doubt.is_none() && !prints_itself(&self.line, &outcome.text, &said);
         let passed_on = || self.behind.iter().any(|kind| shows_run(&outcome.text, *kind));
         match said.verdict {
             Some(OutputVerdict::Failed) => return RunEnd::Failed,
             _ if self.kind != ActivityKind::Test && passed_on() => return RunEnd::Passed,
             _ if outcome.running => return RunEnd::Running,
             _ if said.collected_none => return RunEnd::Empty,
-            Some(OutputVerdict::Passed) if !self.alone || exit.is_none_or(|e| e == 0) => {
+            // Tests that were all left out are no tests that passed.
+            Some(OutputVerdict::Passed)
+                if said.passed.unwrap_or(0) == 0 && said.skipped > Some(0) =>
+            {
+                return RunEnd::Empty;
+            }
+            Some(OutputVerdict::Passed) if own && (!self.alone || exit.is_none_or(|e| e == 0)) => {
                 return RunEnd::Passed;
             }
             _ => {}

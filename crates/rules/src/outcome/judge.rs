@@ -3,11 +3,12 @@ use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 
 use super::command::named_command;
 use super::extract::OutcomeClaim;
+use super::fewer::shows_less;
 use super::layer::{is_of_other_layer, is_of_unknown_runner, is_unheard_test};
 use super::runner::{is_other_linter, named_run, told_by_hook};
 use super::verdict::is_test_name;
 use crate::facts::{
-    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code,
+    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
 };
 use crate::other_language::tells_outcome;
 use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
@@ -104,6 +105,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
             RunEnd::Passed if said.unwarned && warns(execution, said.family) => {
                 OutcomeVerdict::Warned(at)
             }
+            RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable,
             RunEnd::Passed => OutcomeVerdict::Passed(at),
             RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
             RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
@@ -325,7 +327,9 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
                 // A script of the project's own may have run it: its output tells. What looks like a
                 // linter's findings may be a report that stops nobody.
                 let report = family == Family::Lint && deed.status().succeeded();
-                let told = told(execution.text(), family);
+                let said = summary(execution.text(), kind_of(family));
+                let own = !prints_itself(&work.command, execution.text(), &said);
+                let told = told(execution.text(), family).filter(|_| own);
                 ends.extend(told.filter(|end| !report || *end != RunEnd::Failed));
             }
         } else if deed.families.has(family) {

@@ -5,6 +5,7 @@ mod command;
 mod dated;
 mod except;
 mod extract;
+mod fewer;
 mod judge;
 mod layer;
 mod repaired;

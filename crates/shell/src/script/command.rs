@@ -26,6 +26,8 @@ pub struct Command {
     pub directory: Option<String>,
     /// The position in [`Script::commands`](crate::Script::commands) of the wrapper that runs it.
     pub wrapped_by: Option<usize>,
+    /// Whether it may start at all: `false` after `exit`, and in a branch that is never taken.
+    pub reached: bool,
 }
 
 impl Command {

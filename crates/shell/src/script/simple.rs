@@ -1,12 +1,13 @@
 use brush_parser::ast::{
     AndOrList, AssignmentName, AssignmentValue, Command as Node, CommandPrefixOrSuffixItem as Item,
-    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SimpleCommand,
-    SubshellCommand,
+    CompoundList, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
+    SimpleCommand, SubshellCommand,
 };
 
 use super::command::{
     Assignment, Destination, Direction, Redirect, Stream, Target, Word, WordKind,
 };
+use super::doubt::{constant, ends_the_script};
 use super::limits::NotAnalysable;
 use super::quoting::{read_expansions, read_word};
 use super::state::Surroundings;
@@ -275,6 +276,25 @@ pub(super) fn surely_fails(pipeline: &Pipeline) -> bool {
         ["exit" | "return", code] => code.parse::<u8>().is_ok_and(|code| code != 0),
         _ => false,
     })
+}
+
+/// Whether nothing behind this list starts any more.
+pub(super) fn ends_here(list: &AndOrList) -> bool {
+    list.additional.is_empty()
+        && only_words(&list.first).is_some_and(|words| ends_the_script(&words))
+}
+
+/// What this pipeline answers whatever happens; `None` where that is not known.
+pub(super) fn always(pipeline: &Pipeline) -> Option<bool> {
+    only_words(pipeline).and_then(|words| constant(&words))
+}
+
+/// What a condition answers whatever happens; `None` where that is not known.
+pub(super) fn always_of(condition: &CompoundList) -> Option<bool> {
+    match condition.0.as_slice() {
+        [only] if only.0.additional.is_empty() => always(&only.0.first),
+        _ => None,
+    }
 }
 
 /// The raw words of a pipeline that is one simple command without prefix and redirects.

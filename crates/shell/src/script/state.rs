@@ -12,6 +12,7 @@ pub(super) struct Surroundings {
     pub(super) stdout: Destination,
     pub(super) stderr: Destination,
     pub(super) wrapped_by: Option<usize>,
+    pub(super) reached: bool,
 }
 
 impl Surroundings {
@@ -24,12 +25,18 @@ impl Surroundings {
             stdout: Destination::Shown,
             stderr: Destination::Shown,
             wrapped_by: None,
+            reached: true,
         }
     }
 
     /// The same for a part whose failure counts as `status` in the whole.
     pub(super) fn with_status(&self, status: Status) -> Self {
         Self { status: self.status.of_part(status), ..self.clone() }
+    }
+
+    /// The same for a part that is only reached where this holds.
+    pub(super) fn reached_if(&self, reached: bool) -> Self {
+        Self { reached: self.reached && reached, ..self.clone() }
     }
 
     /// The same one construct deeper.

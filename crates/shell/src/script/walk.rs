@@ -9,7 +9,7 @@ use super::limits::{
     COMMANDS, LEVELS, NotAnalysable, check_text, check_tokens, separate_parentheses,
 };
 use super::quoting::{read_expansions, read_word};
-use super::simple::{Parts, ends_with_last_status, surely_fails};
+use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, surely_fails};
 use super::state::{Shell, Surroundings};
 use super::status::{Masking, Status};
 use super::wrapper::{self, Inner};
@@ -69,7 +69,9 @@ impl Walk {
         around: &Surroundings,
         shell: &mut Shell,
     ) -> Done {
+        let mut goes_on = true;
         for (i, CompoundListItem(list, separator)) in items.iter().enumerate() {
+            let around = &around.reached_if(goes_on);
             let status = match (separator, items.get(i + 1)) {
                 (SeparatorOperator::Async, _) => Status::Masked(Masking::Background),
                 (SeparatorOperator::Sequence, None) => Status::Decides,
@@ -81,6 +83,7 @@ impl Walk {
             // Under `set -e` the last pipeline of a list ends the script when it fails.
             let exits = shell.errexit && matches!(separator, SeparatorOperator::Sequence);
             self.and_or(list, status, exits, around, shell)?;
+            goes_on &= !ends_here(list);
         }
         Ok(())
     }
@@ -101,7 +104,10 @@ impl Walk {
                 AndOr::Or(pipeline) => (true, pipeline),
             },
         ));
+        let mut before = None;
         for (i, (or, pipeline)) in pipelines.enumerate() {
+            let reached = i == 0 || before != Some(or);
+            before = if reached { always(pipeline) } else { before };
             let falls_back =
                 rest(i).iter().any(|next| matches!(next, AndOr::Or(other) if !surely_fails(other)));
             let alone = if falls_back {
@@ -112,7 +118,7 @@ impl Walk {
                 Status::Decides
             };
             let whole = if exits && i == count { Status::Decides } else { status };
-            let around = around.with_status(whole).with_status(alone);
+            let around = around.reached_if(reached).with_status(whole).with_status(alone);
             self.pipeline(pipeline, &around, shell)?;
         }
         Ok(())
@@ -245,7 +251,8 @@ impl Walk {
             }
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition, &condition, shell)?;
-                self.list(&clause.then, &maybe, shell)?;
+                let then = always_of(&clause.condition) != Some(false);
+                self.list(&clause.then, &maybe.reached_if(then), shell)?;
                 for other in clause.elses.iter().flatten() {
                     if let Some(list) = &other.condition {
                         self.list(list, &condition, shell)?;
@@ -253,9 +260,15 @@ impl Walk {
                     self.list(&other.body, &maybe, shell)?;
                 }
             }
-            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+            CompoundCommand::WhileClause(clause) => {
                 self.list(&clause.0, &condition, shell)?;
-                self.list(&clause.1.list, &round, shell)?;
+                let enters = always_of(&clause.0) != Some(false);
+                self.list(&clause.1.list, &round.reached_if(enters), shell)?;
+            }
+            CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0, &condition, shell)?;
+                let enters = always_of(&clause.0) != Some(true);
+                self.list(&clause.1.list, &round.reached_if(enters), shell)?;
             }
         }
         if shell.directory != before {
@@ -285,6 +298,7 @@ impl Walk {
             stderr,
             directory: shell.directory.clone(),
             wrapped_by: around.wrapped_by,
+            reached: around.reached,
         };
         let inner = wrapper::inner(&command);
         shell.apply(&command);

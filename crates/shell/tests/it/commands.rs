@@ -1,4 +1,4 @@
-use countersign_shell::{Command, Destination, Position, Script, Status};
+use countersign_shell::{Command, Destination, Doubt, Position, Script, Status};
 
 fn shown(command: &Command) -> String {
     let name = match &command.name {
@@ -314,4 +314,48 @@ fn words_lose_their_quotes() {
         let first = &read.commands()[0].args[0];
         assert_eq!((first.text.as_str(), first.literal().is_some()), (word, fixed), "{script}");
     }
+}
+
+/// What a script does not show of its first runner, `pytest`.
+#[test]
+fn what_a_script_does_not_show() {
+    for (text, expected) in [
+        ("pytest", None),
+        ("cd app && pytest -q 2>&1 | tail -20", None),
+        ("pytest | tee log.txt", None),
+        ("pytest || true", None),
+        ("pytest > out.txt; cat out.txt", None),
+        ("pytest > out.txt 2>&1; tail -5 out.txt", None),
+        ("pytest | grep -E 'passed|failed'", None),
+        ("PATH=/opt/bin:$PATH pytest", None),
+        ("PATH=$PWD/venv/bin:$PATH pytest", None),
+        ("./venv/bin/pytest", None),
+        ("if [ -d tests ]; then pytest; fi", None),
+        ("true && pytest", None),
+        ("(exit 0); pytest", None),
+        ("false || pytest", None),
+        ("exit 0; pytest", Some(Doubt::NeverStarts)),
+        ("exec true; pytest", Some(Doubt::NeverStarts)),
+        ("false && pytest", Some(Doubt::NeverStarts)),
+        ("true || pytest", Some(Doubt::NeverStarts)),
+        ("if false; then pytest; fi", Some(Doubt::NeverStarts)),
+        ("while false; do pytest; done", Some(Doubt::NeverStarts)),
+        ("pytest() { echo ok; }; pytest", Some(Doubt::Replaced)),
+        ("alias pytest='echo ok'; pytest", Some(Doubt::Replaced)),
+        ("PATH=.:$PATH pytest", Some(Doubt::Replaced)),
+        ("export PATH=.:$PATH; pytest", Some(Doubt::Replaced)),
+        ("./pytest", Some(Doubt::Replaced)),
+        ("pytest | sed 's/failed/passed/'", Some(Doubt::Rewritten)),
+        ("pytest | grep passed", Some(Doubt::Rewritten)),
+        ("pytest 2>&1 | grep -v failed | tail -3", Some(Doubt::Rewritten)),
+        ("pytest > /dev/null", Some(Doubt::Unseen)),
+        ("pytest > out.txt", Some(Doubt::Unseen)),
+        ("pytest > out.txt; sed -i s/1/0/ out.txt; cat out.txt", Some(Doubt::Unseen)),
+    ] {
+        let script = Script::parse(text).unwrap();
+        let at = script.commands().iter().rposition(|c| c.program() == Some("pytest")).unwrap();
+        assert_eq!(script.doubt(at), expected, "{text}");
+    }
+    assert!(Script::parse("trap 'exit 0' EXIT; pytest").unwrap().traps_exit());
+    assert!(!Script::parse("trap 'rm -f x' EXIT; pytest").unwrap().traps_exit());
 }
