@@ -3,9 +3,10 @@
 //! Each check answers how many bytes, from the first of the secret on, are secret.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::pattern::Hit;
+use super::pattern::{Hit, MARKER, is_edge};
+use super::worth::of_login;
 
 /// The form alone is nearly proof: only fillers such as `xxxx` are left.
 pub(super) fn named(hit: &Hit<'_>) -> Option<usize> {
@@ -18,12 +19,72 @@ pub(super) fn random(hit: &Hit<'_>) -> Option<usize> {
     is_random(hit.secret).then_some(hit.secret.len())
 }
 
+/// As [`random`]; in the middle of a word only where capitals and small letters are mixed too.
+pub(super) fn glued(hit: &Hit<'_>) -> Option<usize> {
+    let edge = is_edge(hit.before) || is_mixed(hit.secret);
+    (edge && is_random(hit.secret)).then_some(hit.secret.len())
+}
+
+/// Behind the number of a bot.
+pub(super) fn bot_token(hit: &Hit<'_>) -> Option<usize> {
+    let digits = hit.before.bytes().rev().take_while(u8::is_ascii_digit).take(6).count();
+    (digits == 6 && entropy(hit.secret) >= 3.0).then_some(hit.secret.len())
+}
+
+/// Cookies, from the first to the last whose value looks drawn by lot.
+pub(super) fn cookie(hit: &Hit<'_>) -> Option<usize> {
+    let mut at = 0;
+    let mut last = None;
+    for pair in hit.secret.split_inclusive(';') {
+        let (_, value) = pair.split_once('=').unwrap_or_default();
+        let value = value.trim_end_matches(';').trim();
+        if value.len() >= 16 && is_random(value) && !value.contains(' ') {
+            last = Some(at + pair.trim_end_matches(';').trim_end().len());
+        }
+        at += pair.len();
+    }
+    last
+}
+
+/// `user:password` in base64.
+pub(super) fn encoded_pair(hit: &Hit<'_>) -> Option<usize> {
+    let decoded = STANDARD_NO_PAD.decode(hit.secret.trim_end_matches('=')).ok()?;
+    let pair = std::str::from_utf8(&decoded).ok()?;
+    let fits = pair.contains(':') && !pair.contains(char::is_control);
+    fits.then_some(hit.secret.len())
+}
+
+/// The password among the arguments of a program.
+pub(super) fn of_command(hit: &Hit<'_>) -> Option<usize> {
+    let secret = hit.secret;
+    let fits = !is_template(secret) && !is_repeated(secret) && !is_path(secret);
+    fits.then_some(secret.len())
+}
+
+/// `STRIPE_KEY=value` in capitals, and `?key=value` in an address.
+pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
+    let name = hit.before.len()
+        - hit.before.trim_end_matches(|c: char| c.is_ascii_uppercase() || c == '_').len();
+    let name = hit.before.get(hit.before.len() - name..).unwrap_or_default();
+    let public = ["CACHE", "PUBLIC", "PRIMARY", "PARTITION", "SORT", "FOREIGN", "ROUTING", "GROUP"];
+    let fits = if hit.lead.starts_with('_') {
+        name.len() >= 2 && !public.iter().any(|word| name.ends_with(word))
+    } else {
+        true
+    };
+    (fits && is_key(hit.secret, false)).then_some(hit.secret.len())
+}
+
 /// The value of an authorization header; behind a lone `bearer` only what looks random.
 pub(super) fn header(hit: &Hit<'_>) -> Option<usize> {
     let secret = hit.secret.trim_end_matches(['.', '-']);
     let sure = starts_with_ignoring_case(hit.lead, "authorization");
-    let accepted =
-        if sure { !is_template(secret) && !is_filler(secret) } else { is_random(secret) };
+    let scheme = hit.lead.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
+    let accepted = match (sure, scheme) {
+        (true, true) => !is_template(secret) && !is_filler(secret),
+        (true, false) => secret.len() >= 12 && is_key(secret, true),
+        (false, _) => is_random(secret),
+    };
     accepted.then_some(secret.len())
 }
 
@@ -42,10 +103,25 @@ pub(super) fn signature(hit: &Hit<'_>) -> Option<usize> {
     (fits && is_random(hit.secret)).then_some(hit.secret.len())
 }
 
-/// The password in `scheme://user:password@host`.
+/// The password in `scheme://user:password@host`, or a token alone before the host.
 pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
     let secret = hit.secret;
-    (!is_template(secret) && !is_repeated(secret)).then_some(secret.len())
+    if hit.lead == "://" {
+        let web = hit.before.ends_with("http") || hit.before.ends_with("https");
+        return (web && is_key(secret, true)).then_some(secret.len());
+    }
+    if is_template(secret) || is_repeated(secret) || hit.lead.ends_with(MARKER) {
+        return None;
+    }
+    // `p@ss/word@host`: what stands behind the first `@` is no host.
+    let behind = hit.rest.get(secret.len() + 1..).unwrap_or_default();
+    let end = behind.find(|c: char| c == '@' || c.is_whitespace() || "\"'<>".contains(c));
+    let more = end.filter(|end| behind.get(*end..).is_some_and(|rest| rest.starts_with('@')));
+    let piece = more.and_then(|end| behind.get(..end)).filter(|piece| piece.len() < 256);
+    let no_host = |piece: &&str| {
+        piece.split_once('/').is_some_and(|(host, _)| !host.contains(['.', ':', '-']))
+    };
+    Some(secret.len() + piece.filter(no_host).map_or(0, |piece| piece.len() + 1))
 }
 
 /// A key from its first line to its last; where the last is missing, to the end of the key.
@@ -57,7 +133,13 @@ pub(super) fn key_block(hit: &Hit<'_>) -> Option<usize> {
     }
     let body = hit.rest.get(hit.secret.len()..)?;
     let body = body.get(..body.floor_char_boundary(LONGEST))?;
-    let body = body.split("---- BEGIN").next()?.split("-----BEGIN").next()?;
+    let body = match body.find("BEGIN ") {
+        Some(next) => {
+            let head = body.get(..next)?;
+            head.strip_suffix("-----").or_else(|| head.strip_suffix("---- ")).unwrap_or(head)
+        }
+        None => body,
+    };
     let end = body.find("-----END ").or_else(|| body.find("---- END "));
     let Some(end) = end else {
         let length = key_lines(body)?;
@@ -79,18 +161,31 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     let secret = if quoted {
         hit.secret
     } else {
-        hit.secret.trim_end_matches([',', ')', ']', '}', '.', ':'])
+        hit.secret.trim_end_matches([',', ')', ']', '}', '.', ':', '|'])
     };
-    let gap = hit.lead.trim_start_matches(|c: char| c.is_ascii_alphabetic() || "_-".contains(c));
-    let flag = gap.trim_matches(['"', '\'']).trim().is_empty();
+    let gap = hit.lead.trim_start_matches(|c: char| c.is_alphabetic() || "_-".contains(c));
+    let told = is_told(gap);
+    let flag = !told && !gap.contains('\t') && gap.trim_matches(['"', '\'']).trim().is_empty();
     let fits = if flag {
-        is_flag(hit.before)
+        is_flag(hit.before) || of_login(hit.before)
+    } else if told {
+        quoted || is_mixed(secret)
     } else if gap == ">" {
         hit.before.ends_with(['<', ':']) && hit.rest.get(secret.len()..)?.starts_with("</")
     } else {
         true
     };
-    let password = starts_with_ignoring_case(hit.lead, "pass") || is_pwd(hit);
+    // `pass` alone is the name of a test that passed, far more often.
+    let short = starts_with_ignoring_case(hit.lead, "pass")
+        && !hit.lead.get(4..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+    if short {
+        let fits = fits && is_short_name(hit, secret, quoted) && !is_template(secret);
+        return (fits && !is_repeated(secret)).then_some(secret.len());
+    }
+    let password = starts_with_ignoring_case(hit.lead, "pass")
+        || is_pwd(hit)
+        || OTHER_WORDS.iter().any(|word| starts_with_ignoring_case(hit.lead, word))
+        || !hit.lead.is_ascii();
     let accepted = fits
         && !is_template(secret)
         && !is_repeated(secret)
@@ -100,6 +195,34 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
             !is_cursor(hit.before) && is_key(secret, quoted)
         };
     accepted.then_some(secret.len())
+}
+
+/// Words for a password in other languages, as far as ASCII writes them.
+const OTHER_WORDS: [&str; 5] = ["kennwort", "contrasena", "mot de passe", "senha", "wachtwoord"];
+
+/// `password is`, `password's`.
+fn is_told(gap: &str) -> bool {
+    let word = gap.trim_start_matches(' ').trim_start_matches('\'').trim_end_matches(['"', '\'']);
+    let word = word.trim_end();
+    gap.starts_with([' ', '\'']) && ["is", "was", "ist", "est", "es", "s"].contains(&word)
+}
+
+/// `pass` as the name of a password: assigned with `=` or in quotation marks, or a mix that is the
+/// name of no file and no test.
+fn is_short_name(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
+    let begins = !hit.before.ends_with(|c: char| c.is_ascii_alphanumeric());
+    let mix = value.len() >= 6 && is_random(value) && !is_path(value) && !is_words(value);
+    let assigns = hit.lead.contains('=') || quoted;
+    let small = hit.lead.starts_with("pass");
+    begins && mix && !is_code(value) && (assigns || small && !value.contains(['.', '/', '_']))
+}
+
+/// Capitals, small letters and digits together.
+fn is_mixed(value: &str) -> bool {
+    value.len() >= 8
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_uppercase())
+        && value.bytes().any(|b| b.is_ascii_lowercase())
 }
 
 /// Whether a value behind the name of a token or key is one: a long mix without the look of a
@@ -197,9 +320,11 @@ pub(super) fn is_template(value: &str) -> bool {
 /// What people write where a secret would stand.
 fn is_filler(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    ["xxxx", "****", "....", "your-", "your_", "yourtoken", "placeholder", "1234567890abcdef"]
-        .iter()
-        .any(|filler| lower.contains(filler))
+    let mark = |b: &u8| matches!(b, b'x' | b'*' | b'.');
+    let marks = lower.bytes().filter(|b| mark(b)).count();
+    let dots = ["xxxx", "****", "...."].iter().any(|filler| lower.contains(filler));
+    let words = ["your-", "your_", "yourtoken", "placeholder"];
+    dots && marks * 3 > value.len() || words.iter().any(|word| lower.contains(word))
 }
 
 /// One character again and again: `****`, `xxx`, `...`.

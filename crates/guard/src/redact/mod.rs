@@ -5,6 +5,8 @@
 //! table: `table.rs`.
 
 mod accept;
+mod columns;
+mod disguise;
 mod home;
 mod pattern;
 mod table;
@@ -29,7 +31,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// 17 patterns in 6 categories.
+    /// The patterns of the table, in 6 categories.
     #[must_use]
     pub fn standard() -> Self {
         Self::default()

@@ -5,6 +5,8 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 
+use super::columns;
+use super::disguise::{self, View};
 use super::table::PATTERNS;
 
 /// What kind of secret was there. Its name stands in the marker.
@@ -137,6 +139,7 @@ struct Search {
 
 static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let rows = PATTERNS.iter().enumerate().flat_map(|(row, p)| p.keywords.iter().map(move |_| row));
+    let rows = rows.chain(disguise::keywords().map(|_| PATTERNS.len()));
     Search {
         searched: AtomicUsize::new(0),
         soon: OnceLock::new(),
@@ -163,7 +166,8 @@ impl Search {
 
 #[expect(clippy::expect_used, reason = "built from the constant table alone; a test builds both")]
 fn automaton(kind: AhoCorasickKind) -> AhoCorasick {
-    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
+    let keywords = keywords.chain(disguise::keywords());
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .kind(Some(kind))
@@ -178,13 +182,40 @@ fn byte_regex(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("a pattern")
 }
 
+/// The patterns whose keywords may be the heading of a column.
+const HEADINGS: [&str; 2] = ["password-assignment", "aws-secret-key"];
+
 /// Every secret in the text, in order, overlapping ones joined.
 pub(super) fn find(text: &str) -> Vec<Found> {
-    let search = &*SEARCH;
     let mut found = Vec::new();
+    plain(text, &mut found);
+    if let Some(view) = View::of(text) {
+        let mut seen = Vec::new();
+        plain(&view.text, &mut seen);
+        found.extend(seen.into_iter().map(|secret| {
+            let (start, end) = view.source(secret.start, secret.end);
+            Found { start, end, ..secret }
+        }));
+    }
+    joined(found)
+}
+
+/// Every secret that shows as it is, or encoded.
+fn plain(text: &str, found: &mut Vec<Found>) {
+    let search = &*SEARCH;
     let mut done = [0; PATTERNS.len()];
+    let mut decoded = 0;
+    let mut table = 0;
+    let encoded = search.rows.len() - disguise::keywords().count();
     for hit in search.keywords(text).find_overlapping_iter(text) {
-        let row = search.rows.get(hit.pattern().as_usize()).copied().unwrap_or_default();
+        let keyword = hit.pattern().as_usize();
+        let row = search.rows.get(keyword).copied().unwrap_or_default();
+        if row == PATTERNS.len() {
+            if hit.start() >= decoded {
+                decoded = find_encoded(text, hit.start(), keyword - encoded, found);
+            }
+            continue;
+        }
         let (Some(pattern), Some(regex), Some(done)) =
             (PATTERNS.get(row), search.regexes.get(row), done.get_mut(row))
         else {
@@ -192,6 +223,9 @@ pub(super) fn find(text: &str) -> Vec<Found> {
         };
         if hit.start() < *done {
             continue;
+        }
+        if HEADINGS.contains(&pattern.name) && hit.start() >= table {
+            table = find_column(text, hit.start(), hit.end(), row, found).max(table);
         }
         let (before, behind) = (text.get(..hit.start()), text.as_bytes().get(hit.end()..));
         if !before.zip(behind).is_some_and(|(before, behind)| (pattern.worth)(before, behind)) {
@@ -202,7 +236,29 @@ pub(super) fn find(text: &str) -> Vec<Found> {
             found.push(Found { start, row, end });
         }
     }
-    joined(found)
+}
+
+/// An encoded run is a secret where what it decodes to holds one. Answers where the run ends.
+fn find_encoded(text: &str, at: usize, keyword: usize, found: &mut Vec<Found>) -> usize {
+    let Some((start, end, decoded)) = disguise::decoded(text, at, keyword) else { return at };
+    let mut inside = Vec::new();
+    plain(&decoded, &mut inside);
+    if let Some(Found { row, .. }) = inside.first() {
+        found.push(Found { start, row: *row, end });
+    }
+    end
+}
+
+/// The secrets of a table whose heading this keyword belongs to. Answers where the table ends.
+fn find_column(text: &str, at: usize, end: usize, row: usize, found: &mut Vec<Found>) -> usize {
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    let rest = rest.iter().take(16).find(|b| !b.is_ascii_alphabetic() && !b" _-\"'".contains(b));
+    if !matches!(rest, Some(b',' | b'|' | b'\t' | b';' | b'\r' | b'\n')) {
+        return 0;
+    }
+    let Some(column) = columns::below(text, at) else { return 0 };
+    found.extend(column.secrets.iter().map(|(start, end)| Found { start: *start, row, end: *end }));
+    column.end
 }
 
 impl Pattern {
@@ -246,7 +302,7 @@ fn in_marker(before: &str) -> bool {
 }
 
 /// Whether a word may begin behind this text.
-fn is_edge(before: &str) -> bool {
+pub(super) fn is_edge(before: &str) -> bool {
     let bytes = before.as_bytes();
     match bytes {
         [.., b'\\', b'n' | b'r' | b't' | b'f' | b'b' | b'v' | b'0']
@@ -286,7 +342,8 @@ mod tests {
     fn both_automata_find_the_same() {
         let soon = automaton(AhoCorasickKind::ContiguousNFA);
         let fast = automaton(AhoCorasickKind::DFA);
-        let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords);
+        let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
+        let keywords = keywords.chain(disguise::keywords());
         let text = keywords.map(|word| word.to_uppercase() + word).collect::<String>();
         let found: Vec<_> = soon.find_overlapping_iter(&text).collect();
         assert_eq!(found, fast.find_overlapping_iter(&text).collect::<Vec<_>>());

@@ -79,7 +79,7 @@ fn object(redactor: &Redactor, members: &Map<String, Value>) -> Map<String, Valu
 }
 
 fn of_name(name: &str) -> Named {
-    const SECRET: [&str; 17] = [
+    const SECRET: [&str; 19] = [
         "password",
         "passwd",
         "passphrase",
@@ -97,11 +97,16 @@ fn of_name(name: &str) -> Named {
         "bearertoken",
         "authorization",
         "credentials",
+        "passwort",
+        "kennwort",
     ];
     let letters: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     if SECRET.iter().any(|word| letters.ends_with(word)) {
         return Named::Secret;
+    }
+    if name.rsplit(['_', '-']).next().is_some_and(|last| last.eq_ignore_ascii_case("pass")) {
+        return Named::Maybe;
     }
     match letters.strip_suffix("token") {
         Some(before) if !is_cursor(before) => Named::Maybe,

@@ -10,19 +10,39 @@ pub(super) fn anything(_: &str, _: &[u8]) -> bool {
 pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
     match behind {
         [b':' | b'=', ..] => !is_name(behind),
-        [b'_' | b'-' | b'k' | b'K' | b't' | b'T' | b'>' | b'"' | b'\'' | b'\\' | b']', ..] => true,
+        [
+            b'_' | b'-' | b'k' | b'K' | b't' | b'T' | b'>' | b'"' | b'\'' | b'\\' | b']' | b'|',
+            ..,
+        ] => true,
+        [b'\t', value, ..] => !is_blank(*value),
         [first, ..] if is_blank(*first) => {
             let next = behind.iter().position(|byte| !is_blank(*byte));
             let rest = next.and_then(|at| behind.get(at..));
             // `--db-password value` and its like.
             let flag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            rest.is_some_and(|rest| matches!(rest, [b':' | b'=', ..]) && !is_name(rest))
-                || before.ends_with(flag)
+            // `The password is …`, `| password | …`, and `login ada password …`.
+            let told = |rest: &[u8]| {
+                [b"is ".as_slice(), b"was ", b"ist ", b"est ", b"es ", b"|"]
+                    .iter()
+                    .any(|word| rest.starts_with(word))
+            };
+            rest.is_some_and(|rest| {
+                matches!(rest, [b':' | b'=', ..]) && !is_name(rest) || told(rest)
+            }) || before.ends_with(flag)
+                || of_login(before)
         }
         // White space that is not ASCII.
         [first, ..] => !first.is_ascii(),
         [] => false,
     }
+}
+
+/// Whether a file of logins stands before: `machine x login ada `.
+pub(super) fn of_login(before: &str) -> bool {
+    let from = before.floor_char_boundary(before.len().saturating_sub(100));
+    let near = before.get(from..).unwrap_or_default();
+    let mut words = near.split_ascii_whitespace().rev();
+    words.next().is_some() && words.next() == Some("login")
 }
 
 /// Whether a colon or equals sign, and a blank, lead to a name of letters alone, or to a path of
@@ -44,6 +64,11 @@ fn is_name(behind: &[u8]) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Behind the letters of a key whose rest is hexadecimal.
+pub(super) fn hexadecimal(_: &str, behind: &[u8]) -> bool {
+    behind.get(..8).is_some_and(|first| first.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Behind `bearer` or `authorization`: a blank, or what leads to a value.

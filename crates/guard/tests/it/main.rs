@@ -9,6 +9,7 @@ mod composite;
 mod corpus;
 mod delegation;
 mod desk;
+mod disguises;
 mod doors;
 mod events;
 mod faults;
