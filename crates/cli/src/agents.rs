@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use countersign_hooks::{Agent, SettingsForm, config_has_hooks};
 
 use crate::exit::Complaint;
+use crate::files;
 pub(crate) use sessions::{latest, logs};
 
 /// An agent, on the command line.
@@ -109,7 +110,7 @@ impl Homes {
                 let own = file("hooks.json", SettingsForm::Json);
                 let config = file("config.toml", SettingsForm::Toml);
                 // Two files with hooks in one folder are one too many: Codex warns about it.
-                let text = std::fs::read_to_string(&config.path).unwrap_or_default();
+                let text = files::read_text(&config.path).unwrap_or_default();
                 let beside = !own.path.exists() && config_has_hooks(&text).unwrap_or(false);
                 if beside { vec![config, own] } else { vec![own, config] }
             }

@@ -4,9 +4,11 @@ use anyhow::Context as _;
 use countersign_formats::read_tools;
 use countersign_model::Catalog;
 
+use crate::files;
+
 /// The catalog in a file of tools.
 pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
-    let text = std::fs::read_to_string(&path)
+    let text = files::read_text(&path)
         .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;
     let value = serde_json::from_str(&text)
         .with_context(|| format!("the list of tools {} is not JSON", path.display()))?;

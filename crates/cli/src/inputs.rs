@@ -1,10 +1,11 @@
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use countersign_formats::decompressed;
 use walkdir::WalkDir;
+
+use crate::files;
 
 /// Something to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,10 +125,7 @@ impl Input {
             Source::Stdin => decompressed(BufReader::new(io::stdin())),
             Source::Text(text) => Ok(Box::new(Cursor::new(text.clone()))),
             Source::File(path) => {
-                if path.is_dir() {
-                    return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
-                }
-                decompressed(BufReader::with_capacity(64 * 1024, File::open(path)?))
+                decompressed(BufReader::with_capacity(64 * 1024, files::open(path)?))
             }
         }
     }

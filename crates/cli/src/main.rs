@@ -12,11 +12,11 @@ mod choices;
 mod command;
 mod config;
 mod exit;
+mod files;
 mod guard;
 mod inputs;
 mod judge;
 mod outputs;
-
 mod replace;
 mod rule_names;
 mod state;

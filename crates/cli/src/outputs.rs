@@ -1,10 +1,10 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use countersign_report::Baseline;
 
 use crate::exit::Complaint;
+use crate::files;
 use crate::inputs::Input;
 use crate::replace::replace;
 
@@ -36,7 +36,7 @@ pub(crate) fn write_baseline(
     inputs: &[Input],
 ) -> anyhow::Result<()> {
     refuse_inputs(Some(path), inputs, &[])?;
-    let there = fs::read_to_string(path);
+    let there = files::read_text(path);
     let other = there.is_ok_and(|text| !text.is_empty() && Baseline::from_json(&text).is_err());
     if other || path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         let shown = path.display();

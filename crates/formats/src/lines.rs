@@ -1,10 +1,12 @@
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 use countersign_model::Problem;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Zero bytes are what is left of lines that a crash kept from being written.
 const BLANK: &[u8] = b" \t\r\n\0";
+/// Bytes of a document that is no list of lines, at most: it is held as a whole.
+const LARGEST: u64 = 512 * 1024 * 1024;
 const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced";
 
 /// Reads lines into one reused buffer.
@@ -85,9 +87,16 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Everything that is left, as one text.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is longer than 512 MiB.
     pub(crate) fn rest(&mut self) -> io::Result<String> {
         let mut bytes = Vec::new();
-        self.input.read_to_end(&mut bytes)?;
+        self.input.by_ref().take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            let wrong = "the document is longer than 512 MiB; only lists of lines may be longer";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, wrong));
+        }
         if self.number == 0 && bytes.starts_with(BOM) {
             bytes.drain(..BOM.len());
         }

@@ -4,7 +4,7 @@ use countersign_model::{Finding, Transcript};
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
-use crate::visible::shorten;
+use crate::visible::{json_pretty, shorten};
 
 /// The version of the file written here.
 const VERSION: u32 = 1;
@@ -75,7 +75,7 @@ impl Baseline {
         let findings =
             self.entries.iter().map(|(key, entry)| (key.to_string(), entry.clone())).collect();
         let file = File { version: VERSION, findings };
-        serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+        json_pretty(&file) + "\n"
     }
 
     /// Accepts the findings of one transcript.

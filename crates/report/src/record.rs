@@ -139,9 +139,3 @@ impl<'a> TranscriptRef<'a> {
 pub(crate) fn line_of(transcript: &Transcript, turn: usize) -> Option<usize> {
     transcript.messages.get(turn).map(|message| message.line).filter(|&line| line > 0)
 }
-
-/// One line of JSON.
-pub(crate) fn to_json(record: &impl Serialize) -> String {
-    // Strings, numbers, arrays and maps with string keys: nothing here can fail to serialise.
-    serde_json::to_string(record).unwrap_or_default()
-}

@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 /// A text that cannot play tricks on a terminal or a log: controls (line breaks and tabs among
 /// them), marks that turn the direction of writing, and characters without width become visible.
 #[must_use]
@@ -36,6 +38,37 @@ fn is_unseen(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
         || u32::from(c) & 0xfffe == 0xfffe
         || matches!(c, '\u{fdd0}'..='\u{fdef}')
+}
+
+/// One line of JSON, which a terminal may show: the controls that JSON leaves as they are (U+007F to
+/// U+009F) are escaped too.
+///
+/// A value that cannot be serialised (a map whose keys are no strings) gives an empty text.
+#[must_use]
+pub fn json_line(value: &impl Serialize) -> String {
+    escaped(serde_json::to_string(value).unwrap_or_default())
+}
+
+/// [`json_line`] over several lines.
+#[must_use]
+pub fn json_pretty(value: &impl Serialize) -> String {
+    escaped(serde_json::to_string_pretty(value).unwrap_or_default())
+}
+
+/// Outside its strings JSON has no such character.
+fn escaped(text: String) -> String {
+    let raw = |c: char| ('\u{7f}'..='\u{9f}').contains(&c);
+    if !text.contains(raw) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match raw(c) {
+            true => out += &format!("\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// At most `limit` characters, the last of which says that something was cut.

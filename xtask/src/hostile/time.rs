@@ -81,14 +81,52 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     ] {
         attempts.push(one(bench, name, &text)?);
     }
+    attempts.push(many(bench, "claims against as many calls", 8_000)?);
+    attempts.push(turns(bench, 6_000)?);
     Ok(attempts)
 }
 
+/// As many claims as calls, each of its own file.
+fn many(bench: &Bench, name: &str, count: usize) -> Result<Attempt> {
+    let mut messages = vec![json!({ "role": "user", "content": "Do it." })];
+    for i in 0..count {
+        let arguments = json!({ "command": format!("pytest tests/test_{i}.py") }).to_string();
+        messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [
+            { "id": format!("c{i}"), "type": "function",
+              "function": { "name": "bash", "arguments": arguments } },
+        ] }));
+        let printed = format!("{} passed in 0.1s", i % 9 + 1);
+        messages
+            .push(json!({ "role": "tool", "tool_call_id": format!("c{i}"), "content": printed }));
+    }
+    let said: String =
+        (0..count).map(|i| format!("I ran tests/test_{i}.py and it passed. ")).collect();
+    messages.push(json!({ "role": "assistant", "content": said }));
+    log(bench, name, &json!({ "messages": messages }))
+}
+
+/// Claims of tests that passed in thousands of turns, and no call.
+fn turns(bench: &Bench, count: usize) -> Result<Attempt> {
+    let messages: Vec<_> = (0..count)
+        .flat_map(|i| {
+            [
+                json!({ "role": "user", "content": format!("Run the tests, part {i}.") }),
+                json!({ "role": "assistant", "content": format!("All {i} tests pass.") }),
+            ]
+        })
+        .collect();
+    log(bench, "thousands of turns", &json!({ "messages": messages }))
+}
+
 fn one(bench: &Bench, name: &str, text: &str) -> Result<Attempt> {
-    let log = json!({ "messages": [
+    let messages = json!([
         { "role": "user", "content": "Do it." },
         { "role": "assistant", "content": text },
-    ] });
+    ]);
+    log(bench, name, &json!({ "messages": messages }))
+}
+
+fn log(bench: &Bench, name: &str, log: &serde_json::Value) -> Result<Attempt> {
     let path = bench.write("log.json", log.to_string())?.display().to_string();
     let ran = bench.run(&["--no-config", "check", &path], "")?;
     let held = ran.took < LIMIT && ran.code.is_some_and(|code| code < 2);

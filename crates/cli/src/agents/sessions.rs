@@ -14,6 +14,7 @@ use walkdir::WalkDir;
 
 use super::Homes;
 use crate::exit::Complaint;
+use crate::files;
 
 /// Logs of Codex that are asked for their folder, newest first: they are filed by date.
 const ASKED: usize = 200;
@@ -132,7 +133,7 @@ fn away(log: &LogFile, here: &Path) -> usize {
         Agent::Gemini => {
             let Some(project) = log.path.ancestors().nth(2) else { return usize::MAX };
             // Newer ones write the folder down, older ones named theirs after its digest.
-            if let Ok(root) = std::fs::read_to_string(project.join(".project_root")) {
+            if let Ok(root) = files::read_text(project.join(".project_root")) {
                 return position(&|path| path == Path::new(root.trim()));
             }
             let name = project.file_name().unwrap_or_default();

@@ -23,6 +23,7 @@ use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
+use crate::files;
 use crate::guard::ledger;
 use crate::inputs::{Input, inputs};
 use crate::outputs;
@@ -180,8 +181,7 @@ fn said(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         return Ok(io::read_to_string(io::stdin())?);
     }
-    std::fs::read_to_string(path)
-        .with_context(|| format!("the answer {} cannot be read", path.display()))
+    files::read_text(path).with_context(|| format!("the answer {} cannot be read", path.display()))
 }
 
 /// What to do with every input: checked values only.
@@ -444,7 +444,7 @@ fn problem(error: &ReadError) -> Problem {
 }
 
 fn read_baseline(path: &PathBuf) -> anyhow::Result<Baseline> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = files::read_text(path).map_err(|error| {
         let complaint =
             Complaint::new(format!("the baseline {} cannot be read: {error}", path.display()));
         match error.kind() {

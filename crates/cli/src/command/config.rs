@@ -8,6 +8,7 @@ use similar::TextDiff;
 use super::Global;
 use crate::config::{self, Migration};
 use crate::exit::{Complaint, Exit};
+use crate::files;
 use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
@@ -70,7 +71,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     match &arguments.action {
         Action::Schema => {
-            writeln!(out, "{}", serde_json::to_string_pretty(&config::schema())?)?;
+            writeln!(out, "{}", countersign_report::json_pretty(&config::schema()))?;
         }
         Action::Check => {
             let found = config::find(&global.place())?;
@@ -87,7 +88,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             match format {
                 ShowFormat::Toml => write!(out, "{}", config::show(&found)?)?,
                 ShowFormat::Json => {
-                    writeln!(out, "{}", serde_json::to_string_pretty(&found.options)?)?;
+                    writeln!(out, "{}", countersign_report::json_pretty(&found.options))?;
                 }
             }
         }
@@ -121,7 +122,7 @@ fn migrate(
         })?,
     };
     let shown = path.display();
-    let text = std::fs::read_to_string(&path)
+    let text = files::read_text(&path)
         .with_context(|| format!("the configuration {shown} cannot be read"))?;
     let Migration { text: migrated, changes } =
         config::migrate(&text).with_context(|| shown.to_string())?;

@@ -105,7 +105,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let outcome = Outcome { schema_version: 1, healthy, profile: sandbox.profile().name(), checks };
     let mut out = io::stdout().lock();
     match arguments.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&outcome)?)?,
+        Format::Json => writeln!(out, "{}", countersign_report::json_pretty(&outcome))?,
         Format::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
     }
     Ok(if healthy { Exit::Clean } else { Exit::Findings })

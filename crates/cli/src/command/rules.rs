@@ -66,7 +66,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let rows: Vec<Row> = metas().map(row).collect();
     let mut out = io::stdout().lock();
     match arguments.format {
-        ListFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?,
+        ListFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&rows))?,
         ListFormat::Text => writeln!(out, "{}", table(&rows))?,
     }
     Ok(Exit::Clean)

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Global;
 use crate::config;
 use crate::exit::Exit;
+use crate::files;
 use crate::guard::Making;
 use crate::terminal::Paint;
 use approver::Answerer;
@@ -143,8 +144,9 @@ fn written(text: &str) -> anyhow::Result<String> {
         return Ok(input);
     }
     match text.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path)
-            .with_context(|| format!("the arguments {path} cannot be read")),
+        Some(path) => {
+            files::read_text(path).with_context(|| format!("the arguments {path} cannot be read"))
+        }
         None => Ok(text.to_owned()),
     }
 }
@@ -196,7 +198,7 @@ fn show(
     let mut out = io::stdout().lock();
     if arguments.json {
         let whole = whole(answer, receipt, status);
-        writeln!(out, "{}", serde_json::to_string_pretty(&whole)?)?;
+        writeln!(out, "{}", countersign_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
         let gap = if answer.text.is_empty() || answer.text.ends_with('\n') { "" } else { "\n" };
         write!(out, "{}{gap}", answer.text)?;

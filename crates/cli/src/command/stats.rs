@@ -87,7 +87,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let mut out = io::stdout().lock();
     match arguments.format {
-        WholeFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&counted)?)?,
+        WholeFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&counted))?,
         WholeFormat::Text => write!(out, "{}", text(&counted, Paint::for_output(arguments.color)))?,
     }
     Ok(Exit::Clean)

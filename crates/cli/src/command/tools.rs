@@ -56,7 +56,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     match arguments.format {
         ListFormat::Json => {
             let rows: Vec<Value> = guard.catalog().iter().map(|tool| row(tool, &offer)).collect();
-            writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+            writeln!(out, "{}", countersign_report::json_pretty(&rows))?;
         }
         ListFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
     }

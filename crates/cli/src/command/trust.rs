@@ -8,6 +8,7 @@ use countersign_report::visible;
 use super::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::files;
 
 /// Trust a project's configuration file as it is now
 ///
@@ -46,7 +47,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         writeln!(out, "{shown}: {said}")?;
         return Ok(Exit::Clean);
     }
-    let text = std::fs::read_to_string(&path).with_context(|| shown.clone())?;
+    let text = files::read_text(&path).with_context(|| shown.clone())?;
     let beyond = config::beyond(&global.place(), &path, &text)?;
     if beyond.is_empty() {
         writeln!(out, "{shown}: says nothing that a project's file may not say")?;

@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -10,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::read_catalog;
 use crate::exit::Exit;
+use crate::files;
 
 /// Check tool calls against a list of tools, before anybody runs them
 ///
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let input: Box<dyn BufRead> = if arguments.calls.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {
-        let file = File::open(&arguments.calls)
+        let file = files::open(&arguments.calls)
             .with_context(|| format!("the calls {named} cannot be read"))?;
         Box::new(BufReader::new(file))
     };

@@ -14,6 +14,7 @@ use super::trust;
 use super::variables;
 use crate::command;
 use crate::exit::Complaint;
+use crate::files;
 
 /// The name of a configuration file.
 const NAME: &str = "countersign.toml";
@@ -101,7 +102,7 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
     if !is_own(path) {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path)
         .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
     let layer = layer(path, &text)?;
     if trust::is_trusted(path, &text) {
@@ -178,7 +179,7 @@ fn is_own(_: &Path) -> bool {
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Layer> {
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path)
         .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
     layer(path, &text)
 }

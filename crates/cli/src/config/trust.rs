@@ -1,6 +1,5 @@
 //! Which files of projects the user has trusted: by their content, so that a change asks again.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use anyhow::Context as _;
 use countersign_model::Digest;
 
 use super::find::user_folder;
+use crate::files;
 use crate::replace::replace;
 
 /// One line a file: the digest of its content, a blank, its place.
@@ -16,7 +16,7 @@ const NAME: &str = "trusted";
 /// Whether the user has trusted a file as it is now.
 pub(super) fn is_trusted(path: &Path, text: &str) -> bool {
     let Some(line) = line(path, text) else { return false };
-    let list = list().and_then(|list| fs::read_to_string(list).ok()).unwrap_or_default();
+    let list = list().and_then(|list| files::read_text(list).ok()).unwrap_or_default();
     list.lines().any(|known| known == line)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn revoke(path: &Path) -> anyhow::Result<bool> {
 fn write(list: &Path, path: &Path, line: Option<String>) -> anyhow::Result<bool> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let real = real.display().to_string();
-    let before = match fs::read_to_string(list) {
+    let before = match files::read_text(list) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| list.display().to_string()),

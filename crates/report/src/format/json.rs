@@ -1,7 +1,8 @@
 use crate::checked::{Checked, Unread};
-use crate::record::{ClaimRecord, FindingRecord, SCHEMA_VERSION, SummaryRecord, to_json};
+use crate::record::{ClaimRecord, FindingRecord, SCHEMA_VERSION, SummaryRecord};
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
+use crate::visible::json_line;
 
 /// One document: `{schema_version, findings, claims?, summary}`, one finding a line.
 pub(crate) struct Json {
@@ -21,9 +22,9 @@ impl Renderer for Json {
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let findings: Vec<String> =
-            checked.findings.iter().map(|f| to_json(&FindingRecord::new(checked, f))).collect();
+            checked.findings.iter().map(|f| json_line(&FindingRecord::new(checked, f))).collect();
         let claims: Vec<String> = if self.show_supported {
-            checked.judgements.iter().map(|j| to_json(&ClaimRecord::new(checked, j))).collect()
+            checked.judgements.iter().map(|j| json_line(&ClaimRecord::new(checked, j))).collect()
         } else {
             Vec::new()
         };
@@ -42,7 +43,7 @@ impl Renderer for Json {
     fn tail(&self, summary: &Summary, aside: &str) -> String {
         let claims =
             if self.show_supported { format!(",\"claims\":[\n{aside}\n]") } else { String::new() };
-        let summary = to_json(&SummaryRecord::new(summary));
+        let summary = json_line(&SummaryRecord::new(summary));
         format!("\n]{claims},\"summary\":{summary}}}\n")
     }
 }

@@ -1,7 +1,8 @@
 use crate::checked::{Checked, Unread};
-use crate::record::{ClaimRecord, FindingRecord, SummaryRecord, to_json};
+use crate::record::{ClaimRecord, FindingRecord, SummaryRecord};
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
+use crate::visible::json_line;
 
 /// One object a line: findings (and claims, when asked for) of each transcript, last the summary.
 pub(crate) struct Jsonl {
@@ -22,12 +23,12 @@ impl Renderer for Jsonl {
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let mut body = String::new();
         for finding in checked.findings {
-            body.push_str(&to_json(&FindingRecord::new(checked, finding)));
+            body.push_str(&json_line(&FindingRecord::new(checked, finding)));
             body.push('\n');
         }
         if self.show_supported {
             for judgement in checked.judgements {
-                body.push_str(&to_json(&ClaimRecord::new(checked, judgement)));
+                body.push_str(&json_line(&ClaimRecord::new(checked, judgement)));
                 body.push('\n');
             }
         }
@@ -44,6 +45,6 @@ impl Renderer for Jsonl {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        to_json(&SummaryRecord::new(summary)) + "\n"
+        json_line(&SummaryRecord::new(summary)) + "\n"
     }
 }

@@ -3,10 +3,10 @@ use serde_json::{Map, Value, json};
 
 use crate::checked::{Checked, Unread};
 use crate::fingerprint::Fingerprint;
-use crate::record::{line_of, to_json};
+use crate::record::line_of;
 use crate::renderer::{Fragment, Look, Renderer, RuleCard};
 use crate::summary::Summary;
-use crate::visible::shorten;
+use crate::visible::{json_line, shorten};
 
 /// SARIF 2.1.0. Results come first, because they are written while transcripts are read; what was
 /// learned on the way (problems, totals) follows in the invocation.
@@ -77,7 +77,7 @@ impl Renderer for Sarif {
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let results: Vec<String> =
-            checked.findings.iter().map(|f| to_json(&self.result(checked, f))).collect();
+            checked.findings.iter().map(|f| json_line(&self.result(checked, f))).collect();
         Fragment::body(results.join(self.separator()))
     }
 
@@ -103,10 +103,10 @@ impl Renderer for Sarif {
                 })
             })
             .collect();
-        let invocation = json!({
+        let invocation = json_line(&json!({
             "executionSuccessful": !summary.problems.iter().any(|at| at.fatal),
             "toolExecutionNotifications": notifications,
-        });
+        }));
         let properties = json!({
             "transcripts": summary.transcripts,
             "claims": summary.claims,

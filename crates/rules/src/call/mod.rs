@@ -4,6 +4,7 @@ mod admission;
 mod answer;
 mod catalog_lint;
 mod context;
+mod fan;
 mod fixation;
 mod issue;
 mod leaves;

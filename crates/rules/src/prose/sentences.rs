@@ -7,6 +7,10 @@ use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind, tokenize};
 use super::vocabulary::Vocabulary;
 
+/// Tokens of a sentence, at most. Rules look back and ahead within one; what is longer is no
+/// sentence that anybody wrote, and is read in parts.
+const LONGEST: usize = 400;
+
 /// One sentence, or a line that stands for one.
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
@@ -39,7 +43,8 @@ pub(crate) fn sentences(
     let end = tokens.len();
     let mut from = begin;
     for at in begin..end {
-        let ends = at + 1 == end || ends_sentence(text, tokens, begin, at);
+        let ends =
+            at + 1 == end || at + 1 - from >= LONGEST || ends_sentence(text, tokens, begin, at);
         if !ends {
             continue;
         }

@@ -111,6 +111,9 @@ impl Kinds {
     }
 }
 
+/// Bytes of a word, at most; addresses may be longer.
+const LONGEST: usize = 1024;
+
 impl Token {
     /// Where it stands.
     pub(crate) fn span(&self) -> Span {
@@ -293,7 +296,7 @@ impl Tokenizer<'_, '_> {
         at + 2 + len + usize::from(rest.as_bytes().get(len) == Some(&b')'))
     }
 
-    /// A run of characters without white space, classified as a whole.
+    /// A run of characters without white space, classified as a whole; a very long one, in parts.
     fn run(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         if let Some(word) = plain_word(rest).filter(|_| self.other.is_none()) {
@@ -321,7 +324,7 @@ impl Tokenizer<'_, '_> {
                     if letter || amount || c == '’' { c.len_utf8() } else { 0 }
                 }
             };
-            if size == 0 {
+            if size == 0 || (len >= LONGEST && !url) {
                 break;
             }
             len += size;

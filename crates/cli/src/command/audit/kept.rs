@@ -1,16 +1,16 @@
 //! What was kept elsewhere: checkpoints, and keys that signed them.
 
-use std::fs;
 use std::path::Path;
 
 use countersign_guard::{Checkpoint, Ledger, PublicKey};
 
 use super::answer::Mark;
 use crate::exit::Complaint;
+use crate::files;
 
 /// The notes in a file, one after another: a text, a blank line, lines of signatures.
 pub(super) fn checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
-    let text = fs::read_to_string(path)
+    let text = files::read_text(path)
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     let mut notes = Vec::new();
     let mut note = String::new();
@@ -31,7 +31,7 @@ pub(super) fn checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
 }
 
 pub(super) fn public_key(path: &Path) -> Result<PublicKey, Complaint> {
-    let text = fs::read_to_string(path)
+    let text = files::read_text(path)
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     text.parse().map_err(|error| Complaint::new(format!("`{}`: {error}", path.display())))
 }

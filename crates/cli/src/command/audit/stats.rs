@@ -33,7 +33,7 @@ pub(super) fn run(
         .map_err(|error| Complaint::new(error.to_string()))?;
     let mut out = io::stdout().lock();
     match format {
-        WholeFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&stats)?)?,
+        WholeFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&stats))?,
         WholeFormat::Text => write!(out, "{}", text(&stats, Paint::for_output(color)))?,
     }
     Ok(exit)

@@ -65,7 +65,7 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
         WholeFormat::Json => {
             answer.json.insert("sound".to_owned(), json!(answer.sound()));
-            writeln!(out, "{}", serde_json::to_string_pretty(&answer.json)?)?;
+            writeln!(out, "{}", countersign_report::json_pretty(&answer.json))?;
         }
     }
     Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })

@@ -16,6 +16,7 @@ use countersign_hooks::{
 use crate::command::Global;
 use crate::config::{self, Options, Place};
 use crate::exit::Exit;
+use crate::files;
 use crate::state::State;
 
 /// What an event may weigh.
@@ -207,7 +208,7 @@ fn says_closed(place: &Place) -> bool {
         return true;
     }
     let file = config::user_file(place);
-    let text = file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    let text = file.and_then(|path| files::read_text(path).ok()).unwrap_or_default();
     text.lines()
         .map(str::trim_start)
         .any(|line| line.starts_with("on_failure") && line.contains("\"closed\""))

@@ -118,7 +118,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Status { schema_version: 1, version: env!("CARGO_PKG_VERSION"), agents: shown, coverage };
     let mut out = io::stdout().lock();
     match arguments.format {
-        StatusFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&status)?)?,
+        StatusFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&status))?,
         StatusFormat::Text => {
             write!(out, "{}", shown::text(&status, Paint::for_output(arguments.color)))?;
         }

@@ -12,6 +12,7 @@ use similar::TextDiff;
 
 use crate::agents::{AgentName, Homes, Scope, SettingsFile};
 use crate::exit::Complaint;
+use crate::files;
 use crate::replace::replace;
 
 /// Whose settings, and which.
@@ -48,7 +49,7 @@ impl Target {
 /// The text of a settings file; `None` where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, Complaint> {
     let shown = path.display();
-    match fs::read_to_string(path) {
+    match files::read_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {

@@ -91,7 +91,7 @@ pub(super) fn run(
                 "verdict": outcome,
                 "gates": as_json(&verdicts),
             });
-            writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
+            writeln!(out, "{}", countersign_report::json_pretty(&answer))?;
         }
         Shape::Text => {
             let paint = Paint::for_output(arguments.color);

@@ -97,7 +97,7 @@ pub(super) fn run(
                 "unreadable": tally.unreadable,
                 "changes": tally.changes,
             });
-            writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
+            writeln!(out, "{}", countersign_report::json_pretty(&answer))?;
         }
         Shape::Text => show(&tally, Paint::for_output(arguments.color), out)?,
     }
