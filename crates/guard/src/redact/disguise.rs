@@ -95,7 +95,7 @@ pub(super) fn decoded(text: &str, at: usize, keyword: usize) -> Option<(usize, u
         }
         Code::Hexadecimal => {
             let run = bytes.get(start + before % 2..end)?;
-            run.chunks_exact(2).filter_map(|pair| hexadecimal(pair)).collect()
+            run.chunks_exact(2).filter_map(hexadecimal).collect()
         }
     };
     let padding = bytes.get(end..)?.iter().take(2).take_while(|b| **b == b'=').count();

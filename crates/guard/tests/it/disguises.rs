@@ -136,18 +136,22 @@ fn forms() -> Vec<(&'static str, String, String)> {
     add("over two lines", format!("{first}\n{rest}"), rest);
     add("coloured", format!("\u{1b}[31m{token}\u{1b}[0m"), &token);
     add("colour within", format!("{first}\u{1b}[0m{rest}"), rest);
-    add("colour in its beginning", format!("\u{1b}[31mghp\u{1b}[0m{}", &token[3..]), &token[4..]);
+    add(
+        "colour in its beginning",
+        format!("\u{1b}[31mghp\u{1b}[0m{}", token.get(3..).unwrap()),
+        token.get(4..).unwrap(),
+    );
     add("no width", format!("{first}\u{200b}{rest}"), rest);
-    add("an escape", format!("\"\\u0067{}\"", &token[1..]), &token[4..]);
+    add("an escape", format!("\"\\u0067{}\"", token.get(1..).unwrap()), token.get(4..).unwrap());
     let percent: String = token.bytes().map(|b| format!("%{b:02x}")).collect();
     add("percent", percent.clone(), &percent);
     add("hexadecimal", hex(&token), &hex(&token));
     for shift in ["", "x", "xy"] {
         let text = STANDARD.encode(format!("{shift}{token}"));
-        add("base64", text.clone(), &text[12..40]);
+        add("base64", text.clone(), text.get(12..40).unwrap());
     }
     let packed = STANDARD.encode(&pem);
-    add("a key in base64", packed.clone(), &packed[40..80]);
+    add("a key in base64", packed.clone(), packed.get(40..80).unwrap());
     for (name, line) in [("plain", ""), ("indented", "    "), ("in a diff", "+")] {
         let text: Vec<String> = pem.lines().map(|l| format!("{line}{l}")).collect();
         add(name, text.join("\n"), &body);
