@@ -88,12 +88,13 @@ pub use executor::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, CompositeExecutor,
     Confinement, DynExecutor, Egress, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
     ExecutorOrderError, ExitCause, FileExecutor, FileOptions, FileOptionsError, FileSettings,
-    FullText, FunctionExecutor, Reserved, Resolver, RolledBack, SessionEnd, ShellExecutor,
-    ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle,
-    ShellSettings, SideEffect, SinceChanged, Substitution, SystemResolver, ToolError,
-    ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, UndoError, WebExecutor,
-    WebOptions, WebOptionsError, WebSettings, classify_http_status, classify_io, classify_issue,
-    classify_judged, classify_report, find_blocked_command, reserved, undo_snapshot,
+    FullText, FunctionExecutor, Refusal, RefusalKind, Reserved, Resolver, RolledBack, SessionEnd,
+    ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, SideEffect, SinceChanged, Substitution, SystemResolver,
+    ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, UndoError,
+    Unread, WebExecutor, WebOptions, WebOptionsError, WebSettings, classify_http_status,
+    classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
+    judge_command, reserved, undo_snapshot,
 };
 pub use export::export;
 pub use extract_paths::extract_paths;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use countersign_guard::{CommandArgument, Durability, GuardOptions, Substitution};
+use countersign_guard::{CommandArgument, Durability, GuardOptions, Substitution, Unread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,6 +147,8 @@ impl HooksOptions {
         let own = OWN.iter().map(|command| (*command).to_owned());
         blocklist.blocked_commands.extend(own);
         blocklist.substitution = Substitution::Analyse;
+        // The agent runs them, and its user may know better.
+        blocklist.unread = Unread::Ask;
         blocklist.allow_network |= !self.block_network_commands;
         guard.ledger.durability = Durability::Os;
         guard.audit.durability = Durability::Os;

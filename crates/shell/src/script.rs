@@ -45,7 +45,8 @@ impl Script {
     }
 
     /// Every command position at any depth, in the order of the text. A wrapper stands before
-    /// what it runs, and a command before the substitutions in its words.
+    /// what it runs, and a command before the substitutions in its words. A `for` loop stands as the
+    /// assignments that it makes.
     #[must_use]
     pub fn commands(&self) -> &[Command] {
         &self.commands

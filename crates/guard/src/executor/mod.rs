@@ -36,9 +36,10 @@ pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
 pub use output::{Confinement, FullText, RolledBack, SideEffect, ToolOutput};
 pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
 pub use shell::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, SessionEnd, ShellExecutor,
-    ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle,
-    ShellSettings, SinceChanged, Substitution, UndoError, find_blocked_command, undo_snapshot,
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
+    SessionEnd, ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, SinceChanged, Substitution, UndoError, Unread,
+    find_blocked_command, judge_command, undo_snapshot,
 };
 pub(crate) use shell::{NoCommand, SHELL_OUTPUT, only_reads};
 pub use web::{

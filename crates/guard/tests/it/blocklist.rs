@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use countersign_guard::{Blocklist, BlocklistOptions, Substitution, find_blocked_command};
+use countersign_guard::{
+    Blocklist, BlocklistOptions, RefusalKind, Substitution, find_blocked_command, judge_command,
+};
 
 /// Refused whatever happens to substitutions.
 const HOSTILE: &[&str] = &[
@@ -169,25 +171,16 @@ const HOSTILE: &[&str] = &[
     "sh <<EOF\n$x\nEOF",
     "cat <<EOF | sh\nsudo ls\nEOF",
     "bash <<< 'sudo ls'",
-    "cat <<< text",
-    "grep x <<<\"$y\"",
     // Built-ins that change what later commands do.
     "eval sudo ls",
     "eval 'su''do ls'",
     "eval \"$x\"",
-    "eval ls",
     "source /tmp/x.sh",
-    ". ./x.sh",
     "source \"$x\"",
     "trap 'sudo ls' EXIT",
-    "trap ls EXIT",
     "enable -f ./x.so x",
     "alias ls='sudo ls'",
-    "exec > /tmp/out",
     "exec 3<>/dev/tcp/host.example/80",
-    "exec 2>&1",
-    "builtin eval ls",
-    "command eval ls",
     "hash -p /usr/bin/sudo ls; ls",
     "mapfile -C 'sudo ls' -c 1 x < list",
     "cd() { :; }; cd build; rm -rf *",
@@ -288,10 +281,21 @@ const HOSTILE: &[&str] = &[
     "echo 'open",
     "if true; then ls",
     "ls \0",
+    "exec > /tmp/out",
 ];
 
 /// Refused only because they hold a substitution.
 const SUBSTITUTIONS: &[&str] = &[
+    "cat <<< text",
+    "grep x <<<\"$y\"",
+    "eval ls",
+    ". ./x.sh",
+    "trap ls EXIT",
+    "exec > out.log",
+    "exec 2>&1",
+    "builtin eval ls",
+    "command eval ls",
+    "eval \"$(ssh-agent)\"",
     "echo $(date)",
     "echo `date`",
     "echo \"$(git rev-parse HEAD)\"",
@@ -324,7 +328,6 @@ const IN_SUBSTITUTIONS: &[&str] = &[
     "[[ $(sudo ls) ]]",
     "a[$(sudo ls)]=1",
     "rm -rf $(pwd)",
-    "eval \"$(ssh-agent)\"",
 ];
 
 /// What a coding agent runs all day.
@@ -622,4 +625,86 @@ fn the_sentence_says_what_is_wrong() {
     for (command, why) in cases {
         assert_eq!(find_blocked_command(command, &list).as_deref(), Some(why), "{command}");
     }
+}
+
+/// What an agent's hook says: ordinary commands pass, what cannot be read is asked about, and only
+/// what destroys, takes rights or connects is denied.
+#[test]
+fn what_cannot_be_read_is_told_from_what_destroys() {
+    use RefusalKind::{Floor, Unread};
+    let options = BlocklistOptions {
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        ..BlocklistOptions::default()
+    };
+    let list = options.resolve().unwrap();
+    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let cases: [(&str, Option<RefusalKind>); 60] = [
+        ("TMP=$(mktemp -d); cp a \"$TMP\"; rm -rf \"$TMP\"", None),
+        ("T=$(mktemp -d) && cd $T && rm -rf \"$T/out\"", None),
+        ("for d in build dist .cache; do rm -rf \"$d\"; done", None),
+        ("for d in a b; do for x in c d; do rm -rf $d/$x; done; done", None),
+        ("for d in src lib; do rm -rf $d/*.o; done", None),
+        ("for d in build /; do rm -rf $d; done", Some(Floor)),
+        ("for d in build ~; do rm -rf $d/; done", Some(Floor)),
+        ("for d in $(ls); do rm -rf $d; done", Some(Unread)),
+        ("for d; do rm -rf $d; done", Some(Unread)),
+        ("OUT=build/x; rm -rf \"$OUT\"", None),
+        ("OUT=build; OUT=/etc; rm -rf \"$OUT\"", Some(Floor)),
+        ("OUT=; rm -rf \"$OUT\"/*", Some(Floor)),
+        ("if a; then OUT=b; fi; rm -rf $OUT/*", Some(Unread)),
+        ("mkdir a && OUT=b; rm -rf $OUT/*", Some(Unread)),
+        ("OUT=b | cat; rm -rf $OUT/*", Some(Unread)),
+        ("OUT=b true; rm -rf $OUT/*", Some(Unread)),
+        ("OUT=b; : ${OUT:=/}; rm -rf $OUT", Some(Unread)),
+        ("OUT=b; OUT[0]=/; rm -rf $OUT", Some(Unread)),
+        ("OUT=b; IFS=b; rm -rf $OUT", Some(Unread)),
+        ("OUT=b; rm -rf $OUT$'\\x2f'", Some(Unread)),
+        ("OUT=b && rm -rf $OUT/*", None),
+        ("A=/; B=$A; rm -rf $B", Some(Floor)),
+        ("A=dist; B=$PWD/$A; rm -rf $B", None),
+        ("rm -rf $PWD/dist \"$PWD\"/.cache", None),
+        ("rm -rf $PWD", Some(Floor)),
+        ("cd ..; rm -rf $PWD", Some(Floor)),
+        ("rm -rf \"$OUT\"", Some(Unread)),
+        ("read OUT; OUT=x; rm -rf $OUT", Some(Unread)),
+        ("declare -n OUT=HOME; OUT=x; rm -rf $OUT", Some(Unread)),
+        ("OUT=x; printf -v OUT /; rm -rf $OUT", Some(Unread)),
+        ("OUT=x; source e.sh; rm -rf $OUT", Some(Unread)),
+        ("find . -name '*.o' | xargs rm -rf", Some(Unread)),
+        ("cat <<< \"a b\"", None),
+        ("grep x <<< \"$y\"", None),
+        ("bash <<< 'rm -rf /'", Some(Floor)),
+        ("bash <<< \"$x\"", Some(Unread)),
+        ("exec 2>&1; make", None),
+        ("exec > log.txt 2>&1", None),
+        ("exec < script.sh", Some(Unread)),
+        ("source .env", None),
+        (". ./scripts/env.sh && make", None),
+        ("source ../.env", Some(Unread)),
+        ("source /tmp/x", Some(Unread)),
+        ("eval \"$(ssh-agent -s)\"", None),
+        ("eval \"$(direnv export bash)\"", None),
+        ("eval \"$(cat x)\"", Some(Unread)),
+        ("eval \"$(sudo ssh-agent)\"", Some(Floor)),
+        ("eval 'ls -l'", None),
+        ("eval 'rm -rf /'", Some(Floor)),
+        ("trap 'rm -f x' EXIT; make", None),
+        ("trap 'rm -rf ~' EXIT", Some(Floor)),
+        ("\"$PYTHON\" -m pytest", Some(Unread)),
+        ("PYTHON=.venv/bin/python; \"$PYTHON\" -m pytest", None),
+        ("RUN=sudo; $RUN ls", Some(Floor)),
+        ("$HOME/.local/bin/uv run pytest", None),
+        ("$HOME/bin/sudo ls", Some(Floor)),
+        ("$HOME/bin/bash -c 'rm -rf /'", Some(Floor)),
+        ("nc -z localhost 5432", None),
+        ("nc -zv -w 2 localhost 5432", None),
+        ("nc -z -e /bin/sh localhost 1", Some(Floor)),
+    ];
+    let wrong: Vec<_> = cases
+        .into_iter()
+        .map(|(command, kind)| (command, kind, judge_command(command, &list)))
+        .filter(|(_, kind, judged)| judged.as_ref().map(|refusal| refusal.kind) != *kind)
+        .collect();
+    assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
 }

@@ -12,6 +12,7 @@ mod desk;
 mod disguises;
 mod doors;
 mod events;
+mod everyday;
 mod faults;
 mod files;
 mod filters;

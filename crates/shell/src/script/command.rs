@@ -28,6 +28,8 @@ pub struct Command {
     pub wrapped_by: Option<usize>,
     /// Whether it may start at all: `false` after `exit`, and in a branch that is never taken.
     pub reached: bool,
+    /// Whether it surely runs, in the shell of the script itself, once what stands before it did.
+    pub always: bool,
 }
 
 impl Command {

@@ -1,7 +1,7 @@
 use brush_parser::ast::{
     AndOrList, AssignmentName, AssignmentValue, Command as Node, CommandPrefixOrSuffixItem as Item,
-    CompoundList, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
-    SimpleCommand, SubshellCommand,
+    CompoundList, ForClauseCommand, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline,
+    RedirectList, SimpleCommand, SubshellCommand,
 };
 
 use super::command::{
@@ -27,6 +27,21 @@ pub(super) struct Parts {
 impl Parts {
     pub(super) fn named(name: &str) -> Self {
         Self { name: Some(Word::fixed(name)), ..Self::default() }
+    }
+
+    /// The values that a loop gives its variable, as assignments without a command.
+    pub(super) fn of_loop(clause: &ForClauseCommand) -> Result<Self, NotAnalysable> {
+        let mut parts = Self::default();
+        let all = ["$@".to_owned()];
+        let values = clause.values.as_ref().map(|values| values.iter().map(|word| &word.value));
+        let values: Vec<&String> = values.map_or_else(|| all.iter().collect(), Iterator::collect);
+        for value in values {
+            // What stands in them is read by the loop itself.
+            let value = read_word(value, &mut Vec::new())?;
+            let name = clause.variable_name.clone();
+            parts.assignments.push(Assignment { name, value, append: false });
+        }
+        Ok(parts)
     }
 
     /// The first word is the name.

@@ -13,6 +13,7 @@ pub(super) struct Surroundings {
     pub(super) stderr: Destination,
     pub(super) wrapped_by: Option<usize>,
     pub(super) reached: bool,
+    pub(super) always: bool,
 }
 
 impl Surroundings {
@@ -26,6 +27,7 @@ impl Surroundings {
             stderr: Destination::Shown,
             wrapped_by: None,
             reached: true,
+            always: true,
         }
     }
 
@@ -39,13 +41,19 @@ impl Surroundings {
         Self { reached: self.reached && reached, ..self.clone() }
     }
 
+    /// The same for a part that may be left out, or that runs in a shell of its own.
+    pub(super) fn perhaps(&self) -> Self {
+        Self { always: false, ..self.clone() }
+    }
+
     /// The same one construct deeper.
     pub(super) fn deeper(&self, inside: Position) -> Self {
         // A remote place stays remote, and a function body stays one, whatever stands in it.
         let keeps = matches!(self.inside, Position::Remote | Position::Function)
             || (inside == Position::Branch && self.inside != Position::Script);
         let inside = if keeps { self.inside } else { inside };
-        Self { inside, depth: self.depth + 1, ..self.clone() }
+        let always = self.always && inside == self.inside;
+        Self { inside, depth: self.depth + 1, always, ..self.clone() }
     }
 }
 

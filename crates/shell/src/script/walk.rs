@@ -71,7 +71,9 @@ impl Walk {
     ) -> Done {
         let mut goes_on = true;
         for (i, CompoundListItem(list, separator)) in items.iter().enumerate() {
-            let around = &around.reached_if(goes_on);
+            let mut around = around.reached_if(goes_on);
+            around.always &= !matches!(separator, SeparatorOperator::Async);
+            let around = &around;
             let status = match (separator, items.get(i + 1)) {
                 (SeparatorOperator::Async, _) => Status::Masked(Masking::Background),
                 (SeparatorOperator::Sequence, None) => Status::Decides,
@@ -118,7 +120,8 @@ impl Walk {
                 Status::Decides
             };
             let whole = if exits && i == count { Status::Decides } else { status };
-            let around = around.reached_if(reached).with_status(whole).with_status(alone);
+            let mut around = around.reached_if(reached).with_status(whole).with_status(alone);
+            around.always &= i == 0;
             self.pipeline(pipeline, &around, shell)?;
         }
         Ok(())
@@ -138,7 +141,7 @@ impl Walk {
         for (i, (stage, stdout)) in pipeline.seq.iter().zip(outputs).enumerate() {
             let masked = i != last && !shell.pipefail;
             let status = if masked { Status::Masked(Masking::Pipe) } else { Status::Decides };
-            let mut around = negated.with_status(status);
+            let mut around = negated.with_status(status).perhaps();
             around.stdout = stdout;
             self.node(stage, &around, &mut shell.clone())?;
         }
@@ -215,7 +218,7 @@ impl Walk {
                 return self.list(&group.list, &around.deeper(around.inside), shell);
             }
             CompoundCommand::Subshell(subshell) => {
-                let around = around.deeper(around.inside);
+                let around = around.deeper(around.inside).perhaps();
                 return self.list(&subshell.list, &around, &mut shell.clone());
             }
             CompoundCommand::Coprocess(coprocess) => {
@@ -229,6 +232,7 @@ impl Walk {
                 for word in clause.values.iter().flatten() {
                     self.word(&word.value, &branch, shell)?;
                 }
+                self.simple(Parts::of_loop(clause)?, &around.deeper(around.inside), shell)?;
                 self.list(&clause.body.list, &round, shell)?;
             }
             CompoundCommand::ArithmeticForClause(clause) => {
@@ -299,6 +303,7 @@ impl Walk {
             directory: shell.directory.clone(),
             wrapped_by: around.wrapped_by,
             reached: around.reached,
+            always: around.always,
         };
         let inner = wrapper::inner(&command);
         shell.apply(&command);

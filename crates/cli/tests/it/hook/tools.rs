@@ -43,7 +43,7 @@ fn what_nobody_may_run_is_denied() {
     }
     let stage = Stage::with(&[("countersign.toml", "[hooks]\nblock_network_commands = true\n")]);
     let answer = before(&stage, "Bash", json!({ "command": "curl https://example.com" }));
-    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: `Bash` may not run: `curl` is blocked while the network is off (no approval and no configuration lets this run)");
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
 }
 
 #[test]

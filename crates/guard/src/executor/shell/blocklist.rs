@@ -13,15 +13,19 @@ mod deletion;
 mod devices;
 mod names;
 mod options;
+mod refusal;
 mod temporary;
+mod values;
 
 use deletion::Place;
+use values::Site;
 
 use crate::admitted::Admitted;
 use crate::globs::Globs;
 use crate::scene::{Scene, TrustLevel};
 
-pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument};
+pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument, Unread};
+pub use refusal::{Refusal, RefusalKind};
 
 /// What no shell command may do, whoever asks and whoever agrees.
 ///
@@ -36,6 +40,7 @@ pub struct Blocklist {
     substitution: Substitution,
     network: bool,
     tools: Arc<BTreeMap<String, CommandArgument>>,
+    unread: Unread,
     place: Place,
 }
 
@@ -60,6 +65,7 @@ impl Default for Blocklist {
             substitution: Substitution::Refuse,
             network: false,
             tools: Arc::default(),
+            unread: Unread::Deny,
             place: Place::default(),
         };
         BlocklistOptions::default().resolve().unwrap_or(fallback)
@@ -83,6 +89,11 @@ impl Blocklist {
             list.substitution = Substitution::Refuse;
         }
         list
+    }
+
+    /// What becomes of a command that cannot be read before it runs.
+    pub(crate) fn unread(&self) -> Unread {
+        self.unread
     }
 
     /// Whether a tool of this name takes shell commands.
@@ -111,19 +122,35 @@ impl Blocklist {
 /// Judged on the parsed command: every place where a program starts, at any depth.
 #[must_use]
 pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
+    judge_command(command, list).map(|refusal| refusal.message)
+}
+
+/// Why the command is not run; `None` where nothing is against it. What is refused for what it does
+/// comes before what cannot be read.
+#[must_use]
+pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     let script = match Script::parse(command) {
         Ok(script) => script,
-        Err(error) => return Some(error.to_string()),
+        Err(error) => return Some(Refusal::unread(error.to_string())),
     };
-    constructs(&script, list).or_else(|| {
-        script.commands().iter().find_map(|shell| {
-            nameless(shell)
-                .or_else(|| names::blocked(shell, list))
-                .or_else(|| builtins::blocked(shell, list))
-                .or_else(|| devices::blocked(shell))
-                .or_else(|| deletion::blocked(shell, &script, &list.place, command))
-        })
-    })
+    let of_commands = script.commands().iter().enumerate().flat_map(|(at, shell)| {
+        let reasons = [
+            nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
+            names::blocked(shell, list),
+            builtins::blocked(shell, list),
+            devices::blocked(shell).map(Refusal::floor),
+            deletion::blocked(shell, at, &script, &list.place, command),
+        ];
+        reasons.into_iter().flatten()
+    });
+    let mut unread = None;
+    for refusal in constructs(&script, list).into_iter().chain(of_commands) {
+        if refusal.kind != RefusalKind::Unread {
+            return Some(refusal);
+        }
+        unread = unread.or(Some(refusal));
+    }
+    unread
 }
 
 /// The arguments of a tool that takes shell commands hold none.
@@ -150,28 +177,39 @@ fn quoted(word: &str) -> String {
 }
 
 /// What is refused wherever it stands.
-fn constructs(script: &Script, list: &Blocklist) -> Option<String> {
+fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
+    if let Some(bomb) = calls_itself(script) {
+        return Some(bomb);
+    }
     if list.substitution == Substitution::Refuse {
-        if script.substitutions() > 0 {
-            return Some("command substitution (`$(…)` or backquotes) is refused".to_owned());
+        let refused = [
+            (script.substitutions(), "command substitution (`$(…)` or backquotes) is refused"),
+            (script.process_substitutions(), "process substitution (`<(…)` or `>(…)`) is refused"),
+            (script.here_strings(), "here-strings (`<<<`) are refused"),
+        ];
+        if let Some((_, why)) = refused.into_iter().find(|(count, _)| *count > 0) {
+            return Some(Refusal::unread(why));
         }
-        if script.process_substitutions() > 0 {
-            return Some("process substitution (`<(…)` or `>(…)`) is refused".to_owned());
-        }
     }
-    if script.here_strings() > 0 {
-        return Some("here-strings (`<<<`) are refused".to_owned());
+    let unread = script.unread().iter().filter_map(|at| script.commands().get(*at));
+    let known = |wrapper: &&Command| {
+        list.substitution == Substitution::Analyse && builtins::sets_up_a_tool(wrapper)
+    };
+    if let Some(wrapper) = unread.filter(|wrapper| !known(wrapper)).next() {
+        let wrapper = wrapper.program().unwrap_or_default();
+        let why = format!("what `{wrapper}` would run cannot be read from the command");
+        return Some(Refusal::unread(why));
     }
-    if let Some(at) = script.unread().first() {
-        let wrapper = script.commands().get(*at).and_then(Command::program).unwrap_or_default();
-        return Some(format!("what `{wrapper}` would run cannot be read from the command"));
-    }
+    let hides = |name: &&str| builtins::INTERPRETED.contains(name);
+    let name = script.functions().iter().map(|function| function.name.as_str()).find(hides)?;
+    let why = format!("the function `{name}` would hide the command of that name");
+    Some(Refusal::unread(why))
+}
+
+/// A function that calls itself, also by way of others, may be a fork bomb.
+fn calls_itself(script: &Script) -> Option<Refusal> {
     script.functions().iter().find_map(|function| {
         let name = function.name.as_str();
-        if builtins::INTERPRETED.contains(&name) {
-            return Some(format!("the function `{name}` would hide the command of that name"));
-        }
-        // A function that calls itself, also by way of others, may be a fork bomb.
         let mut reached = vec![name];
         let mut next = 0;
         while let Some(current) = reached.get(next).copied() {
@@ -183,7 +221,7 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<String> {
                         continue;
                     };
                     if called == name {
-                        return Some(format!("the function `{name}` calls itself"));
+                        return Some(Refusal::floor(format!("the function `{name}` calls itself")));
                     }
                     if !reached.contains(&called)
                         && script.functions().iter().any(|f| f.name == called)
@@ -197,10 +235,36 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<String> {
     })
 }
 
-/// A command whose name is only known when it runs.
-fn nameless(command: &Command) -> Option<String> {
+/// A command whose name is only known when it runs. Where the script says what it is, or at least
+/// its last part (`$HOME/.local/bin/uv`), that is judged.
+fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refusal> {
     let name = command.name.as_ref().filter(|_| command.is_dynamic())?;
-    Some(format!("the command name `{}` is only known when it runs", shown(&name.text)))
+    let unknown = || {
+        let why = format!("the command name `{}` is only known when it runs", shown(&name.text));
+        Some(Refusal::unread(why))
+    };
+    if list.substitution == Substitution::Refuse {
+        return unknown();
+    }
+    let base = name.text.rsplit_once('/').map(|(_, base)| base);
+    let plain = |base: &&str| {
+        base.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c)) && !base.is_empty()
+    };
+    let words = match base.filter(plain) {
+        Some(base) => Some(vec![Word::fixed(base)]),
+        None => values::of(name, site, true),
+    };
+    let Some(words) = words else { return unknown() };
+    words.iter().filter(|word| !word.text.is_empty()).find_map(|word| {
+        let Some(name) = word.literal() else { return unknown() };
+        let arguments = command.args.iter().map(|word| match word.literal() {
+            Some(text) => quoted(text),
+            // Whatever it is: a wrapper would run it.
+            None => "\"$1\"".to_owned(),
+        });
+        let line: Vec<String> = std::iter::once(quoted(name)).chain(arguments).collect();
+        judge_command(&line.join(" "), list)
+    })
 }
 
 /// A piece of a command, short enough for a sentence.

@@ -25,8 +25,8 @@ mod written;
 
 pub(crate) use blocklist::NoCommand;
 pub use blocklist::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Substitution,
-    find_blocked_command,
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
+    Substitution, Unread, find_blocked_command, judge_command,
 };
 pub(crate) use definition::OUTPUT as SHELL_OUTPUT;
 pub use envelope::ShellOutputEnvelope;

@@ -1,6 +1,6 @@
 use crate::admitted::Admitted;
-use crate::executor::{NoCommand, ShellPolicyHandle, find_blocked_command};
-use crate::gate::{Gate, GateId, Reason, Verdict};
+use crate::executor::{NoCommand, Refusal, RefusalKind, ShellPolicyHandle, Unread, judge_command};
+use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("blocklist");
@@ -17,21 +17,32 @@ impl Gate for BlocklistGate {
 
     fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
         let policy = self.shell.load();
-        let why = match policy.blocklist.command_in(call) {
-            None => None,
-            Some(Ok((command, cwd))) => {
-                find_blocked_command(&command, &policy.blocklist.in_scene(scene, cwd))
-            }
-            Some(Err(NoCommand { pointer })) => Some(format!("there is no command at `{pointer}`")),
-        };
-        why.map_or(Verdict::Allow { matched: None }, |message| {
+        let denied = |message: String, help: Option<&str>| {
+            let help = help.map(str::to_owned);
             Verdict::Deny(Reason {
                 gate: ID,
                 code: "blocked_command",
                 message,
                 matched: None,
-                help: Some("no approval and no configuration lets this run".to_owned()),
+                help,
             })
-        })
+        };
+        let list = &policy.blocklist;
+        let refusal = match list.command_in(call) {
+            None => None,
+            Some(Ok((command, cwd))) => judge_command(&command, &list.in_scene(scene, cwd)),
+            Some(Err(NoCommand { pointer })) => {
+                return denied(format!("there is no command at `{pointer}`"), None);
+            }
+        };
+        match refusal {
+            None => Verdict::Allow { matched: None },
+            Some(Refusal { kind: RefusalKind::Unread, message })
+                if list.unread() == Unread::Ask =>
+            {
+                Verdict::Ask(Question::about(call, ID, message))
+            }
+            Some(refusal) => denied(refusal.message.clone(), Some(refusal.help())),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Built-ins and variables by which a command becomes another one.
 
-use countersign_shell::{Command, Target, Word};
+use countersign_shell::{Command, Direction, Target, Word};
 
-use super::{Blocklist, shown};
+use super::{Blocklist, Refusal, Substitution, shown};
 
 /// Commands that this analysis follows, and that no function may therefore replace.
 pub(super) const INTERPRETED: &[&str] = &[
@@ -24,17 +24,69 @@ const VARIABLES: &[&str] = &[
     "DYLD_INSERT_LIBRARIES",
 ];
 
-pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<String> {
-    variables(command).or_else(|| late_scripts(command)).or_else(|| by_name(command, list))
+pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
+    let why = variables(command).or_else(|| late_scripts(command));
+    why.or_else(|| by_name(command, list)).map(Refusal::unread)
+}
+
+/// Tools whose output is made to be evaluated: `eval "$(ssh-agent -s)"`.
+const SET_UP: &[&str] = &[
+    "ssh-agent",
+    "gpg-agent",
+    "brew",
+    "direnv",
+    "pyenv",
+    "rbenv",
+    "nodenv",
+    "goenv",
+    "jenv",
+    "fnm",
+    "mise",
+    "asdf",
+    "conda",
+    "mamba",
+    "micromamba",
+    "opam",
+    "zoxide",
+    "starship",
+    "dircolors",
+    "luarocks",
+    "minikube",
+    "docker-machine",
+    "register-python-argcomplete",
+];
+
+/// Whether it evaluates what such a tool prints, and nothing else.
+pub(super) fn sets_up_a_tool(command: &Command) -> bool {
+    let ("eval", [only]) = (command.program().unwrap_or_default(), command.args.as_slice()) else {
+        return false;
+    };
+    let inner = only.text.strip_prefix("$(").and_then(|text| text.strip_suffix(')'));
+    let plain = |c: char| c.is_ascii_alphanumeric() || " -_./=".contains(c);
+    inner.is_some_and(|inner| {
+        let program = inner.split_whitespace().next().unwrap_or_default();
+        inner.chars().all(plain) && SET_UP.contains(&program.rsplit('/').next().unwrap_or_default())
+    })
 }
 
 fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
     let name = command.name.as_ref()?.literal()?;
     let args = command.args.as_slice();
     let flag = |letter: char| args.iter().any(|word| has_flag(&word.text, letter));
+    let analysed = list.substitution == Substitution::Analyse;
+    // What it reads from then on may be a script.
+    let diverts = command.redirects.iter().any(|redirect| match &redirect.target {
+        Target::Fd(_) | Target::Closed => redirect.direction != Direction::Duplicate,
+        Target::File(word) => {
+            let writes = matches!(redirect.direction, Direction::Write | Direction::Append);
+            !writes || !word.literal().is_some_and(|path| is_inside(path) || path == "/dev/null")
+        }
+        Target::Text(_) | Target::Process => true,
+    });
     let dangerous = match name {
-        "eval" | "trap" => true,
-        "exec" => args.is_empty() && !command.redirects.is_empty(),
+        // The scripts in their words are judged like all others.
+        "eval" | "trap" => !analysed,
+        "exec" => args.is_empty() && !command.redirects.is_empty() && (diverts || !analysed),
         "enable" | "alias" => !args.is_empty(),
         "mapfile" | "readarray" | "complete" | "compgen" => flag('C') || flag('F'),
         "bind" => flag('x'),
@@ -57,8 +109,17 @@ fn source(args: &[Word], list: &Blocklist) -> Option<String> {
         (_, Some(fixed)) => fixed.to_owned(),
         _ => return Some(format!("`source {}` is refused: the file is not known", shown(text))),
     };
-    let known = list.sources.is_match(path.trim_start_matches("./"));
+    // A script of the project's, or its settings, is like any other script that it runs.
+    let named = [".sh", ".bash", ".env"].iter().any(|ending| path.ends_with(ending))
+        || path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"));
+    let own = list.substitution == Substitution::Analyse && named && is_inside(&path);
+    let known = own || list.sources.is_match(path.trim_start_matches("./"));
     (!known).then(|| format!("`source {}` is refused: the file is not a known one", shown(text)))
+}
+
+/// A path that leads nowhere out of the project.
+fn is_inside(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..")
 }
 
 fn variables(command: &Command) -> Option<String> {

@@ -5,8 +5,9 @@ use std::path::Path;
 use countersign_shell::{Command, Script, Word, WordKind};
 use globset::GlobBuilder;
 
-use super::shown;
 use super::temporary::is_temporary;
+use super::values::{self, Site};
+use super::{Refusal, shown};
 
 /// Where commands start, and what lies around.
 #[derive(Debug, Clone)]
@@ -32,8 +33,16 @@ impl Place {
         Self { home: tidy(home), root, directory }
     }
 
+    /// A directory seen from where the script starts, absolute.
+    fn from(&self, directory: &str) -> String {
+        match directory.strip_prefix('~') {
+            Some(rest) => join(&self.home, rest.trim_start_matches('/')),
+            None => join(&self.directory, directory),
+        }
+    }
+
     /// Whether somebody would miss this folder or this file.
-    fn protects(&self, path: &str) -> bool {
+    pub(super) fn protects(&self, path: &str) -> bool {
         let path = path.to_lowercase();
         let parent_of = |inner: &str| {
             let inner = inner.to_lowercase();
@@ -155,18 +164,25 @@ const SYSTEM: &[&str] = &[
 /// `text` is the whole script.
 pub(super) fn blocked(
     command: &Command,
+    at: usize,
     script: &Script,
     place: &Place,
     text: &str,
-) -> Option<String> {
+) -> Option<Refusal> {
     match command.program()?.to_lowercase().as_str() {
-        "rm" => rm(command, script, place, text),
+        "rm" => rm(command, at, script, place, text),
         "find" | "gfind" => find(command, place),
         _ => None,
     }
 }
 
-fn rm(command: &Command, script: &Script, place: &Place, script_text: &str) -> Option<String> {
+fn rm(
+    command: &Command,
+    at: usize,
+    script: &Script,
+    place: &Place,
+    script_text: &str,
+) -> Option<Refusal> {
     let mut options = true;
     let mut recursive = false;
     let mut perhaps = false;
@@ -177,7 +193,7 @@ fn rm(command: &Command, script: &Script, place: &Place, script_text: &str) -> O
             options = false;
         } else if options && text.starts_with("--") {
             if text.starts_with("--no-p") {
-                return Some("`rm --no-preserve-root` is blocked".to_owned());
+                return Some(Refusal::floor("`rm --no-preserve-root` is blocked"));
             }
             recursive |= "--recursive".starts_with(text) && text.len() > 2;
         } else if options && text.starts_with('-') && text.len() > 1 {
@@ -193,23 +209,64 @@ fn rm(command: &Command, script: &Script, place: &Place, script_text: &str) -> O
     let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
     let by_xargs = wrapper.and_then(Command::program) == Some("xargs");
     if recursive && (by_xargs || targets.is_empty() && wrapper.is_some()) {
-        return Some("`rm -r` of names from standard input is blocked".to_owned());
+        return Some(Refusal::unread("`rm -r` of names from standard input is blocked"));
     }
-    targets.into_iter().find_map(|target| {
-        let found = wrapper.filter(|_| target.text == "{}");
-        let is_blocked = match found {
-            Some(find) => !narrows(&find.args),
-            None => {
-                is_protected(target, command.directory.as_deref(), place, recursive)
-                    && !is_temporary(target, script, script_text)
+    let directory = command.directory.as_deref();
+    let working = directory.map(|directory| place.from(directory));
+    let site = Site { script, text: script_text, at, working };
+    let mut unread = None;
+    for target in targets {
+        let why = || format!("`rm -r {}` is blocked", shown(&target.text));
+        let judged = match wrapper.filter(|_| target.text == "{}") {
+            Some(find) if narrows(&find.args) => Protection::None,
+            Some(_) => Protection::Protected,
+            None if target.kind == WordKind::Dynamic => {
+                let of_values = |unset| {
+                    let words = values::of(target, &site, unset)?;
+                    Some(strongest(&words, directory, place, recursive))
+                };
+                match (of_values(false), of_values(true)) {
+                    // Only where a variable was never assigned.
+                    (Some(Protection::None), Some(Protection::Protected)) => Protection::Unknown,
+                    (Some(known), _) => known,
+                    (None, _) if is_temporary(target, script, script_text, place) => {
+                        Protection::None
+                    }
+                    (None, _) => protection(target, directory, place, recursive),
+                }
             }
+            None => protection(target, directory, place, recursive),
         };
-        is_blocked.then(|| format!("`rm -r {}` is blocked", shown(&target.text)))
-    })
+        match judged {
+            Protection::Protected => return Some(Refusal::floor(why())),
+            Protection::Unknown => unread = unread.or_else(|| Some(Refusal::unread(why()))),
+            Protection::None => {}
+        }
+    }
+    unread
+}
+
+/// Whether somebody would miss what is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Protection {
+    None,
+    /// Only known when it runs.
+    Unknown,
+    Protected,
+}
+
+fn strongest(
+    words: &[Word],
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
+    let each = words.iter().map(|word| protection(word, directory, place, recursive));
+    each.max().unwrap_or(Protection::None)
 }
 
 /// `find / -delete`.
-fn find(command: &Command, place: &Place) -> Option<String> {
+fn find(command: &Command, place: &Place) -> Option<Refusal> {
     let deletes = command.args.iter().any(|word| word.text == "-delete");
     if !deletes || narrows(&command.args) {
         return None;
@@ -218,10 +275,15 @@ fn find(command: &Command, place: &Place) -> Option<String> {
     let here = Word::fixed(".");
     let starts: Vec<&Word> = starts.collect();
     let starts = if starts.is_empty() { vec![&here] } else { starts };
-    let start = starts
-        .into_iter()
-        .find(|word| is_protected(word, command.directory.as_deref(), place, true))?;
-    Some(format!("`find {} -delete` without a name is blocked", shown(&start.text)))
+    let directory = command.directory.as_deref();
+    let judged = starts.into_iter().map(|word| (protection(word, directory, place, true), word));
+    let (protection, start) = judged.max_by_key(|(protection, _)| *protection)?;
+    let why = format!("`find {} -delete` without a name is blocked", shown(&start.text));
+    match protection {
+        Protection::None => None,
+        Protection::Unknown => Some(Refusal::unread(why)),
+        Protection::Protected => Some(Refusal::floor(why)),
+    }
 }
 
 /// Whether `find` looks for something in particular.
@@ -250,11 +312,23 @@ fn narrows(args: &[Word]) -> bool {
 }
 
 /// `directory` is where the command runs, seen from where the script starts.
-fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive: bool) -> bool {
+fn protection(
+    target: &Word,
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
     let text = target.text.as_str();
-    if let Some(words) = alternatives(target) {
-        return words.iter().any(|word| is_protected(word, directory, place, recursive));
+    if text.is_empty() {
+        return Protection::None;
     }
+    if let Some(words) = alternatives(target) {
+        return strongest(&words, directory, place, recursive);
+    }
+    let when = |protected: bool| match protected {
+        true => Protection::Protected,
+        false => Protection::None,
+    };
     let home = |rest: &str| join(&place.home, rest.trim_start_matches('/'));
     let known = ["$HOME", "${HOME}", "~"].into_iter().find_map(|name| {
         let rest = text.strip_prefix(name)?;
@@ -263,7 +337,8 @@ fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive
     let absolute = match (known, target.kind) {
         (Some(path), _) if !path.contains('$') => path,
         // Another variable may hold anything.
-        (_, WordKind::Dynamic) => return recursive,
+        (_, WordKind::Dynamic) if recursive => return Protection::Unknown,
+        (_, WordKind::Dynamic) => return Protection::None,
         // `~somebody`
         (_, _) if text.starts_with('~') => {
             let (user, rest) = text.split_once('/').unwrap_or((text, ""));
@@ -271,28 +346,23 @@ fn is_protected(target: &Word, directory: Option<&str>, place: &Place, recursive
         }
         (_, _) if text.starts_with('/') => tidy(text),
         (_, _) => match directory {
-            Some(directory) => {
-                let from = match directory.strip_prefix('~') {
-                    Some(rest) => home(rest),
-                    None => join(&place.directory, directory),
-                };
-                join(&from, text)
-            }
+            Some(directory) => join(&place.from(directory), text),
             // Nobody knows where this runs.
             None => {
                 let inside = tidy(text);
-                return inside.is_empty()
+                let unknown = inside.is_empty()
                     || inside.starts_with("..")
                     || inside.starts_with(['*', '?', '[', '{', '.'])
                         && target.kind == WordKind::Pattern
                     || inside == ".git";
+                return if unknown { Protection::Unknown } else { Protection::None };
             }
         },
     };
     if target.kind == WordKind::Literal || !absolute.contains(['*', '?', '[', '{']) {
-        place.protects(&absolute)
+        when(place.protects(&absolute))
     } else {
-        place.covers(&absolute)
+        when(place.covers(&absolute))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use countersign_shell::{Command, Word};
 
-use super::{Blocklist, shown};
+use super::{Blocklist, Refusal, RefusalKind, shown};
 
 /// Blocked by name, whatever their arguments. Configuration adds to them and removes none.
 const PROGRAMS: &[&str] = &[
@@ -26,36 +26,52 @@ const PROGRAMS: &[&str] = &[
     "mkswap",
     "wipefs",
     "blkdiscard",
-    // Bare connections.
-    "nc",
-    "ncat",
-    "netcat",
-    "nc.openbsd",
-    "nc.traditional",
 ];
+
+/// Bare connections.
+const CONNECTS: &[&str] = &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"];
 
 /// Blocked while the network is off.
 const NETWORK: &[&str] = &["curl", "wget", "socat", "telnet", "ftp", "aria2c", "lynx"];
 
-pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<String> {
+pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     let program = command.program()?.to_lowercase();
     let name = program.as_str();
+    let network = |message| Refusal { kind: RefusalKind::Network, message };
+    if CONNECTS.contains(&name) && list.network && only_probes(&command.args) {
+        return None;
+    }
     let is_blocked = PROGRAMS.contains(&name)
+        || CONNECTS.contains(&name)
         || name == "mkfs"
         || name.starts_with("mkfs.")
         || name.starts_with("newfs")
         || is_loader(name)
         || stops_the_machine(name, &command.args);
     if is_blocked {
-        return Some(format!("`{}` is a blocked command", shown(&program)));
+        return Some(Refusal::floor(format!("`{}` is a blocked command", shown(&program))));
     }
     if !list.network && NETWORK.contains(&name) {
-        return Some(format!("`{name}` is blocked while the network is off"));
+        return Some(network(format!("`{name}` is blocked while the network is off")));
     }
-    list.blocked
-        .iter()
-        .find(|words| matches(words, name, &command.args))
-        .map(|words| format!("`{}` is a blocked command", words.join(" ")))
+    list.blocked.iter().find(|words| matches(words, name, &command.args)).map(|words| Refusal {
+        kind: RefusalKind::Configured,
+        message: format!("`{}` is a blocked command", words.join(" ")),
+    })
+}
+
+/// `nc -z localhost 5432`: it asks whether somebody listens, and sends nothing.
+fn only_probes(args: &[Word]) -> bool {
+    let mut probes = false;
+    for word in args {
+        let Some(text) = word.literal() else { return false };
+        let Some(flags) = text.strip_prefix('-') else { continue };
+        if flags.chars().any(|c| !matches!(c, 'z' | 'v' | 'w' | '4' | '6' | 'n' | '0'..='9')) {
+            return false;
+        }
+        probes |= flags.contains('z');
+    }
+    probes
 }
 
 /// The dynamic loader runs any program under another name.

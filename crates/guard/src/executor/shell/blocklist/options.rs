@@ -24,6 +24,20 @@ pub struct BlocklistOptions {
     /// Tools that take shell commands, by name: the JSON Pointers of the command and, where there
     /// is one, of the working directory. `shell` and `bash` are always among them.
     pub tools: BTreeMap<String, CommandArgument>,
+    /// What becomes of a command that cannot be read. No file sets this: only a guard that runs no
+    /// command itself may ask.
+    #[serde(skip)]
+    pub unread: Unread,
+}
+
+/// What becomes of a command that cannot be read before it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unread {
+    /// It is denied.
+    #[default]
+    Deny,
+    /// A person is asked.
+    Ask,
 }
 
 /// Where a tool's arguments hold a shell command.
@@ -57,6 +71,7 @@ impl Default for BlocklistOptions {
             allow_network: false,
             sources: sources.map(str::to_owned).to_vec(),
             tools: BTreeMap::new(),
+            unread: Unread::Deny,
         }
     }
 }
@@ -124,6 +139,7 @@ impl BlocklistOptions {
             substitution: self.substitution,
             network: self.allow_network,
             tools: tools.into(),
+            unread: self.unread,
             place: Place::default(),
         })
     }

@@ -2,6 +2,8 @@
 
 use countersign_shell::{Command, Script, Word};
 
+use super::deletion::Place;
+
 /// Built-ins that give a variable a value by its name.
 const ASSIGN: &[&str] = &[
     "coproc",
@@ -21,17 +23,31 @@ const ASSIGN: &[&str] = &[
     "wait",
 ];
 
-/// Whether the word is nothing but a variable that holds what `mktemp` printed, or nothing, or
-/// what nothing in the script could have changed: `tmp=$(mktemp -d); …; rm -rf "$tmp"`.
-pub(super) fn is_temporary(word: &Word, script: &Script, text: &str) -> bool {
-    let Some(name) = variable(&word.text) else { return false };
+/// Whether the word is a variable that holds what `mktemp` printed, or nothing, and what nothing in
+/// the script could have changed: `tmp=$(mktemp -d); …; rm -rf "$tmp"`; also something below it,
+/// where that is not protected either when the variable holds nothing.
+pub(super) fn is_temporary(word: &Word, script: &Script, text: &str, place: &Place) -> bool {
+    let (variable_word, below) = match word.text.split_once('/') {
+        Some((before, below)) => (before, Some(below)),
+        None => (word.text.as_str(), None),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    if below.is_some_and(|below| {
+        !below.chars().all(plain) || below.contains("..") || place.protects(&format!("/{below}"))
+    }) {
+        return false;
+    }
+    let Some(name) = variable(variable_word) else { return false };
     let mut assignments = script
         .commands()
         .iter()
-        .flat_map(|command| &command.assignments)
-        .filter(|a| a.name == name);
-    let Some(made) = assignments.next() else { return false };
-    !made.append
+        .flat_map(|command| command.assignments.iter().map(move |made| (command, made)))
+        .filter(|(_, made)| made.name == name);
+    let Some((command, made)) = assignments.next() else { return false };
+    // A name in capitals may come from the environment.
+    let own = name.chars().all(|c| !c.is_ascii_uppercase())
+        || command.always && command.name.is_none() && !["HOME", "PWD", "OLDPWD"].contains(&name);
+    own && !made.append
         && made_by_mktemp(&made.value.text)
         && assignments.next().is_none()
         // Another folder for `mktemp`, another `mktemp`, or other pieces of what it printed.
@@ -41,12 +57,12 @@ pub(super) fn is_temporary(word: &Word, script: &Script, text: &str) -> bool {
         && script.commands().iter().all(|command| leaves_alone(command, name))
 }
 
-/// The name in `$name` or `${name}`. Names in capitals may come from the environment.
+/// The name in `$name` or `${name}`.
 fn variable(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;
     let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    (name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits)).then_some(name)
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits)).then_some(name)
 }
 
 /// `$(mktemp …)` with words that mean themselves.

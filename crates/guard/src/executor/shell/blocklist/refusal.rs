@@ -1,0 +1,52 @@
+//! Why a command is not run.
+
+use std::fmt;
+
+/// Why a command is not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of reason it is.
+    pub kind: RefusalKind,
+    /// One sentence: lower case, no full stop.
+    pub message: String,
+}
+
+/// What kind of reason a command is refused for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RefusalKind {
+    /// What no configuration allows: destructive, or with the rights of others.
+    Floor,
+    /// It needs the network, which is off.
+    Network,
+    /// The configuration blocks it.
+    Configured,
+    /// What it would do cannot be read before it runs.
+    Unread,
+}
+
+impl Refusal {
+    pub(super) fn floor(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Floor, message: message.into() }
+    }
+
+    pub(super) fn unread(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Unread, message: message.into() }
+    }
+
+    /// What would settle it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self.kind {
+            RefusalKind::Floor => "no approval and no configuration lets this run",
+            RefusalKind::Network => "it runs only where the configuration allows the network",
+            RefusalKind::Configured => "the configuration blocks it, whoever agrees",
+            RefusalKind::Unread => "write it so that it can be read before it runs",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,78 @@
+//! The commands of real coding sessions, where they lie beside the repository: how many an agent's
+//! hook refuses, and how many it asks about.
+#![expect(clippy::print_stdout, reason = "what was not checked is said")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+
+use countersign_guard::{BlocklistOptions, RefusalKind, Substitution, judge_command};
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+const SESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/coding.jsonl.gz");
+
+/// The shell commands of all sessions, in order.
+fn commands() -> Option<Vec<String>> {
+    let file = File::open(SESSIONS).ok()?;
+    let mut commands = Vec::new();
+    for line in BufReader::new(GzDecoder::new(file)).lines() {
+        let session: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let messages = session.get("messages").and_then(Value::as_array).into_iter().flatten();
+        for call in messages.filter_map(|m| m.get("tool_calls")?.as_array()).flatten() {
+            let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+            let shell =
+                ["Bash", "bash", "shell", "run_shell_command", "exec_command", "execute_bash"];
+            if !shell.contains(&name) {
+                continue;
+            }
+            let text = call.pointer("/function/arguments").and_then(Value::as_str);
+            let arguments: Value =
+                text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
+            let command = ["command", "cmd"].iter().find_map(|key| arguments.get(*key));
+            match command {
+                Some(Value::String(command)) => commands.push(command.clone()),
+                Some(Value::Array(words)) if words.len() == 3 => {
+                    commands.extend(words.get(2).and_then(Value::as_str).map(str::to_owned));
+                }
+                _ => {}
+            }
+        }
+    }
+    Some(commands)
+}
+
+#[test]
+fn ordinary_commands_are_left_alone() {
+    let Some(commands) = commands() else {
+        println!("not checked: the sessions do not lie beside this repository");
+        return;
+    };
+    let options = BlocklistOptions {
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        ..BlocklistOptions::default()
+    };
+    let list = options.resolve().unwrap();
+    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let mut counts: BTreeMap<RefusalKind, usize> = BTreeMap::new();
+    for command in &commands {
+        if let Some(refusal) = judge_command(command, &list) {
+            *counts.entry(refusal.kind).or_default() += 1;
+            let line: String = command.chars().take(300).collect();
+            println!(
+                "{:?}: {}\n    {}",
+                refusal.kind,
+                refusal.message,
+                line.replace('\n', "\n    ")
+            );
+        }
+    }
+    let asked = counts.remove(&RefusalKind::Unread).unwrap_or(0);
+    let refused: usize = counts.values().sum();
+    println!("{} commands: {refused} refused, {asked} asked about", commands.len());
+    assert!(commands.len() > 500, "{}", commands.len());
+    assert!(refused * 200 <= commands.len(), "{refused} of {} refused", commands.len());
+    assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
+}
