@@ -1,6 +1,5 @@
 //! The commands of real coding sessions, where they lie beside the repository: how many an agent's
 //! hook refuses, and how many it asks about.
-#![expect(clippy::print_stdout, reason = "what was not checked is said")]
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -191,11 +191,11 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
             return Some(Refusal::unread(why));
         }
     }
-    let unread = script.unread().iter().filter_map(|at| script.commands().get(*at));
+    let mut unread = script.unread().iter().filter_map(|at| script.commands().get(*at));
     let known = |wrapper: &&Command| {
         list.substitution == Substitution::Analyse && builtins::sets_up_a_tool(wrapper)
     };
-    if let Some(wrapper) = unread.filter(|wrapper| !known(wrapper)).next() {
+    if let Some(wrapper) = unread.find(|wrapper| !known(wrapper)) {
         let wrapper = wrapper.program().unwrap_or_default();
         let why = format!("what `{wrapper}` would run cannot be read from the command");
         return Some(Refusal::unread(why));
