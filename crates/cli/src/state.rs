@@ -77,17 +77,39 @@ impl State {
         if self.folder.is_dir() { Ok(()) } else { Err(self.no_folder()) }
     }
 
-    /// Whoever may write here could put another ledger in the place of ours.
+    /// Whoever may write here could put another ledger in the place of ours. A mode that was changed
+    /// (a command that runs as the same user can do that) is put right where everything in the
+    /// folder is still the user's own.
     #[cfg(unix)]
     fn is_private(&self) -> Result<(), Complaint> {
-        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
         let metadata = fs::metadata(&self.folder).map_err(|error| self.unusable(&error))?;
-        if metadata.permissions().mode() & 0o022 == 0 {
+        let mode = metadata.permissions().mode() & 0o7777;
+        if mode & 0o022 == 0 && mode & 0o700 == 0o700 {
             return Ok(());
         }
-        Err(Complaint::new(format!("others may write to the state folder {}", self.shown())).help(
-            format!("`chmod 700 {}`, or name another with `--state DIR`", self.folder.display()),
-        ))
+        let own = rustix::process::geteuid().as_raw();
+        let private = fs::Permissions::from_mode(mode & !0o077 | 0o700);
+        let others =
+            || Complaint::new(format!("others may write to the state folder {}", self.shown()));
+        let advice =
+            || format!("`chmod 700 {}`, or name another with `--state DIR`", self.folder.display());
+        if metadata.uid() != own {
+            return if mode & 0o022 == 0 { Ok(()) } else { Err(others().help(advice())) };
+        }
+        fs::set_permissions(&self.folder, private).map_err(|error| self.unusable(&error))?;
+        let entries = fs::read_dir(&self.folder).map_err(|error| self.unusable(&error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| self.unusable(&error))?;
+            if entry.metadata().is_ok_and(|metadata| metadata.uid() != own) {
+                let what = format!("{} is somebody else's: remove it", entry.path().display());
+                return Err(others().help(what));
+            }
+        }
+        let shown = self.shown();
+        let _unheard =
+            writeln!(io::stderr(), "note: {shown} had the mode {mode:o}: it is 700 again");
+        Ok(())
     }
 
     #[cfg(not(unix))]

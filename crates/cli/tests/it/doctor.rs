@@ -54,9 +54,12 @@ fn what_is_wrong_is_named_with_what_to_do() {
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o777)).unwrap();
     let (code, whole) = checks(&desk, "--config off.toml");
     assert_eq!((code, &whole["profile"]), (1, &"off".into()), "{whole:#}");
-    for name in ["trial", "signing keys", "state folder"] {
+    for name in ["trial", "signing keys"] {
         assert_eq!(status(&whole, name), "fail", "{whole:#}");
     }
+    // A mode that was changed is put right.
+    assert_eq!(status(&whole, "state folder"), "ok", "{whole:#}");
+    assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
     let (code, whole) = checks(&desk, "--config wrong.toml");
     assert_eq!((code, status(&whole, "configuration")), (1, "fail"), "{whole:#}");
     for check in whole["checks"].as_array().unwrap() {

@@ -11,6 +11,8 @@ pub(crate) struct Limits {
     pub(crate) processes: Option<u64>,
     /// The longest file that is written, in bytes.
     pub(crate) file: Option<u64>,
+    /// By what its processes are found again; no limit to anything.
+    pub(crate) mark: Option<u64>,
 }
 
 #[cfg(target_os = "linux")]
@@ -26,6 +28,7 @@ impl Limits {
             (Resource::Nproc, self.processes),
             (Resource::Fsize, self.file),
             (Resource::Core, Some(0)),
+            (Resource::Rss, self.mark),
         ];
         for (resource, limit) in limits {
             let Some(limit) = limit else { continue };

@@ -25,7 +25,7 @@ pub use gap::Gap;
 pub(crate) use limits::Limits;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Before, Holding, Kept, Process, Program, Started, Stopped, give, launch, start,
+    Before, Holding, Kept, Process, Program, Started, Stopped, end_all, give, launch, mark, start,
 };
 #[cfg(target_os = "linux")]
 pub use linux::{run_confined, try_user_namespace};

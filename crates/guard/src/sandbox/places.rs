@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::options::expanded;
 use super::real_paths::{RealPaths, Trees};
-use super::secret_places::{AT_HOME, OF_THE_SYSTEM};
+use super::secret_places::{AT_HOME, OF_THE_SYSTEM, PERHAPS, holds_a_secret};
 use super::{Gap, Profile, SandboxSettings};
 
 /// Of the system: programs, libraries, and what they are configured with.
@@ -92,7 +92,6 @@ const DEVICES: &[&str] = &[
     "/dev/full",
     "/dev/null",
     "/dev/ptmx",
-    "/dev/pts",
     "/dev/random",
     "/dev/tty",
     "/dev/urandom",
@@ -173,7 +172,19 @@ fn denied(
     let at_home = home.into_iter().flat_map(|home| AT_HOME.iter().map(|path| home.join(path)));
     let configured = settings.deny_read.iter().filter_map(|path| expanded(path, home));
     let system = OF_THE_SYSTEM.iter().map(PathBuf::from);
-    existing(at_home.chain(configured).chain(system).chain(hidden.iter().cloned()), real)
+    let perhaps = home.into_iter().flat_map(settings_with_secrets);
+    let all = at_home.chain(perhaps).chain(configured).chain(system);
+    existing(all.chain(hidden.iter().cloned()), real)
+}
+
+/// Settings in the home folder in which a secret stands.
+fn settings_with_secrets(home: &Path) -> Vec<PathBuf> {
+    let named = PERHAPS.iter().map(|path| home.join(path));
+    let files = named.flat_map(|path| match path.read_dir() {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![path],
+    });
+    files.filter(|file| holds_a_secret(file)).collect()
 }
 
 fn write_roots(
@@ -280,6 +291,7 @@ fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::fs::{File, create_dir_all};
+    use std::io::Write as _;
 
     use super::super::SandboxOptions;
     use super::*;
@@ -296,6 +308,10 @@ mod tests {
             }
         }
         root
+    }
+
+    fn write(path: &Path, text: &str) {
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     /// The places below the folder, named from there.
@@ -336,6 +352,20 @@ mod tests {
         assert_eq!(all[1], ["home/.cargo"]);
         assert_eq!(all[2], ["tmp", "w"]);
         assert_eq!(all[3], Vec::<String>::new());
+    }
+
+    #[test]
+    fn settings_are_granted_until_a_secret_stands_in_them() {
+        let root = made(&["home/.cargo/bin/cargo", "home/.gitconfig", "w/x", "tmp/x"]);
+        let config = root.path().join("home/.cargo/config.toml");
+        write(&config, "[build]\njobs = 2\n");
+        let read = || found(root.path(), SandboxOptions::default(), "w")[0].clone();
+        assert_eq!(read(), ["home/.cargo", "home/.gitconfig"]);
+        write(&config, "[registries.own]\ntoken = \"Q7w8e9r0t1y2u3i4o5p6\"\n");
+        assert_eq!(read(), ["home/.cargo/bin", "home/.gitconfig"]);
+        let url = "[url \"https://ada:Q7w8e9r0t1@git.example/\"]\n";
+        write(&root.path().join("home/.gitconfig"), url);
+        assert_eq!(read(), ["home/.cargo/bin"]);
     }
 
     #[test]

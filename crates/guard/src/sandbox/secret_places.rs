@@ -1,14 +1,31 @@
 //! Where secrets lie on most machines. None of it is ever granted.
 
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::redact::Redactor;
+
 /// In the home folder.
 pub(super) const AT_HOME: &[&str] = &[
     ".ansible/vault",
     ".aws",
     ".azure",
     ".bash_history",
+    ".cabal/credentials",
+    ".cache/chromium",
+    ".cache/google-chrome",
+    ".cache/google-vscode-extension",
+    ".cache/huggingface/stored_tokens",
+    ".cache/huggingface/token",
+    ".cache/keybase",
+    ".cache/mozilla",
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".composer/auth.json",
+    ".conda/token",
+    ".conda/tokens",
     ".config/1Password",
     ".config/Bitwarden",
     ".config/chromium",
@@ -25,14 +42,19 @@ pub(super) const AT_HOME: &[&str] = &[
     ".config/sops",
     ".databrickscfg",
     ".docker",
+    ".dotnet/corefx",
     ".fly",
     ".gem/credentials",
     ".git-credentials",
     ".gnupg",
     ".gradle/gradle.properties",
+    ".ivy2/.credentials",
+    ".ivy2/credentials",
+    ".julia/servers",
     ".kube",
     ".local/share/gem/credentials",
     ".local/share/keyrings",
+    ".local/share/uv/credentials",
     ".local/state/countersign",
     ".m2/settings-security.xml",
     ".m2/settings.xml",
@@ -50,6 +72,11 @@ pub(super) const AT_HOME: &[&str] = &[
     ".pypirc",
     ".python_history",
     ".s3cfg",
+    ".sbt/.credentials",
+    ".sbt/1.0/credentials",
+    ".sbt/1.0/credentials.sbt",
+    ".sbt/1.0/plugins/credentials.sbt",
+    ".sbt/credentials",
     ".ssh",
     ".terraform.d",
     ".terraformrc",
@@ -58,6 +85,41 @@ pub(super) const AT_HOME: &[&str] = &[
     ".zsh_history",
     "Library/Keychains",
 ];
+
+/// Settings in the home folder that some people keep secrets in: denied where one is found. A folder
+/// stands for the files in it.
+pub(super) const PERHAPS: &[&str] = &[
+    ".bundle/config",
+    ".cabal/config",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".conda/.condarc",
+    ".config/git/config",
+    ".gitconfig",
+    ".gradle/init.d",
+    ".gradle/init.gradle",
+    ".m2/toolchains.xml",
+    ".nuget/config",
+    ".stack/config.yaml",
+];
+
+/// Whether the settings hold a secret. Longer files are taken for ones that do.
+pub(super) fn holds_a_secret(file: &Path) -> bool {
+    const LONGEST: u64 = 256 * 1024;
+    let Ok(opened) = File::open(file) else { return false };
+    let mut text = Vec::new();
+    let read = opened.take(LONGEST + 1).read_to_end(&mut text);
+    if read.is_err() || text.len() as u64 > LONGEST {
+        return true;
+    }
+    // `BUNDLE_GEMS__EXAMPLE__ORG: "user:password"`
+    let pair = |line: &[u8]| {
+        let value = line.iter().position(|b| *b == b':').and_then(|at| line.get(at + 1..));
+        line.starts_with(b"BUNDLE_") && value.is_some_and(|value| value.contains(&b':'))
+    };
+    matches!(Redactor::standard().redact_bytes(&text), Cow::Owned(_))
+        || text.split(|b| *b == b'\n').any(pair)
+}
 
 /// Of the system. Their modes keep them from most users, but not from one who owns them.
 pub(super) const OF_THE_SYSTEM: &[&str] = &[

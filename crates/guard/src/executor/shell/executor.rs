@@ -16,7 +16,7 @@ use super::directory::directory;
 use super::environment::environment;
 use super::harmless::is_harmless;
 use super::receipt::{confinement, refused, unconfined};
-use super::run::{self, Ended, Run, Start};
+use super::run::{self, Ended, Left, Run, Start};
 use super::sessions::Sessions;
 use super::transaction::Transaction;
 use super::written::Watched;
@@ -29,7 +29,7 @@ use crate::executor::{
     ExecutorId, ExecutorKind, ExitCause, FullText, RolledBack, ToolError, ToolExecutor, ToolOutput,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::sandbox::{Gap, Profile, Room, Sandbox};
+use crate::sandbox::{Gap, Limits, Profile, Room, Sandbox};
 use crate::scene::{Scene, TrustLevel};
 
 /// Runs shell commands with Bash.
@@ -106,12 +106,12 @@ impl ShellExecutor {
         let held = matches!(run.start, Start::Held(_));
         let profile = policy.sandbox.profile;
         let own_namespaces = matches!(&run.start, Start::Held(held) if held.plan.own_namespaces);
-        let told = |gaps: Vec<Gap>, escaped: bool| {
+        let told = |gaps: Vec<Gap>, left: Left| {
             let gaps = beforehand.into_iter().chain(gaps).collect();
             if held {
-                confinement(profile, gaps, (!own_namespaces).then_some(escaped))
+                confinement(profile, gaps, (!own_namespaces).then_some(left))
             } else {
-                unconfined(profile, escaped)
+                unconfined(profile, left)
             }
         };
         if asked.background {
@@ -120,11 +120,11 @@ impl ShellExecutor {
                 "started in the background as `{name}`; it has no result yet: read it with \
                  `{OUTPUT}`, end it with `{STOP}`"
             );
-            let confinement = Some(told(Vec::new(), false));
+            let confinement = Some(told(Vec::new(), Left::Nobody));
             return Ok(ToolOutput { confinement, ..ToolOutput::from(text) });
         }
         let ended = run::run(run).await?;
-        let confinement = Some(told(ended.gaps.clone(), ended.escaped));
+        let confinement = Some(told(ended.gaps.clone(), ended.left));
         let mut output = output(&ended, settings, asked.timeout);
         let side_effects = watched.after();
         if let Some(transaction) = transaction {
@@ -155,7 +155,7 @@ impl ShellExecutor {
             start: Start::Bare(program.clone()),
             directory,
             environment: BTreeMap::new(),
-            limits: settings.limits,
+            limits: marked(settings.limits),
             timeout: asked.timeout,
             max_output: settings.max_recorded,
             echo: None,
@@ -184,7 +184,7 @@ impl ShellExecutor {
             environment: &environment,
             temporary: &temporary,
         };
-        let mut held = self.sandbox.hold(&policy.sandbox, &room, settings.limits, program);
+        let mut held = self.sandbox.hold(&policy.sandbox, &room, run.limits, program);
         if let Some((user, group)) = held.plan.identity {
             let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
             rustix::fs::chown(&temporary, Some(user), Some(group))
@@ -321,6 +321,13 @@ impl ShellExecutor {
         let gaps = abilities.gaps.iter().chain(&beforehand).filter(|gap| gap.essential);
         Ok(gaps.map(|gap| gap.text.clone()).collect())
     }
+}
+
+/// The limits of one command, and a mark by which its processes are found.
+fn marked(limits: Limits) -> Limits {
+    #[cfg(target_os = "linux")]
+    let limits = Limits { mark: crate::sandbox::mark(), ..limits };
+    limits
 }
 
 /// Temporary files, and a cache that Go cannot do without, lie in a folder of the session.

@@ -167,6 +167,7 @@ impl ShellOptions {
             max_timeout: Duration::from_secs(self.max_timeout_secs),
             background: Duration::from_secs(self.background_secs),
             limits: Limits {
+                mark: None,
                 cpu_secs: limit(self.cpu_secs, 1),
                 memory: limit(self.memory_mb, MB),
                 processes: limit(self.max_processes, 1),
@@ -218,6 +219,7 @@ impl Default for ShellSettings {
             max_timeout: Duration::from_secs(600),
             background: Duration::from_secs(3_600),
             limits: Limits {
+                mark: None,
                 cpu_secs: Some(600),
                 memory: Some(4_096 * MB),
                 processes: Some(4_096),

@@ -2,20 +2,21 @@
 
 use countersign_model::ToolErrorCategory;
 
+use super::run::Left;
 use crate::executor::{Confinement, ToolError};
 use crate::sandbox::{Gap, Profile};
 
-/// Of a command that was held. `escaped`: whether somebody left its process group; `None` where
-/// that changes nothing.
-pub(super) fn confinement(profile: Profile, gaps: Vec<Gap>, escaped: Option<bool>) -> Confinement {
+/// Of a command that was held. `left`: who may still run; `None` where its
+/// namespace ended with it.
+pub(super) fn confinement(profile: Profile, gaps: Vec<Gap>, left: Option<Left>) -> Confinement {
     let mut not_held: Vec<String> = gaps.into_iter().map(|gap| gap.text).collect();
-    not_held.extend(escaped.map(group));
+    not_held.extend(left.and_then(survivors));
     not_held.dedup();
     Confinement { profile: profile.name().to_owned(), not_held }
 }
 
 /// Of a command that nothing held.
-pub(super) fn unconfined(wanted: Profile, escaped: bool) -> Confinement {
+pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
     let mut not_held = Vec::new();
     if wanted != Profile::Off {
         not_held.push(format!(
@@ -34,7 +35,9 @@ pub(super) fn unconfined(wanted: Profile, escaped: bool) -> Confinement {
     if rustix::process::geteuid().is_root() {
         not_held.push("the number of processes is not limited, because it ran as root".to_owned());
     }
-    not_held.push(group(escaped));
+    // Nothing keeps a process from taking its mark off.
+    let left = if left == Left::Nobody { Left::Unknown } else { left };
+    not_held.extend(survivors(left));
     Confinement { profile: Profile::Off.name().to_owned(), not_held }
 }
 
@@ -46,10 +49,11 @@ pub(super) fn refused(gaps: &[Gap]) -> ToolError {
     ToolError::of(ToolErrorCategory::PolicyBlocked, message)
 }
 
-fn group(escaped: bool) -> String {
-    if escaped {
-        "a process left the group of the command and may still run".to_owned()
-    } else {
-        "a process that leaves the group of the command is not ended with it".to_owned()
-    }
+fn survivors(left: Left) -> Option<String> {
+    let said = match left {
+        Left::Nobody => return None,
+        Left::Somebody => "a process of the command could not be ended and may still run",
+        Left::Unknown => "a process that leaves the group of the command may not end with it",
+    };
+    Some(said.to_owned())
 }

@@ -37,10 +37,21 @@ pub(super) struct Ended {
     pub(super) timed_out: bool,
     pub(super) stdout: Captured,
     pub(super) stderr: Captured,
-    /// Somebody who left the process group still holds the output.
-    pub(super) escaped: bool,
+    /// Who of it may still run.
+    pub(super) left: Left,
     /// What could not be held.
     pub(super) gaps: Vec<Gap>,
+}
+
+/// Who may still run when a command has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// All of its processes have ended.
+    Nobody,
+    /// Somebody does.
+    Somebody,
+    /// Those that left its group cannot be found.
+    Unknown,
 }
 
 /// Runs it. Dropping the future ends everything that it started.

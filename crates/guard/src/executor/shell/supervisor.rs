@@ -12,9 +12,9 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::capture::{Capture, Echo};
 use super::group::{Group, HeldTo, KillOnDrop, Leader, failed};
 use super::receipt::refused;
-use super::run::{Ended, Run, Start};
+use super::run::{Ended, Left, Run, Start};
 use crate::executor::ToolError;
-use crate::sandbox::{Gap, Reply, give};
+use crate::sandbox::{Gap, Reply, end_all, give};
 
 /// How long output may still come after the last process of the group is gone.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -56,8 +56,9 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
     // belongs to nobody else.
     group.kill();
+    let left = end_marked(run);
     group.close();
-    let Watched { timed_out, stdout, stderr, escaped, gaps } = match watched {
+    let Watched { timed_out, stdout, stderr, gaps } = match watched {
         Ok(watched) => watched,
         Err(error) => {
             // It may take any time to die; nobody should wait for it.
@@ -68,14 +69,23 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     };
     let exit_code = process.wait().map_err(|error| failed("it cannot be ended", &error))?;
     let (stdout, stderr) = (stdout.finish(), stderr.finish());
-    Ok(Ended { exit_code, timed_out, stdout, stderr, escaped, gaps })
+    Ok(Ended { exit_code, timed_out, stdout, stderr, left, gaps })
+}
+
+/// Ends who left the group. `Left::Nobody` where that is sure.
+fn end_marked(run: &Run) -> Left {
+    let Some(mark) = run.limits.mark else { return Left::Unknown };
+    match end_all(mark) {
+        Ok(0) => Left::Nobody,
+        Ok(_) => Left::Somebody,
+        Err(_) => Left::Unknown,
+    }
 }
 
 struct Watched {
     timed_out: bool,
     stdout: Capture,
     stderr: Capture,
-    escaped: bool,
     gaps: Vec<Gap>,
 }
 
@@ -124,13 +134,13 @@ fn watch(
         if ready.leader {
             // What it left behind in the background ends with it.
             group.kill();
+            end_marked(run);
             leader = None;
             until = Instant::now() + DRAIN;
         }
     }
-    let escaped = !streams.iter().all(Stream::is_closed);
     let [stdout, stderr] = streams.map(|stream| stream.capture);
-    Ok(Watched { timed_out, stdout, stderr, escaped, gaps })
+    Ok(Watched { timed_out, stdout, stderr, gaps })
 }
 
 /// What of its confinement does not hold.

@@ -178,7 +178,29 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     refuse(&mut rules, libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
     // Limits of another process of the same user.
     let others = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?])?;
-    refuse(&mut rules, libc::SYS_prlimit64, vec![others]);
+    // The mark by which a command's processes are found.
+    let mark = u64::from(libc::RLIMIT_RSS);
+    let marked = condition(1, SeccompCmpOp::Eq, mark)?;
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    refuse(&mut rules, libc::SYS_prlimit64, vec![others, SeccompRule::new(vec![marked, sets])?]);
+    let marked = SeccompRule::new(vec![condition(0, SeccompCmpOp::Eq, mark)?])?;
+    refuse(&mut rules, libc::SYS_setrlimit, vec![marked]);
+    // Priorities and schedulers of the user's other processes: `who` and `pid` are 0 for oneself.
+    let others = |argument: u8| -> Result<Vec<SeccompRule>, BackendError> {
+        Ok(vec![SeccompRule::new(vec![condition(argument, SeccompCmpOp::Ne, 0)?])?])
+    };
+    refuse(&mut rules, libc::SYS_setpriority, {
+        let process = condition(0, SeccompCmpOp::Ne, 0)?;
+        [others(1)?, vec![SeccompRule::new(vec![process])?]].concat()
+    });
+    for call in [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr] {
+        refuse(&mut rules, call, others(0)?);
+    }
+    // Of a pair of datagram sockets either can send to any path.
+    if plan.profile != Profile::Network && !plan.unix_sockets {
+        let kind = condition(1, SeccompCmpOp::MaskedEq(0xf), 2)?;
+        refuse(&mut rules, libc::SYS_socketpair, vec![SeccompRule::new(vec![kind])?]);
+    }
     let terminal = TERMINAL
         .iter()
         .map(|request| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, *request)?]));
