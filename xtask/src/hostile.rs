@@ -7,6 +7,7 @@ mod commands;
 mod configuration;
 mod events;
 mod output;
+mod places;
 mod runs;
 #[expect(clippy::disallowed_methods, reason = "other processes are attacked, and looked at")]
 mod sandbox;
@@ -68,7 +69,12 @@ struct Area {
     attempt: fn(&Bench) -> Result<Vec<Attempt>>,
 }
 
-const AREAS: [Area; 8] = [
+const AREAS: [Area; 9] = [
+    Area {
+        name: "places",
+        what: "what decides is written, or spelled so that no rule sees it",
+        attempt: places::attempt,
+    },
     Area { name: "commands", what: "shell input past the blocklist", attempt: commands::attempt },
     Area { name: "sandbox", what: "a confined command reaches out", attempt: sandbox::attempt },
     Area {

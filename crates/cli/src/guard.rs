@@ -38,7 +38,7 @@ pub(crate) struct Making<'o> {
 impl Making<'_> {
     /// The guard. What the operator should know is said on standard error by the caller.
     pub(crate) fn guard(self) -> anyhow::Result<Guard> {
-        let settings = settings(self.options)?;
+        let mut settings = settings(self.options)?;
         let workspace = match self.workspace {
             Some(folder) => folder
                 .canonicalize()
@@ -51,6 +51,8 @@ impl Making<'_> {
         }
         let judge = judge(&self.options.tools.adversarial_policy)?;
         let folder = self.state.map(|state| state.folder());
+        let own = folder.iter().map(|folder| folder.path().to_owned());
+        settings.protected = settings.protected.and_folders(own);
         let mut shell =
             ShellExecutor::new(settings.shell.clone()).confined(sandbox(folder.as_ref()));
         if let Some(folder) = &folder {

@@ -207,9 +207,12 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&named).unwrap().permissions().mode() & 0o777, 0o700);
-            fs::set_permissions(&named, fs::Permissions::from_mode(0o770)).unwrap();
-            let wrong = State::resolve(Some(&named)).unwrap().create().unwrap_err();
-            assert!(wrong.to_string().starts_with("others may write to"), "{wrong}");
+            // The user's own folder is closed again; another user's is refused.
+            for mode in [0o770, 0o777, 0o000] {
+                fs::set_permissions(&named, fs::Permissions::from_mode(mode)).unwrap();
+                State::resolve(Some(&named)).unwrap().create().unwrap();
+                assert_eq!(fs::metadata(&named).unwrap().permissions().mode() & 0o777, 0o700);
+            }
         }
         let file = desk.path().join("file");
         fs::write(&file, "").unwrap();

@@ -109,10 +109,10 @@ pub use gate::{
     DependencyOptions, DependencyOptionsError, Effect, ExampleCall, GainEstimator, Gate, GateId,
     Gates, GatesBuilder, Judged, ORDER, PatternError, PermissionOptions, PermissionOptionsError,
     PermissionRule, PermissionSettings, Permit, PermitBasis, PolicyError, PolicyOptions,
-    PolicyRule, PolicySettings, Question, Reason, RecentCall, RehearseError, ToolDependency,
-    ToolDependencyGraph, TrustOptions, TrustOptionsError, TrustSettings, Turn, UtilityError,
-    UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer, UtilitySettings, Verdict,
-    available, combine,
+    PolicyRule, PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings,
+    Question, Reason, RecentCall, RehearseError, ToolDependency, ToolDependencyGraph, TrustOptions,
+    TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError,
+    UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard};
 pub use host::{

@@ -20,7 +20,8 @@ use crate::filter::{FilterOptions, FilterOptionsError};
 use crate::gate::{
     AdversarialOptions, AdversarialOptionsError, AuthorizationOptions, DependencyOptions,
     DependencyOptionsError, PermissionOptions, PermissionOptionsError, PolicyError, PolicyOptions,
-    PolicySettings, TrustOptions, TrustOptionsError, UtilityOptions, UtilityOptionsError,
+    PolicySettings, ProtectedOptions, ProtectedOptionsError, TrustOptions, TrustOptionsError,
+    UtilityOptions, UtilityOptionsError,
 };
 use crate::ledger::{LedgerOptions, LedgerOptionsError};
 use crate::overflow::{OverflowOptions, OverflowOptionsError};
@@ -57,6 +58,8 @@ pub struct ToolsOptions {
     pub fixation: FixationOptions,
     /// Commands that never run, beyond those that no configuration lets through.
     pub blocklist: BlocklistOptions,
+    /// Places that decide about the agent, or that others run.
+    pub protected: ProtectedOptions,
     /// Rules about which calls may run.
     pub policy: PolicyOptions,
     /// Rules from somebody else, who can only narrow what the policy allows.
@@ -101,6 +104,9 @@ pub enum GuardOptionsError {
     /// `[tools.blocklist]`
     #[error("[tools.blocklist]: {0}")]
     Blocklist(#[from] BlocklistOptionsError),
+    /// `[tools.protected]`
+    #[error(transparent)]
+    Protected(#[from] ProtectedOptionsError),
     /// `[tools.policy]` or `[tools.authorization]`
     #[error("[tools.policy]: {0}")]
     Policy(#[from] PolicyError),
@@ -155,6 +161,7 @@ impl GuardOptionsError {
         match self {
             Self::Fixation(_) => "tools.fixation",
             Self::Blocklist(_) => "tools.blocklist",
+            Self::Protected(_) => "tools.protected",
             Self::Policy(rule) => rule.key(),
             Self::Dependencies(_) => "tools.dependencies",
             Self::Trust(_) => "tools.trust",
@@ -200,6 +207,7 @@ impl GuardOptions {
             shell: ShellPolicyHandle::new(shell),
             file: tools.file.resolve()?,
             web: tools.web.resolve()?,
+            protected: tools.protected.resolve()?,
             policy: PolicySettings::resolve(tools.policy, tools.authorization)?,
             dependencies: tools.dependencies.resolve()?,
             trust: tools.trust.resolve()?,

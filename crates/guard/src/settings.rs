@@ -8,7 +8,7 @@ use crate::executor::{FileSettings, ShellPolicyHandle, WebSettings};
 use crate::filter::FilterSettings;
 use crate::gate::{
     AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
-    ToolDependencyGraph, TrustSettings, UtilitySettings,
+    ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
 use crate::ledger::LedgerSettings;
 use crate::options::FixationOptions;
@@ -31,6 +31,8 @@ pub struct GuardSettings {
     pub web: WebSettings,
     /// The operator's rules.
     pub policy: PolicySettings,
+    /// Places that decide about the agent, or that others run.
+    pub protected: ProtectedSettings,
     /// Which tools have to come first.
     pub dependencies: ToolDependencyGraph,
     /// What trust a tool needs.
@@ -79,6 +81,7 @@ impl GuardSettings {
             .shell(self.shell.clone())
             .quota(self.quota)
             .policy(self.policy.clone())
+            .protected(self.protected.clone())
             .dependencies(self.dependencies.clone())
             .trust(self.trust.clone())
             .permissions(self.permissions.clone())
@@ -96,6 +99,7 @@ impl Default for GuardSettings {
             file: FileSettings::default(),
             web: WebSettings::default(),
             policy: PolicySettings::default(),
+            protected: ProtectedSettings::default(),
             dependencies: ToolDependencyGraph::default(),
             trust: TrustSettings::default(),
             permissions: PermissionSettings::default(),

@@ -69,6 +69,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.blocklist.allow_network", May::TurnOff),
     ("tools.blocklist.sources", May::Leave),
     ("tools.blocklist.tools", May::NotSay),
+    ("tools.protected.action", May::Rise(&["allow", "ask", "deny"])),
+    ("tools.protected.paths", May::Add),
     ("tools.policy.enabled", May::TurnOn),
     ("tools.policy.default_effect", May::Rise(&["allow", "deny"])),
     ("tools.policy.rules", May::AddTables("effect", DENY)),

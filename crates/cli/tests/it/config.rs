@@ -60,6 +60,10 @@ fn what_is_in_force() {
 
     [tools.blocklist.tools]
 
+    [tools.protected]
+    action = "ask"
+    paths = []
+
     [tools.policy]
     enabled = false
     default_effect = "deny"
@@ -291,6 +295,10 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     ]
 
     [tools.blocklist.tools]
+
+    [tools.protected]
+    action = "ask"
+    paths = []
 
     [tools.policy]
     enabled = false

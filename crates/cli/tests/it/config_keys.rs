@@ -34,6 +34,8 @@ const KEYS: &[(&str, &str)] = &[
             "**/setup.bash"]"#,
     ),
     ("tools.blocklist.tools", "{}"),
+    ("tools.protected.action", "\"ask\""),
+    ("tools.protected.paths", "[]"),
     ("tools.policy.enabled", "false"),
     ("tools.policy.default_effect", "\"deny\""),
     ("tools.policy.rules", "[]"),

@@ -113,6 +113,10 @@ fn an_explanation_as_json() {
           "verdict": "allow"
         },
         {
+          "gate": "protected",
+          "verdict": "allow"
+        },
+        {
           "gate": "quota",
           "verdict": "allow"
         },
@@ -197,6 +201,10 @@ fn a_replay_as_json() {
               "verdict": "allow"
             },
             {
+              "gate": "protected",
+              "verdict": "allow"
+            },
+            {
               "gate": "quota",
               "verdict": "allow"
             },
@@ -243,6 +251,10 @@ fn a_replay_as_json() {
           "gates": [
             {
               "gate": "blocklist",
+              "verdict": "allow"
+            },
+            {
+              "gate": "protected",
               "verdict": "allow"
             },
             {

@@ -6,10 +6,13 @@ mod approvals;
 mod clearance;
 mod dependency;
 mod gates;
+mod mentioned;
 mod pattern;
 mod permission;
 mod permit;
 mod policy;
+mod protected;
+mod spelling;
 mod trust;
 mod utility;
 mod verdict;
@@ -35,6 +38,7 @@ pub use policy::{
     AuthorizationOptions, Effect, ExampleCall, PolicyError, PolicyOptions, PolicyRule,
     PolicySettings,
 };
+pub use protected::{ProtectedOptions, ProtectedOptionsError, ProtectedSettings};
 pub use trust::{Below, TrustOptions, TrustOptionsError, TrustSettings};
 pub(crate) use utility::words;
 pub use utility::{

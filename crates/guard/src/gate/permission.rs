@@ -3,6 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pattern::{Over, Pattern, PatternError};
+use super::spelling::{Spelled, in_order};
 
 /// `[tools.permissions]`: what runs by itself, what a person has to agree to, and what never runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +102,10 @@ impl PermissionOptions {
             Ok(Compiled {
                 tool: Pattern::new(&rule.tool, Over::Text).map_err(wrong)?,
                 pattern: pattern.transpose().map_err(wrong)?,
+                in_order: rule.pattern.as_deref().and_then(|pattern| {
+                    let words: Vec<&str> = pattern.split(' ').collect();
+                    Pattern::new(&in_order(&words), Over::Text).ok()
+                }),
                 action: rule.action,
                 name: match &rule.pattern {
                     Some(pattern) => format!("{}: {pattern}", rule.tool),
@@ -135,6 +140,8 @@ pub struct PermissionSettings {
 struct Compiled {
     tool: Pattern,
     pattern: Option<Pattern>,
+    /// The same with its short options in order.
+    in_order: Option<Pattern>,
     action: Action,
     name: String,
 }
@@ -157,19 +164,27 @@ impl PermissionSettings {
     pub(super) fn action<'s>(
         &'s self,
         tool: &str,
-        texts: &dyn Fn() -> Vec<String>,
+        texts: &dyn Fn() -> Vec<Spelled>,
     ) -> (Action, Option<&'s str>) {
         let mut found: Option<(Action, &str)> = None;
-        let mut known: Option<Vec<String>> = None;
+        let mut known: Option<Vec<Spelled>> = None;
         for rule in self.rules.iter().filter(|rule| rule.tool.is_match(tool)) {
             let matches = match &rule.pattern {
                 None => true,
                 Some(pattern) => {
                     let texts = known.get_or_insert_with(texts);
                     if rule.action == Action::Allow {
-                        !texts.is_empty() && texts.iter().all(|text| pattern.is_match(text))
+                        let exact = |text: &Spelled| {
+                            text.exact.as_ref().is_some_and(|text| pattern.is_match(text))
+                        };
+                        !texts.is_empty() && texts.iter().all(exact)
                     } else {
-                        texts.iter().any(|text| pattern.is_match(text))
+                        let ways = texts.iter().flat_map(|text| &text.ways);
+                        let of = |way: &String| {
+                            pattern.is_match(way)
+                                || rule.in_order.as_ref().is_some_and(|p| p.is_match(way))
+                        };
+                        ways.into_iter().any(of)
                     }
                 }
             };

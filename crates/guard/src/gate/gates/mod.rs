@@ -5,6 +5,7 @@ mod blocklist;
 mod dependency;
 mod permission;
 mod policy;
+mod protected;
 mod quota;
 mod trust;
 mod utility;
@@ -23,6 +24,7 @@ use super::clearance::Clearance;
 use super::dependency::ToolDependencyGraph;
 use super::permission::PermissionSettings;
 use super::policy::PolicySettings;
+use super::protected::ProtectedSettings;
 use super::trust::TrustSettings;
 use super::utility::UtilitySettings;
 use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
@@ -32,8 +34,9 @@ use crate::scene::Scene;
 
 /// The order in which gates judge. It decides the order of what is shown, never the outcome: all
 /// of them judge every call.
-pub const ORDER: [GateId; 8] = [
+pub const ORDER: [GateId; 9] = [
     blocklist::ID,   // unconditional: nothing bypasses it
+    protected::ID,   // what decides about the agent
     quota::ID,       // a count
     policy::ID,      // what the operator wrote
     dependency::ID,  // what has to come first
@@ -52,6 +55,7 @@ pub struct Gates {
 #[derive(Default)]
 pub struct GatesBuilder {
     shell: ShellPolicyHandle,
+    protected: ProtectedSettings,
     quota: Option<u64>,
     policy: PolicySettings,
     dependencies: ToolDependencyGraph,
@@ -190,6 +194,13 @@ impl GatesBuilder {
         self
     }
 
+    /// What happens to calls that may change what decides about the agent.
+    #[must_use]
+    pub fn protected(mut self, settings: ProtectedSettings) -> Self {
+        self.protected = settings;
+        self
+    }
+
     /// How many calls a session may make; `None` is no limit.
     #[must_use]
     pub fn quota(mut self, limit: Option<u64>) -> Self {
@@ -268,11 +279,15 @@ impl GatesBuilder {
             executor: self.executor,
             shell: self.shell.clone(),
         };
+        let policy_shell = self.shell.clone();
+        let protected =
+            protected::Protected { settings: self.protected, shell: self.shell.clone() };
         let trust = trust::Trust { settings: self.trust, shell: self.shell.clone() };
         let mut gates: Vec<Box<dyn Gate>> = vec![
             Box::new(blocklist::BlocklistGate { shell: self.shell }),
+            Box::new(protected),
             Box::new(quota::Quota { limit: self.quota }),
-            Box::new(policy::Policy { settings: self.policy }),
+            Box::new(policy::Policy { settings: self.policy, shell: policy_shell }),
             Box::new(dependency::Dependency { settings: self.dependencies }),
             Box::new(trust),
             Box::new(permission),

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use countersign_shell::Script;
 use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
 use crate::gate::permission::{Action, PermissionSettings};
+use crate::gate::spelling::{Spelled, of_line};
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 use crate::scene::{Phase, Scene};
 
@@ -57,21 +57,19 @@ impl Gate for Permission {
 
 impl Permission {
     /// What patterns are held against: each command of a shell command line, else each text.
-    fn texts(&self, call: &Admitted) -> Vec<String> {
+    fn texts(&self, call: &Admitted) -> Vec<Spelled> {
         let policy = self.shell.load();
-        let mut texts = Vec::new();
         match policy.blocklist.command_in(call) {
-            Some(Ok((line, _))) => match Script::parse(&line) {
-                Ok(script) => texts.extend(script.commands().iter().map(|command| {
-                    let words = command.name.iter().chain(&command.args);
-                    words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
-                })),
-                // The blocklist denies it anyway.
-                Err(_) => texts.push(line.into_owned()),
-            },
-            _ => each_text(call.arguments(), &mut texts),
+            Some(Ok((line, _))) => of_line(&line).unwrap_or_else(|| {
+                // Whatever is in it: no allowance is about it.
+                vec![Spelled { exact: None, ways: vec![line.into_owned()] }]
+            }),
+            _ => {
+                let mut texts = Vec::new();
+                each_text(call.arguments(), &mut texts);
+                texts.into_iter().map(Spelled::text).collect()
+            }
         }
-        texts
     }
 }
 

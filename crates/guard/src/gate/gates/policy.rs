@@ -1,4 +1,5 @@
 use crate::admitted::Admitted;
+use crate::executor::ShellPolicyHandle;
 use crate::gate::policy::{Facts, PolicySettings, Ruling};
 use crate::gate::{Gate, GateId, Reason, Verdict};
 use crate::scene::Scene;
@@ -8,6 +9,7 @@ pub(super) const ID: GateId = GateId("policy");
 /// The operator's rules: a denial anywhere wins, then an allowance, then the default.
 pub(super) struct Policy {
     pub(super) settings: PolicySettings,
+    pub(super) shell: ShellPolicyHandle,
 }
 
 impl Gate for Policy {
@@ -20,7 +22,7 @@ impl Gate for Policy {
             let help = Some("choose another way; the operator's policy decides".to_owned());
             Verdict::Deny(Reason { gate: ID, code: "policy_denied", message, matched, help })
         };
-        match self.settings.rule_on(&Facts::of(call, scene)) {
+        match self.settings.rule_on(&Facts::of(call, scene, &self.shell)) {
             Ruling::NotInForce => Verdict::Allow { matched: None },
             Ruling::Allowed { rule } => Verdict::Allow { matched: Some(rule.to_owned()) },
             Ruling::AllowedByDefault => {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::paths::{Named, paths_in};
+use super::super::mentioned::{Ground, Line, Named, in_arguments, in_command};
 use crate::admitted::Admitted;
+use crate::executor::ShellPolicyHandle;
 use crate::scene::{Phase, Scene, TrustLevel};
 
 /// What a policy looks at: one call in its scene. Texts and paths are looked for when a rule asks.
@@ -19,13 +20,20 @@ pub(in crate::gate) struct Facts<'f> {
     pub(super) phase: Phase,
     pub(super) environment: &'f BTreeMap<String, String>,
     pub(super) workspace: &'f Path,
+    /// The command of a shell call.
+    line: Option<Line>,
     texts: OnceCell<Vec<&'f str>>,
     paths: OnceCell<Vec<Named>>,
 }
 
 impl<'f> Facts<'f> {
-    pub(in crate::gate) fn of(call: &'f Admitted, scene: &'f Scene<'_>) -> Self {
+    pub(in crate::gate) fn of(
+        call: &'f Admitted,
+        scene: &'f Scene<'_>,
+        shell: &ShellPolicyHandle,
+    ) -> Self {
         Self {
+            line: Line::of(call, shell),
             tool: &call.tool().name,
             arguments: call.arguments(),
             trust: scene.trust,
@@ -51,6 +59,7 @@ impl<'f> Facts<'f> {
             phase: example.phase,
             environment: &example.env,
             workspace: Path::new(EXAMPLE_ROOT),
+            line: Line::of_example(tool, arguments),
             texts: OnceCell::new(),
             paths: OnceCell::new(),
         }
@@ -68,7 +77,11 @@ impl<'f> Facts<'f> {
     pub(super) fn paths(&self) -> &[Named] {
         self.paths.get_or_init(|| {
             let home = self.environment.get("HOME").map(String::as_str);
-            paths_in(self.texts(), self.workspace, home)
+            let ground = Ground::new(self.workspace, home);
+            match &self.line {
+                Some(line) => in_command(line, &ground),
+                None => in_arguments(self.arguments, &ground, false),
+            }
         })
     }
 }

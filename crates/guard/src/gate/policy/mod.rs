@@ -2,7 +2,6 @@
 
 mod facts;
 mod options;
-mod paths;
 mod rule;
 
 use globset::{GlobSet, GlobSetBuilder};
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use super::pattern::{Over, PatternError, glob};
 use rule::Compiled;
+pub(super) use rule::{Globs, Wrong};
 
 pub(super) use facts::Facts;
 pub use options::{AuthorizationOptions, Effect, ExampleCall, PolicyOptions, PolicyRule};

@@ -3,7 +3,7 @@ use regex::Regex;
 
 use super::facts::Facts;
 use super::options::{Effect, PolicyRule};
-use super::paths::Named;
+use crate::gate::mentioned::Named;
 use crate::gate::pattern::{self, Over, Pattern, PatternError, glob};
 use crate::scene::{Phase, TrustLevel};
 
@@ -30,18 +30,21 @@ enum Caller {
 
 /// Globs of paths.
 #[derive(Debug, Clone)]
-struct Globs {
+pub(in crate::gate) struct Globs {
     /// Absolute ones, and those that begin with `**`.
     anywhere: GlobSet,
     /// Those that are seen from the project's root.
     inside: GlobSet,
+    /// The last parts of all of them; any characters are some here.
+    names: Vec<String>,
 }
 
 /// What of a rule cannot be used.
-pub(super) struct Wrong {
+#[derive(Debug)]
+pub(in crate::gate) struct Wrong {
     /// The key, with its place in a list.
-    pub(super) key: String,
-    pub(super) error: PatternError,
+    pub(in crate::gate) key: String,
+    pub(in crate::gate) error: PatternError,
 }
 
 impl Wrong {
@@ -119,10 +122,38 @@ impl Compiled {
 }
 
 impl Globs {
-    fn holds(&self, path: &Named) -> bool {
-        self.anywhere.is_match(&path.absolute)
-            || path.inside.as_ref().is_some_and(|inside| self.inside.is_match(inside))
+    pub(in crate::gate) fn new(paths: &[String]) -> Result<Option<Self>, Wrong> {
+        globs(paths)
     }
+
+    /// Whether the path fits; where it holds a pattern, whether something that fits may be meant.
+    pub(in crate::gate) fn holds(&self, path: &Named) -> bool {
+        self.fits(&path.absolute, path.inside.as_deref())
+            || path.open
+                && path.absolute.rsplit_once('/').is_some_and(|(folder, name)| {
+                    self.names.iter().any(|known| {
+                        let inside = path.inside.as_deref().map(|inside| {
+                            let folder = inside.rsplit_once('/').map_or("", |(folder, _)| folder);
+                            format!("{folder}/{known}").trim_start_matches('/').to_owned()
+                        });
+                        may_be(name, known)
+                            && self.fits(&format!("{folder}/{known}"), inside.as_deref())
+                    })
+                })
+    }
+
+    fn fits(&self, absolute: &str, inside: Option<&str>) -> bool {
+        self.anywhere.is_match(absolute)
+            || inside.is_some_and(|inside| self.inside.is_match(inside))
+    }
+}
+
+/// Whether a name with wildcards may stand for another one.
+fn may_be(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?', '[']) {
+        return false;
+    }
+    glob(pattern, Over::Paths).is_ok_and(|glob| glob.compile_matcher().is_match(name))
 }
 
 /// A regular expression; it takes linear time.
@@ -140,9 +171,17 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
     }
     let mut anywhere = GlobSetBuilder::new();
     let mut inside = GlobSetBuilder::new();
+    let mut names = Vec::new();
     for (i, path) in paths.iter().enumerate() {
         let at = || Wrong::at(format!("paths[{i}]"));
         let plain = path.strip_prefix("./").unwrap_or(path);
+        let at_home = ["$HOME/", "${HOME}/"].iter().find_map(|home| plain.strip_prefix(home));
+        let at_home = at_home.map(|rest| format!("~/{rest}"));
+        let plain =
+            ["$PWD/", "${PWD}/"].iter().find_map(|pwd| plain.strip_prefix(pwd)).unwrap_or(plain);
+        let plain = at_home.as_deref().unwrap_or(plain);
+        let last = plain.trim_end_matches("/**").rsplit('/').next().unwrap_or_default();
+        names.push(last.replace(['*', '?'], "w"));
         let glob = glob(plain, Over::Paths).map_err(at())?;
         if plain.starts_with(['/', '~']) || plain.starts_with("**") {
             anywhere.add(glob);
@@ -158,5 +197,5 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
     };
     let anywhere = built(anywhere).map_err(Wrong::at("paths"))?;
     let inside = built(inside).map_err(Wrong::at("paths"))?;
-    Ok(Some(Globs { anywhere, inside }))
+    Ok(Some(Globs { anywhere, inside, names }))
 }

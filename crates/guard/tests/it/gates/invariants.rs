@@ -58,6 +58,7 @@ fn the_gates_stand_in_the_declared_order() {
         ORDER.map(|gate| gate.0),
         [
             "blocklist",
+            "protected",
             "quota",
             "policy",
             "dependency",

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::{Situation, call, ran, reading, verdict_of};
 
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 9] = [
     ("blocklist", include_str!("../../../../../spec/gates/blocklist.md")),
+    ("protected", include_str!("../../../../../spec/gates/protected.md")),
     ("quota", include_str!("../../../../../spec/gates/quota.md")),
     ("policy", include_str!("../../../../../spec/gates/policy.md")),
     ("dependency", include_str!("../../../../../spec/gates/dependency.md")),

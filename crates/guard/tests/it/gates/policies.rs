@@ -88,6 +88,51 @@ fn a_denial_of_paths_is_about_any_of_them() {
 }
 
 #[test]
+fn the_spelling_of_a_path_hides_nothing_and_contents_name_none() {
+    let write =
+        |path: &str, content: &str| call("write", json!({ "path": path, "content": content }));
+    check(
+        "default_effect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = '*'\n\
+         paths = ['**/.env', '~/.ssh/**', '$HOME/.aws/**', '$PWD/private/*', '/etc/shadow']",
+        &[
+            plain(shell("cat .e\"\"nv"), "deny"),
+            plain(shell("cat .e*"), "deny"),
+            plain(shell("cat .en?"), "deny"),
+            plain(shell("cat .{env,x}"), "deny"),
+            plain(shell("cat '.env'"), "deny"),
+            plain(shell("cat \\.env"), "deny"),
+            plain(shell("cd sub && cat .env"), "deny"),
+            plain(shell("cd ~ && cat .ssh/id"), "deny"),
+            plain(shell("cat /home/dev/.ssh/id"), "deny"),
+            plain(shell("cat $HOME/.ssh/id \"${HOME}/.ssh/id\""), "deny"),
+            plain(read("/home/dev/.ssh/id"), "deny"),
+            plain(read("/home/dev/.aws/x"), "deny"),
+            plain(shell("cat ~/.aws/x"), "deny"),
+            plain(shell("cat private/a $PWD/private/b"), "deny"),
+            plain(shell("cd /etc; cat shadow"), "deny"),
+            plain(shell("cd /etc; cat shad*"), "deny"),
+            plain(shell("bash -c 'cat .env'"), "deny"),
+            plain(shell("docker run --env-file=.env x"), "deny"),
+            plain(shell("cat *.rs"), "allow"),
+            plain(write(".gitignore", ".env"), "allow"),
+            plain(write("README.md", "copy .env.example to .env, see ~/.ssh/config"), "allow"),
+            plain(
+                call("edit", json!({ "path": "a", "old_string": ".env", "new_string": "x" })),
+                "allow",
+            ),
+            plain(call("todo", json!({ "todos": [{ "content": "ignore .env" }] })), "allow"),
+            plain(call("grep", json!({ "query": ".env", "path": "src" })), "allow"),
+            plain(shell("git commit -m 'ignore .env'"), "allow"),
+            plain(shell("git commit -m .env"), "allow"),
+            plain(shell("grep -rn .env src"), "allow"),
+            plain(shell("echo .env >> .gitignore"), "allow"),
+            plain(shell("echo x > .env"), "deny"),
+            plain(shell("grep x .env"), "deny"),
+        ],
+    );
+}
+
+#[test]
 fn an_allowance_of_paths_needs_to_know_all_of_them() {
     check(
         "[[rules]]\neffect = 'allow'\ntool = '*'\npaths = ['src/**', '/tmp/*']",

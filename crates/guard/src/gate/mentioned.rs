@@ -1,0 +1,354 @@
+//! The paths that a call names, as far as its text shows them: in arguments that are no contents, and
+//! in the words of a shell command. Links are for the executors.
+
+use std::path::Path;
+
+use countersign_shell::{Command, Script, Target, Word, WordKind};
+use serde_json::Value;
+
+use crate::admitted::Admitted;
+use crate::executor::ShellPolicyHandle;
+
+/// One path that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::gate) struct Named {
+    /// Absolute, or beginning with `~`; without `.`, `//` and `..`.
+    pub(in crate::gate) absolute: String,
+    /// The same seen from the project's root, when it lies there.
+    pub(in crate::gate) inside: Option<String>,
+    /// It looks like a path, and not only like a word that might be one.
+    pub(in crate::gate) certain: bool,
+    /// It holds something that only the shell knows.
+    pub(in crate::gate) open: bool,
+    /// The call may change it.
+    pub(in crate::gate) written: bool,
+}
+
+/// Where paths are seen from.
+pub(in crate::gate) struct Ground<'g> {
+    root: String,
+    home: Option<&'g str>,
+}
+
+/// A shell command and the directory that its call names.
+#[derive(Debug)]
+pub(in crate::gate) struct Line {
+    pub(in crate::gate) command: String,
+    pub(in crate::gate) directory: Option<String>,
+}
+
+impl Line {
+    /// The command of a shell call; `None` for any other call, and where there is no command.
+    pub(in crate::gate) fn of(call: &Admitted, shell: &ShellPolicyHandle) -> Option<Self> {
+        let policy = shell.load();
+        let (command, directory) = policy.blocklist.command_in(call)?.ok()?;
+        Some(Self { command: command.into_owned(), directory: directory.map(str::to_owned) })
+    }
+
+    /// The same for the examples of a rule, in which two tools take commands.
+    pub(in crate::gate) fn of_example(tool: &str, arguments: &Value) -> Option<Self> {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
+        let command = text("command").filter(|_| matches!(tool, "shell" | "bash"))?;
+        Some(Self { command, directory: text("cwd") })
+    }
+}
+
+/// Members that hold contents, messages or what is looked for, in tools of any maker. A path in
+/// them is only spoken of.
+const CONTENTS: [&str; 34] = [
+    "content",
+    "contents",
+    "text",
+    "body",
+    "message",
+    "msg",
+    "commit_message",
+    "subject",
+    "title",
+    "description",
+    "summary",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "reason",
+    "question",
+    "prompt",
+    "instructions",
+    "instruction",
+    "query",
+    "regex",
+    "old_string",
+    "new_string",
+    "old_str",
+    "new_str",
+    "insert_text",
+    "file_text",
+    "new_source",
+    "old_text",
+    "new_text",
+    "todos",
+    "todo",
+    "plan",
+];
+
+/// The paths in the arguments of a call that is no shell command.
+pub(in crate::gate) fn in_arguments(
+    arguments: &Value,
+    ground: &Ground<'_>,
+    written: bool,
+) -> Vec<Named> {
+    let mut texts = Vec::new();
+    each_text(arguments, "", &mut texts);
+    let mut paths = Vec::new();
+    for text in texts {
+        in_text(text, ground, &mut paths);
+    }
+    for path in &mut paths {
+        path.written = written;
+    }
+    paths
+}
+
+fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) if text.starts_with("*** Begin Patch") => {
+            texts.extend(text.lines().filter_map(patched));
+        }
+        Value::String(text) => {
+            // What is looked for is a name of files where nothing else is.
+            if !CONTENTS.contains(&name.to_ascii_lowercase().as_str()) {
+                texts.push(text);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, name, texts)),
+        Value::Object(_) if CONTENTS.contains(&name.to_ascii_lowercase().as_str()) => {}
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| each_text(value, name, texts));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The file that a line of a patch is about.
+fn patched(line: &str) -> Option<&str> {
+    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "]
+        .iter()
+        .find_map(|head| line.strip_prefix(head))
+}
+
+/// The paths in the words of a shell command.
+pub(in crate::gate) fn in_command(line: &Line, ground: &Ground<'_>) -> Vec<Named> {
+    let mut paths = Vec::new();
+    let Ok(script) = Script::parse(&line.command) else {
+        in_text(&line.command, ground, &mut paths);
+        paths.iter_mut().for_each(|path| path.written = true);
+        return paths;
+    };
+    let start = line.directory.as_deref().unwrap_or_default();
+    for command in script.commands() {
+        let from = command.directory.as_deref().map(|inner| match inner {
+            inner if start.is_empty() || inner.starts_with(['/', '~']) => inner.to_owned(),
+            inner => format!("{start}/{inner}"),
+        });
+        for word in words(command) {
+            located(word, from.as_deref(), ground, &mut paths);
+        }
+    }
+    let before = paths.len();
+    for write in script.writes() {
+        located(&write.path, Some(start), ground, &mut paths);
+    }
+    for path in paths.iter_mut().skip(before) {
+        path.written = true;
+    }
+    if script.commands().iter().any(sets_what_git_runs) {
+        let config = Word::fixed(".git/config");
+        let before = paths.len();
+        located(&config, Some(start), ground, &mut paths);
+        paths.iter_mut().skip(before).for_each(|path| path.written = true);
+    }
+    paths
+}
+
+/// `git config core.hooksPath x`: what git runs from then on.
+fn sets_what_git_runs(command: &Command) -> bool {
+    let runs = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        ["core.hookspath", "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager"]
+            .contains(&key.as_str())
+            || ["alias.", "filter.", "credential.", "include", "url.", "gpg.", "init.template"]
+                .iter()
+                .any(|start| key.starts_with(start))
+            || key.starts_with("diff.") && key.ends_with(".command")
+    };
+    let args: Vec<&str> = command.args.iter().map(|word| word.text.as_str()).collect();
+    let reads = ["--get", "--list", "-l", "--get-all", "get", "list"];
+    command.program() == Some("git")
+        && args.contains(&"config")
+        && !args.iter().any(|arg| reads.contains(arg))
+        && args.iter().any(|arg| runs(arg))
+}
+
+/// The words of a command that may name a file: not what is printed, looked for, or said.
+fn words(command: &Command) -> Vec<&Word> {
+    let program = command.program().unwrap_or_default();
+    let args = command.args.as_slice();
+    let looked_for = matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed")
+        .then(|| args.iter().position(|word| !word.text.starts_with('-')))
+        .flatten();
+    let said = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| args.get(before));
+        matches!(program, "git" | "gh" | "jj" | "hg")
+            && before.is_some_and(|w| {
+                matches!(
+                    w.text.as_str(),
+                    "-m" | "--message" | "-am" | "--title" | "--body" | "-t" | "-b"
+                )
+            })
+    };
+    let printed = matches!(program, "echo" | "printf");
+    let named =
+        args.iter().enumerate().filter(|(at, _)| !printed && Some(*at) != looked_for && !said(*at));
+    let redirected = command.redirects.iter().filter_map(|redirect| match &redirect.target {
+        Target::File(word) => Some(word),
+        _ => None,
+    });
+    command.name.iter().chain(named.map(|(_, word)| word)).chain(redirected).collect()
+}
+
+/// The paths in one word, seen from the directory of its command.
+fn located(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    let text = word.text.as_str();
+    if is_url(text) || text.is_empty() {
+        return;
+    }
+    let text = ["$PWD/", "${PWD}/"].iter().find_map(|pwd| text.strip_prefix(pwd)).unwrap_or(text);
+    let before = paths.len();
+    let mut seen = |piece: &str, certain: bool| {
+        let relative = !piece.starts_with(['/', '~', '$']) && !piece.starts_with("file://");
+        match from.filter(|from| relative && !from.is_empty()) {
+            Some(from) => add(&format!("{from}/{piece}"), certain, ground, paths),
+            None => add(piece, certain, ground, paths),
+        }
+    };
+    for word in braces(text) {
+        seen(&word, looks_like_a_path(&word));
+        for piece in word.split(['=', ':', ',']).filter(|piece| !piece.is_empty()) {
+            if piece.len() != word.len() {
+                seen(piece, looks_like_a_path(piece));
+            }
+        }
+    }
+    if word.kind != WordKind::Literal {
+        paths.iter_mut().skip(before).for_each(|path| path.open |= path.absolute.contains('['));
+    }
+}
+
+fn looks_like_a_path(text: &str) -> bool {
+    text.contains(['/', '\\']) || text.starts_with(['.', '~'])
+}
+
+/// `a{b,c}d` as `abd` and `acd`, the innermost first; many of them stay as they are.
+fn braces(text: &str) -> Vec<String> {
+    const MOST: usize = 64;
+    let mut done = Vec::new();
+    let mut open = vec![text.to_owned()];
+    while let Some(text) = open.pop() {
+        let inner = text.rfind('{').and_then(|at| {
+            let end = at + text.get(at..)?.find('}')?;
+            let inside = text.get(at + 1..end)?;
+            let before = text.get(..at)?;
+            (inside.contains(',') && !before.ends_with('$'))
+                .then(|| (before, inside, text.get(end + 1..).unwrap_or_default()))
+        });
+        match inner {
+            Some((before, inside, after)) if open.len() + done.len() < MOST => {
+                open.extend(inside.split(',').map(|piece| format!("{before}{piece}{after}")));
+            }
+            _ => done.push(text),
+        }
+    }
+    done
+}
+
+impl<'g> Ground<'g> {
+    pub(in crate::gate) fn new(root: &Path, home: Option<&'g str>) -> Self {
+        Self {
+            root: tidy(&root.to_string_lossy()),
+            home: home.filter(|home| home.starts_with('/')),
+        }
+    }
+}
+
+/// A text longer than this is content, not the name of a file. The paths in it still count.
+const LONGEST_NAME: usize = 4096;
+
+fn in_text(text: &str, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    // A whole text may be a path, with blanks in it.
+    let whole = text.len() <= LONGEST_NAME && !text.contains('\n') && !is_url(text);
+    if whole && !text.is_empty() {
+        let one_word = text.starts_with('/') || !text.contains(' ');
+        add(text, one_word && looks_like_a_path(text), ground, paths);
+    }
+    let between = |c: char| "\"'`=:,;|&<>(){}[]".contains(c);
+    for word in text.split_whitespace().filter(|word| !is_url(word)) {
+        for piece in word.split(between).filter(|piece| !piece.is_empty()) {
+            if !whole || piece.len() != text.len() {
+                add(piece, looks_like_a_path(piece), ground, paths);
+            }
+        }
+    }
+}
+
+fn add(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    let root = ground.root.as_str();
+    let open = text.contains(['$', '`', '*', '?']);
+    let mut push = |path: &str, open: bool| {
+        let absolute =
+            if path.starts_with(['/', '~']) { tidy(path) } else { tidy(&format!("{root}/{path}")) };
+        let below = root.trim_end_matches('/');
+        let inside = absolute.strip_prefix(below).and_then(|rest| rest.strip_prefix('/'));
+        let inside = inside.map(str::to_owned);
+        // The same place as rules may name it: `~/.ssh/id`.
+        let at_home = ground.home.and_then(|home| {
+            let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
+            rest.starts_with('/').then(|| format!("~{rest}"))
+        });
+        let one = Named { inside, absolute, certain, open, written: false };
+        if let Some(absolute) = at_home {
+            paths.push(Named { absolute, inside: None, ..one.clone() });
+        }
+        paths.push(one);
+    };
+    let text = text.strip_prefix("file://").unwrap_or(text).replace('\\', "/");
+    let in_home = ["~", "$HOME", "${HOME}", "$HOME}"].into_iter().find_map(|name| {
+        text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    match (in_home, ground.home) {
+        (Some(rest), Some(home)) => {
+            push(&format!("{home}{rest}"), rest.contains(['$', '`', '*', '?']));
+        }
+        (Some(rest), None) => push(&format!("~{rest}"), open),
+        (None, _) => push(&text, open),
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme != "file" && !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+fn tidy(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if joined.starts_with('~') { joined } else { format!("/{joined}") }
+}
