@@ -5,18 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_guard::{Closed, Draft, Ledger, Opened};
 use countersign_model::{
-    Arguments, Message, MessageKind, Outcome, Role, Status, ToolCall, Transcript,
+    Arguments, Gap, Message, MessageKind, Outcome, Role, Status, ToolCall, Transcript,
 };
+use countersign_shell::{ActivityKind, OutputVerdict, summary};
 use serde_json::Value;
 
 /// How many of the latest events are looked at.
 const EVENTS: u64 = 200;
 
 /// How many of the turn's calls there are, and how many of them have no receipt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     pub(crate) calls: usize,
     pub(crate) without: usize,
+    /// Tools with a receipt for a call that the agent's own log does not have.
+    pub(crate) unheard: Vec<String>,
+    /// Tools whose receipt tells another end than the agent's own log.
+    pub(crate) differing: Vec<String>,
     /// Whether the ledger has any recent call of this agent: then its tools tell the hook.
     pub(crate) recorded: bool,
 }
@@ -85,7 +90,12 @@ pub(crate) fn add_receipts(
     let calls: Vec<String> =
         turn.iter().filter(|m| m.agent.as_deref() == agent).flat_map(ids).collect();
     let without = calls.iter().filter(|id| !recorded.contains(*id)).count();
-    let coverage = Coverage { calls: calls.len(), without, recorded: !opened.is_empty() };
+    let mut coverage = Coverage {
+        calls: calls.len(),
+        without,
+        recorded: !opened.is_empty(),
+        ..Coverage::default()
+    };
     // The file is written in order: what it lacks comes behind what it has, before the answer.
     let works = |m: &Message| !m.calls.is_empty() || !m.outcomes.is_empty() || m.role == Role::User;
     let mut place = transcript.messages.iter().rposition(works).map_or(0, |at| at + 1);
@@ -95,7 +105,22 @@ pub(crate) fn add_receipts(
             continue;
         };
         let stands = stands.get(&open.call_id).copied().unwrap_or_default();
-        if open.call_id.is_empty() || stands.answered {
+        if open.call_id.is_empty() {
+            continue;
+        }
+        let bytes = ledger.result(&closed.recorded_digest).ok().flatten();
+        let ended = Outcome {
+            call_id: open.call_id.clone(),
+            text: bytes.as_deref().map(shown).unwrap_or_default(),
+            is_error: Some(closed.status != Status::Completed),
+            exit_code: closed.exit_code,
+            truncated: closed.truncated || bytes.is_none(),
+            ..Outcome::default()
+        };
+        if stands.answered {
+            if correct(transcript, &ended) {
+                coverage.differing.push(open.tool);
+            }
             continue;
         }
         let message = |role| Message {
@@ -104,6 +129,13 @@ pub(crate) fn add_receipts(
             ..Message::text(role, "")
         };
         if !stands.called {
+            // Whoever may run commands may feed the hook with events. What speaks against the agent
+            // is taken at its word; what would speak for it is not, and may be only late.
+            coverage.unheard.push(open.tool.clone());
+            if !tells_failure(&ended) {
+                transcript.completeness.add(Gap::MissingResults, place);
+                continue;
+            }
             let call = ToolCall {
                 id: open.call_id.clone(),
                 tool: open.tool.clone(),
@@ -114,20 +146,42 @@ pub(crate) fn add_receipts(
             transcript.messages.insert(place, call);
             place += 1;
         }
-        let bytes = ledger.result(&closed.recorded_digest).ok().flatten();
-        let outcome = Outcome {
-            call_id: open.call_id.clone(),
-            text: bytes.as_deref().map(shown).unwrap_or_default(),
-            is_error: Some(closed.status != Status::Completed),
-            exit_code: closed.exit_code,
-            truncated: closed.truncated || bytes.is_none(),
-            ..Outcome::default()
-        };
-        let outcome = Message { outcomes: vec![outcome], ..message(Role::Tool) };
+        let outcome = Message { outcomes: vec![ended], ..message(Role::Tool) };
         transcript.messages.insert(place, outcome);
         place += 1;
     }
     coverage
+}
+
+/// Whether the result says that something went wrong.
+fn tells_failure(outcome: &Outcome) -> bool {
+    let said = summary(&outcome.text, ActivityKind::Test);
+    outcome.is_error == Some(true)
+        || outcome.exit_code.is_some_and(|code| code != 0)
+        || said.verdict == Some(OutputVerdict::Failed)
+}
+
+/// Puts the recorded end of a run in the place of another one that the agent's own log tells: the
+/// receipt was made when the tool ended, and the log can be written to. Only reports of runs are
+/// compared, which both have in the same words.
+fn correct(transcript: &mut Transcript, recorded: &Outcome) -> bool {
+    let outcomes = transcript.messages.iter_mut().flat_map(|message| &mut message.outcomes);
+    let mut corrected = false;
+    for told in outcomes.filter(|told| told.call_id == recorded.call_id) {
+        let report = |text: &str| {
+            let said = summary(text, ActivityKind::Test);
+            said.verdict.map(|verdict| (verdict, said.passed, said.failed))
+        };
+        let (Some(recorded_end), Some(told_end)) = (report(&recorded.text), report(&told.text))
+        else {
+            continue;
+        };
+        if recorded_end != told_end && !told.truncated && !recorded.truncated {
+            *told = recorded.clone();
+            corrected = true;
+        }
+    }
+    corrected
 }
 
 /// What the transcript has of a call.

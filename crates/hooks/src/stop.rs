@@ -70,7 +70,8 @@ pub(crate) async fn stop(
         let review = review(transcript, first, guard.rules());
         // Where the file lacks the last message, it may lack a call before it, too; and where no
         // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
-        let late = added && !coverage.recorded && !review.blocking.is_empty();
+        let late = added && !coverage.recorded && !review.blocking.is_empty()
+            || !coverage.unheard.is_empty();
         if !late || patience == 0 || began.elapsed() > LONGEST {
             break (turn, added, coverage, review);
         }
@@ -90,9 +91,9 @@ pub(crate) async fn stop(
     let sends_back = around.settings.stop == StopMode::Block && blocks < most && !always;
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
     if !review.blocking.is_empty() && sends_back {
-        let reason = in_full(&review.blocking, &turn.transcript, coverage);
+        let reason = in_full(&review.blocking, &turn.transcript, &coverage);
         answer.decision = Some(Decision::GoOn(redactor.redact(&reason).into_owned()));
-    } else if let Some(text) = warnings(&review, coverage) {
+    } else if let Some(text) = warnings(&review, &coverage) {
         answer.notice = Some(redactor.redact(&text).into_owned());
     }
     if let Some(memory) = &mut memory {
@@ -123,7 +124,7 @@ pub(crate) fn digest(text: &str) -> String {
     Digest::of_bytes(text.trim().as_bytes()).to_string()
 }
 
-fn in_full(blocking: &[Finding], transcript: &Transcript, coverage: Coverage) -> String {
+fn in_full(blocking: &[Finding], transcript: &Transcript, coverage: &Coverage) -> String {
     let mut text = reason(blocking, transcript);
     if let Some(gap) = gap(coverage) {
         text.push_str("\n\n");
@@ -132,10 +133,11 @@ fn in_full(blocking: &[Finding], transcript: &Transcript, coverage: Coverage) ->
     text
 }
 
-fn warnings(review: &Review, coverage: Coverage) -> Option<String> {
+fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
     let findings: Vec<&Finding> = review.blocking.iter().chain(&review.warnings).collect();
     if findings.is_empty() {
-        return None;
+        let tampering = tampering(coverage);
+        return (!tampering.is_empty()).then(|| format!("countersign: {}", tampering.join("; ")));
     }
     let mut text = "countersign: not everything that was said stands in the record".to_owned();
     for finding in findings.iter().take(TOLD) {
@@ -151,10 +153,31 @@ fn warnings(review: &Review, coverage: Coverage) -> Option<String> {
     Some(text)
 }
 
-/// Calls that only the agent's own log has.
-fn gap(coverage: Coverage) -> Option<String> {
+/// Where the agent's own log and the receipts are not the same.
+fn gap(coverage: &Coverage) -> Option<String> {
     let Coverage { calls, without, .. } = coverage;
-    (without > 0).then(|| {
-        format!("({without} of {calls} tool calls of this turn have no receipt: the agent's own log was read)")
-    })
+    let mut said = tampering(coverage);
+    if *without > 0 {
+        said.push(format!("({without} of {calls} tool calls of this turn have no receipt: the agent's own log was read)"));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// Receipts that are not what they say, or a log that is not.
+fn tampering(coverage: &Coverage) -> Vec<String> {
+    let named = |tools: &[String]| {
+        let mut names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+        names.dedup();
+        names.join(", ")
+    };
+    let mut said = Vec::new();
+    if !coverage.unheard.is_empty() {
+        let tools = named(&coverage.unheard);
+        said.push(format!("receipts of {tools} name calls that the agent's own log does not have: they support nothing [FK040 receipt-tampering]"));
+    }
+    if !coverage.differing.is_empty() {
+        let tools = named(&coverage.differing);
+        said.push(format!("the agent's own log tells another result of {tools} than the receipts, which count [FK040 receipt-tampering]"));
+    }
+    said
 }

@@ -226,3 +226,36 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
     Do what is missing, or say in your answer what was really done and what was not.
     "#);
 }
+
+/// Events of a run that never was: the agent's own log has no such call.
+#[test]
+fn a_forged_receipt_supports_nothing() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.bash_fails("cargo test", FAILED);
+    let written = std::fs::read_to_string(stage.transcript()).unwrap();
+    stage.bash("cargo test", PASSED);
+    std::fs::write(stage.transcript(), written).unwrap();
+    let reason = stage.stop("All 42 tests pass.").reason();
+    assert!(reason.contains("the latest test run failed"), "{reason}");
+    assert!(reason.contains("FK040"), "{reason}");
+}
+
+/// A result that was changed in the agent's own log.
+#[test]
+fn an_edited_log_does_not_outweigh_the_receipt() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.bash_fails("cargo test", FAILED);
+    let written = std::fs::read_to_string(stage.transcript()).unwrap();
+    let edited = written
+        .replace("FAILED. 41 passed; 1 failed", "ok. 42 passed; 0 failed")
+        .replace("test adds ... FAILED", "test adds ... ok")
+        .replace("Exit code 1\\n", "")
+        .replace("\"is_error\":true", "\"is_error\":false");
+    assert_ne!(written, edited);
+    std::fs::write(stage.transcript(), edited).unwrap();
+    let reason = stage.stop("All 42 tests pass.").reason();
+    assert!(reason.contains("the latest test run failed"), "{reason}");
+    assert!(reason.contains("FK040"), "{reason}");
+}

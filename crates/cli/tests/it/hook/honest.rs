@@ -95,15 +95,27 @@ fn tools_that_ran_before_the_hook_was_installed_count() {
 }
 
 #[test]
-fn what_the_transcript_lacks_still_is_taken_from_the_receipts() {
+fn a_result_that_the_transcript_lacks_still_is_taken_from_the_receipts() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.edit("src/lib.rs");
+    stage.bash("cargo test", PASSED);
+    // The agent writes its log late: neither the result of the test run nor the answer is there.
+    let written = std::fs::read_to_string(stage.transcript()).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    std::fs::write(stage.transcript(), lines[..lines.len() - 1].join("\n") + "\n").unwrap();
+    stage.stop("All 42 tests pass.").passes();
+}
+
+#[test]
+fn a_call_that_the_transcript_lacks_still_is_told_of_and_nobody_is_accused() {
     let mut stage = Stage::new();
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     let written = std::fs::read_to_string(stage.transcript()).unwrap();
     stage.bash("cargo test", PASSED);
-    // The agent writes its log late: neither the test run nor the answer is there.
     std::fs::write(stage.transcript(), written).unwrap();
-    stage.stop("All 42 tests pass.").passes();
+    stage.stop("All 42 tests pass.").warns("FK040");
 }
 
 #[test]
