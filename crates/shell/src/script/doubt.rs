@@ -103,11 +103,8 @@ impl Script {
         files.into_iter().any(|file| {
             let names = |c: &&Command| c.args.iter().any(|word| word.text == file);
             let mut named = later.iter().filter(names).peekable();
-            let shows = |c: &Command| {
-                matches!(c.program(), Some("cat" | "tail" | "head" | "less" | "more" | "tee"))
-            };
-            named.peek().is_some()
-                && named.all(|c| shows(c) || (c.program() == Some("grep") && !rewrites(c)))
+            let edits = |c: &Command| c.args.iter().any(|word| word.text.starts_with("-i"));
+            named.peek().is_some() && named.all(|c| !rewrites(c) && !edits(c))
         })
     }
 }
@@ -119,24 +116,39 @@ fn looks_here(path: &str) -> bool {
     })
 }
 
+const GOOD: [&str; 4] = ["pass", "ok", "success", "green"];
+const BAD: [&str; 5] = ["fail", "error", "panic", "not ok", "exception"];
+
+/// Whether only what tells of success is let through.
+fn only_good(mentions: &dyn Fn(&[&str]) -> bool) -> bool {
+    mentions(&GOOD) && !mentions(&BAD)
+}
+
 /// Whether a command between a runner and the reader changes the words that tell how it went, or
 /// leaves out those that tell a failure.
 fn rewrites(filter: &Command) -> bool {
     let args: Vec<String> = filter.args.iter().map(|word| word.text.to_ascii_lowercase()).collect();
     let mentions = |words: &[&str]| args.iter().any(|arg| words.iter().any(|w| arg.contains(w)));
-    const GOOD: [&str; 4] = ["pass", "ok", "success", "green"];
-    const BAD: [&str; 5] = ["fail", "error", "panic", "not ok", "exception"];
     match filter.program().unwrap_or_default() {
-        "sed" | "awk" | "gawk" | "mawk" | "perl" | "python" | "python3" | "ruby" | "node" => {
-            mentions(&GOOD) || mentions(&BAD)
+        "sed" => {
+            let substitutes = args.iter().any(|arg| arg.starts_with("s/") || arg.contains(";s/"));
+            if substitutes { mentions(&GOOD) || mentions(&BAD) } else { only_good(&mentions) }
         }
-        "tr" | "cut" | "rev" => true,
+        "awk" | "gawk" | "mawk" => mentions(&["sub("]) || only_good(&mentions),
+        "perl" | "python" | "python3" | "ruby" | "node" => mentions(&GOOD) || mentions(&BAD),
+        // Colours and ends of lines are no words.
+        "tr" => filter.args.iter().any(|word| {
+            let letters = word.text.replace("\\r", "").replace("\\n", "").replace("\\t", "");
+            !letters.starts_with('-') && letters.contains(|c: char| c.is_ascii_alphabetic())
+        }),
+        "cut" => args.iter().any(|arg| arg.starts_with("-d") || arg.starts_with("-f")),
+        "rev" => true,
         "grep" | "egrep" | "fgrep" | "rg" => {
             let inverted = args.iter().any(|arg| {
                 arg == "--invert-match"
                     || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains('v'))
             });
-            if inverted { mentions(&BAD) } else { mentions(&GOOD) && !mentions(&BAD) }
+            if inverted { mentions(&BAD) } else { only_good(&mentions) }
         }
         _ => false,
     }

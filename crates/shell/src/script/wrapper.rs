@@ -76,6 +76,45 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "command" if args.first().is_some_and(|w| matches!(w.text.as_str(), "-v" | "-V")) => {
             Vec::new()
         }
+        "git" if has_word(args, "rebase") => option_value(args, &["-x", "--exec"]),
+        "git" if has_word(args, "submodule") => match args.iter().position(|w| w.text == "foreach")
+        {
+            Some(at) => {
+                let rest = args.get(at + 1..).unwrap_or_default();
+                let rest = past_options(rest, &[], 0, false);
+                vec![script(joined(rest))]
+            }
+            None => Vec::new(),
+        },
+        "git" if has_word(args, "filter-branch") => {
+            let filters = [
+                "--tree-filter",
+                "--index-filter",
+                "--msg-filter",
+                "--env-filter",
+                "--commit-filter",
+            ];
+            filters.iter().flat_map(|filter| option_value(args, &[filter])).collect()
+        }
+        "cargo" if has_word(args, "watch") => {
+            let mut found = option_value(args, &["-s", "--shell"]);
+            let commands = option_value(args, &["-x", "--exec"]);
+            found.extend(commands.into_iter().map(|inner| match inner.script {
+                Body::Text(text) => script(Some(format!("cargo {text}"))),
+                _ => inner,
+            }));
+            found
+        }
+        "hyperfine" => {
+            let valued = ["-w", "-r", "-m", "-M", "-n", "-s", "-p", "-c", "-L", "-P", "-D"];
+            let rest = past_options(args, &valued, 0, false);
+            rest.iter().map(|word| script(word.literal().map(str::to_owned))).collect()
+        }
+        "watchexec" => {
+            let valued = ["-e", "-w", "-f", "-i", "-s", "-d", "--exts", "--watch", "--shell"];
+            let rest = past_options(args, &valued, 0, false);
+            if rest.is_empty() { Vec::new() } else { vec![script(joined(rest))] }
+        }
         "nix-shell" => option_value(args, &["--run", "--command"]),
         "npx" | "npm" => match option_value(args, &["-c", "--call"]) {
             none if none.is_empty() => by_table(program, args).into_iter().collect(),
@@ -83,6 +122,10 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         },
         _ => by_table(program, args).into_iter().collect(),
     }
+}
+
+fn has_word(args: &[Word], word: &str) -> bool {
+    args.iter().any(|arg| arg.text == word)
 }
 
 /// A script of its own; `None` is one that does not stand in the text.

@@ -32,21 +32,57 @@ fn reads(command: &Command, known: &[Vec<String>]) -> bool {
             })
         })
         && !args.iter().any(|arg| does_more(name, arg))
-        // `uniq in out`
-        && (name != "uniq" || args.iter().filter(|arg| !arg.starts_with('-')).count() < 2)
+        // `uniq in out`, `uniq - out`, `uniq -- in -out`; `date 010203042025`
+        && match name {
+            "uniq" => operands(&args, &["-f", "-s", "-w", "--skip-fields", "--skip-chars", "--check-chars"]).len() < 2,
+            "date" => operands(&args, &["-d", "--date", "-r", "--reference", "-f", "--file"])
+                .iter()
+                .all(|word| word.starts_with('+')),
+            _ => true,
+        }
 }
 
-/// Options by which a program that reads writes or runs something.
+/// The words that are no options and no values of options.
+fn operands<'a>(args: &[&'a str], valued: &[&str]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if *arg == "--" {
+            found.extend(args.copied());
+            break;
+        }
+        if valued.contains(arg) {
+            args.next();
+        } else if !arg.starts_with('-') || *arg == "-" {
+            found.push(*arg);
+        }
+    }
+    found
+}
+
+/// Options by which a program that reads writes, sets or runs something, in every form that it
+/// takes them: shortened long ones and letters in a cluster.
 fn does_more(program: &str, arg: &str) -> bool {
     let starts = |options: &[&str]| options.iter().any(|option| arg.starts_with(option));
+    // A long option may be shortened: `--comp` is `--compile`.
+    let long = |options: &[&str]| {
+        let name = arg.split('=').next().unwrap_or(arg);
+        name.len() > 3 && options.iter().any(|option| option.starts_with(name))
+    };
     match program {
-        "find" => starts(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
-        "sort" => starts(&["-o", "--o", "--compress", "-T", "--temp"]) || cluster(arg, 'o'),
-        "rg" => starts(&["--pre", "--hostname-bin"]),
-        "git" => starts(&["--output", "--ext-diff", "--textconv", "-O"]),
-        "tree" => starts(&["-o", "--output"]) || cluster(arg, 'o'),
-        "date" => starts(&["-s", "--s"]),
-        "file" => starts(&["-C", "--compile"]),
+        "find" => starts(&["-exec", "-ok", "-delete", "-fprint", "-fls", "-files0-from"]),
+        "sort" => starts(&["-T", "--o", "--te", "--co", "--files0"]) || cluster(arg, 'o'),
+        "rg" => {
+            starts(&["--pre", "--hostname-bin"]) || long(&["--search-zip"]) || cluster(arg, 'z')
+        }
+        "git" => starts(&["-O"]) || long(&["--output", "--ext-diff", "--textconv", "--exec-path"]),
+        "tree" => long(&["--output"]) || cluster(arg, 'o') || cluster(arg, 'R'),
+        "date" => starts(&["--s"]) || cluster(arg, 's'),
+        "file" => {
+            long(&["--compile", "--uncompress", "--uncompress-noreport"])
+                || ['C', 'z', 'Z'].into_iter().any(|letter| cluster(arg, letter))
+        }
+        "less" | "more" | "man" => true,
         _ => false,
     }
 }

@@ -73,7 +73,7 @@ fn hints_of_an_mcp_server_grant_nothing() {
 #[test]
 fn in_an_untrusted_turn_only_commands_that_read_run_by_themselves() {
     let gates = with(TrustOptions::default());
-    let cases: [(&str, &str); 26] = [
+    let cases: [(&str, &str); 47] = [
         ("ls -la", "allow"),
         ("cat a.txt | grep x | sort | head", "allow"),
         ("git status && git diff --stat", "allow"),
@@ -91,6 +91,27 @@ fn in_an_untrusted_turn_only_commands_that_read_run_by_themselves() {
         ("cat a &> b", "ask: trust"),
         ("sort -o a a", "ask: trust"),
         ("sort -uo a a", "ask: trust"),
+        ("uniq - in.txt", "ask: trust"),
+        ("uniq -- a -OUT", "ask: trust"),
+        ("uniq -c in out", "ask: trust"),
+        ("file --comp -m magic", "ask: trust"),
+        ("file -bC -m magic", "ask: trust"),
+        ("file --compile", "ask: trust"),
+        ("tree -R -H x", "ask: trust"),
+        ("tree -R -o x", "ask: trust"),
+        ("tree --out x", "ask: trust"),
+        ("date -s 12:00", "ask: trust"),
+        ("date --se 12:00", "ask: trust"),
+        ("date -us 12:00", "ask: trust"),
+        ("date --set=x", "ask: trust"),
+        ("date 010203042025", "ask: trust"),
+        ("sort --outp=a a", "ask: trust"),
+        ("sort --compress-prog=./x a", "ask: trust"),
+        ("git diff --outpu=x", "ask: trust"),
+        ("git log --ext -p", "ask: trust"),
+        ("rg -z x", "ask: trust"),
+        ("uniq -c -f 1 in.txt", "allow"),
+        ("date +%s -d yesterday", "allow"),
         ("uniq a b", "ask: trust"),
         ("find . -fprint x", "ask: trust"),
         ("find . -name x -delete", "ask: trust"),

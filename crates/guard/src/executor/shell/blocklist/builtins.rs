@@ -88,7 +88,17 @@ fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
         "eval" | "trap" => !analysed,
         "exec" => args.is_empty() && !command.redirects.is_empty() && (diverts || !analysed),
         "enable" | "alias" => !args.is_empty(),
-        "mapfile" | "readarray" | "complete" | "compgen" => flag('C') || flag('F'),
+        "mapfile" | "readarray" | "complete" => flag('C') || flag('F'),
+        // `compgen -W` expands its words as a shell does.
+        "compgen" => ['C', 'F', 'W'].into_iter().any(flag),
+        // A name of a name, and a name that is only known when it runs, may be any variable.
+        "declare" | "typeset" | "local" => {
+            flag('n')
+                || args.iter().any(|word| word.literal().is_none() && word.text.starts_with('$'))
+        }
+        "export" | "readonly" | "read" | "unset" => {
+            args.iter().any(|word| word.literal().is_none() && word.text.starts_with('$'))
+        }
         "bind" => flag('x'),
         "hash" => flag('p'),
         "shopt" => args.iter().any(|word| word.text == "expand_aliases"),
@@ -126,7 +136,19 @@ fn variables(command: &Command) -> Option<String> {
     let assigned = command.assignments.iter().map(|assignment| assignment.name.as_str());
     let takes = matches!(
         command.program(),
-        Some("export" | "declare" | "typeset" | "local" | "readonly" | "env" | "printf" | "read")
+        Some(
+            "export"
+                | "declare"
+                | "typeset"
+                | "local"
+                | "readonly"
+                | "env"
+                | "printf"
+                | "read"
+                | "mapfile"
+                | "readarray"
+                | "getopts"
+        )
     );
     let args = command.args.iter().filter(|_| takes).map(|word| word.text.as_str());
     let named = args.map(|text| text.split(['=', '+']).next().unwrap_or_default());
@@ -138,8 +160,13 @@ fn variables(command: &Command) -> Option<String> {
 
 /// Text that the shell reads as a script only when it runs: `x='a[$(…)]'; echo $((x))`.
 fn late_scripts(command: &Command) -> Option<String> {
-    let hides =
-        |word: &Word| word.literal().is_some_and(|text| text.contains("$(") || text.contains('`'));
+    // `x=$'a[\\x24(cmd)]'; echo $((x))`: escapes hide what stands there.
+    let hides = |word: &Word| {
+        let text = word.text.as_str();
+        let shows = text.contains("$(") || text.contains('`');
+        let escaped = text.contains('[') && text.contains('\\') && text.contains('(');
+        word.literal().is_some() && shows || word.literal().is_none() && escaped
+    };
     let evaluates = matches!(
         command.program(),
         Some(
@@ -158,8 +185,16 @@ fn late_scripts(command: &Command) -> Option<String> {
     );
     let stored = command.assignments.iter().any(|assignment| hides(&assignment.value));
     let evaluated = match (command.program(), command.args.as_slice()) {
-        // What `printf` prints is no script; the name after `-v` is one.
-        (Some("printf"), [option, name, ..]) => option.text == "-v" && hides(name),
+        // What `printf` prints is no script; what it stores may be one.
+        (Some("printf"), [option, rest @ ..]) => {
+            option.text.starts_with("-v") && rest.iter().any(hides)
+        }
+        (Some("read" | "mapfile" | "readarray"), _) => {
+            command.redirects.iter().any(|redirect| match &redirect.target {
+                Target::Text(word) => hides(word),
+                _ => false,
+            }) || command.args.iter().any(hides)
+        }
         _ => evaluates && command.args.iter().any(hides),
     };
     let prompts = |word: &Word| word.literal().is_none() && word.text.contains("@P}");
