@@ -64,6 +64,9 @@ pub(crate) async fn stop(
         let mut turn = known.read_on(path, format, grows)?;
         turn.skip_late(known.late());
         set_aside_feedback(&mut turn.transcript);
+        if let Some(folder) = &event.cwd {
+            turn.transcript.directory = Some(folder.display().to_string());
+        }
         let (first, transcript) = (turn.first, &mut turn.transcript);
         let added = add_last(transcript, first, last, agent);
         let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);

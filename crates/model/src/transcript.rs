@@ -214,6 +214,8 @@ pub struct Transcript {
     pub id: String,
     /// The form it was read from.
     pub format: Format,
+    /// Where the agent worked, absolute, as far as the log says it.
+    pub directory: Option<String>,
     /// The tools the agent had.
     pub catalog: Catalog,
     /// The messages in order. For the OpenAI form, position `i` is element `i` of the input array.
@@ -234,6 +236,7 @@ impl Transcript {
         Self {
             id: id.into(),
             format,
+            directory: None,
             catalog: Catalog::unknown(),
             messages: Vec::new(),
             receipts: None,

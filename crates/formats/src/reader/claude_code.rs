@@ -146,6 +146,7 @@ impl Log {
             && let Some(id) = fields.string("sessionId")
         {
             self.session.transcript.id = id.into_owned();
+            self.session.transcript.directory = fields.string("cwd").map(Cow::into_owned);
             self.named = true;
         }
         if inside.is_none() {

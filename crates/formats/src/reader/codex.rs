@@ -97,6 +97,9 @@ impl Log {
     }
 
     fn meta(&mut self, payload: &mut Fields<'_>, line: usize) {
+        if self.session.transcript.directory.is_none() {
+            self.session.transcript.directory = payload.string("cwd").map(Cow::into_owned);
+        }
         if !self.named
             && let Some(id) = payload.string("id")
         {

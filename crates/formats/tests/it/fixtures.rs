@@ -51,7 +51,6 @@ fn claude_code() {
     skipped 1 line type hologram
     skipped 1 line type progress hook_progress
     skipped 1 line type system compact_boundary
-    skipped 1 unknown field cwd
     skipped 10 unknown field sessionId
     "##);
 }
@@ -87,7 +86,6 @@ fn codex() {
     skipped 1 repeated by event_msg agent_message
     skipped 1 repeated by event_msg exec_command_end
     skipped 1 repeated by event_msg user_message
-    skipped 1 unknown field cwd
     skipped 1 unknown field encrypted_content
     skipped 1 unknown field status
     "##);

@@ -25,6 +25,8 @@ pub(super) const TOOLS: &[Own] = &[
     Own { name: "SendMessage", does: Does::Delegates },
     Own { name: "Skill", does: Does::Delegates },
     Own { name: "Workflow", does: Does::Delegates },
+    Own { name: "SlashCommand", does: Does::Delegates },
+    Own { name: "KillShell", does: Does::Delegates },
     Own { name: "TodoWrite", does: Does::Notes },
     Own { name: "TaskCreate", does: Does::Notes },
     Own { name: "TaskGet", does: Does::Notes },

@@ -8,4 +8,9 @@ pub(super) const TOOLS: &[Own] = &[
     Own { name: "web_search", does: Does::Fetches },
     Own { name: "update_plan", does: Does::Notes },
     Own { name: "spawn_agent", does: Does::Delegates },
+    Own { name: "collaborationspawn_agent", does: Does::Delegates },
+    Own { name: "send_input", does: Does::Delegates },
+    Own { name: "wait_agent", does: Does::Reads },
+    Own { name: "close_agent", does: Does::Notes },
+    Own { name: "request_user_input", does: Does::Notes },
 ];

@@ -13,6 +13,13 @@ pub(super) const TOOLS: &[Own] = &[
     Own { name: "replace", does: Does::Writes },
     Own { name: "web_fetch", does: Does::Fetches },
     Own { name: "google_web_search", does: Does::Fetches },
+    Own { name: "invoke_agent", does: Does::Delegates },
+    Own { name: "activate_skill", does: Does::Delegates },
+    Own { name: "complete_task", does: Does::Notes },
+    Own { name: "ask_user", does: Does::Notes },
+    Own { name: "enter_plan_mode", does: Does::Notes },
+    Own { name: "exit_plan_mode", does: Does::Notes },
+    Own { name: "get_internal_docs", does: Does::Reads },
     Own { name: "save_memory", does: Does::Notes },
     Own { name: "write_todos", does: Does::Notes },
 ];

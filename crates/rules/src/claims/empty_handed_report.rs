@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 
 use crate::facts::{Answer, Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 
 use work::{is_blank, undone_work};
@@ -100,11 +100,7 @@ fn own(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
     let prose = &answer.prose;
     let stated = prose.clauses.iter().filter(|c| matches!(c.mood, Mood::Asserted | Mood::Observed));
     for clause in stated {
-        let mut tokens = prose.tokens(clause.tokens.clone()).iter();
-        let Some(word) = tokens.find_map(|t| Some(prose.word(t)).filter(|word| is_place(word)))
-        else {
-            continue;
-        };
+        let Some(word) = place(prose, prose.tokens(clause.tokens.clone())) else { continue };
         let file = word.split(':').next().unwrap_or(word);
         if messages.iter().any(|m| grounds(m, file, false, "")) {
             continue;
@@ -134,6 +130,22 @@ fn is_specific(token: &Token, word: &str) -> bool {
     let made_up = word.contains(['_', '.', ':', '/'])
         || word.bytes().skip(1).any(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
     coded && word.len() >= 5 && made_up && !word.contains(char::is_whitespace)
+}
+
+/// The first place in a file that a clause cites: `a.rs:12`, "a.rs line 12", "line 12 of a.rs".
+fn place<'t>(prose: &Prose<'t>, tokens: &[Token]) -> Option<&'t str> {
+    let line = |at: usize| {
+        tokens.get(at).is_some_and(|t| prose.is(t, words!["line", "lines"]))
+            && tokens.get(at + 1).is_some_and(|t| t.kind == TokenKind::Number)
+    };
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let word = prose.word(token);
+        let comma = usize::from(tokens.get(at + 1).is_some_and(|t| t.is(',') || t.is('(')));
+        let behind = || line(at + 1 + comma);
+        let before = || at.checked_sub(3).is_some_and(line);
+        let file = has_file_extension(word) && (behind() || before());
+        (is_place(word) || file).then_some(word)
+    })
 }
 
 /// `a.rs:12`: a file and a line.

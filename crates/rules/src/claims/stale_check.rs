@@ -46,7 +46,8 @@ impl Rule for StaleCheck {
                 .deeds_before(said.claim.turn)
                 .take_while(|(e, _)| e.called_at > run.called_at)
                 .find(|(e, deed)| {
-                    edits_code(e, deed) && !(said.family == Family::Lint && spares(run, deed))
+                    edits_code(e, deed, facts.directory())
+                        && !(said.family == Family::Lint && spares(run, deed))
                 });
             let Some((edit, deed)) = later else { continue };
             warned.push((said.claim.turn, said.claim.span));
@@ -97,7 +98,7 @@ fn widest_run<'f, 't>(facts: &'f Facts<'t>, said: &ScopeClaim) -> Option<&'f Exe
     }
     let most = if plain { LOOK_BACK } else { usize::MAX };
     for (execution, deed) in facts.deeds_before(turn).take(most) {
-        if said.passes && latest.is_some() && edits_code(execution, deed) {
+        if said.passes && latest.is_some() && edits_code(execution, deed, facts.directory()) {
             break;
         }
         let Some(work) = &deed.shell else {

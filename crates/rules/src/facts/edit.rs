@@ -3,8 +3,14 @@
 use super::{Deed, Execution};
 
 /// Whether the deed changed a file that a check looks at: not prose, not scratch, not only comments.
-pub(crate) fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-    let scratch = ["/tmp/", "/dev/", "/var/"];
+/// `within` is where the session worked: what lies there is no scratch, wherever that is.
+pub(crate) fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>, within: Option<&str>) -> bool {
+    let scratch = ["/tmp/", "/dev/", "/var/", "/private/tmp/", "/private/var/"];
+    let own = |path: &str| {
+        within
+            .and_then(|folder| path.strip_prefix(folder))
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
     // Of shell commands only the editing one: others come and go with scratch files.
     let edits =
         deed.shell.as_ref().is_none_or(|work| work.command.contains("sed -i") && !work.deletes);
@@ -12,7 +18,8 @@ pub(crate) fn edits_code(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         && deed.status().succeeded()
         && !comments_only(execution)
         && deed.written.iter().any(|path| {
-            !is_documentation(path) && !scratch.iter().any(|folder| path.starts_with(folder))
+            let apart = scratch.iter().any(|folder| path.starts_with(folder)) && !own(path);
+            !is_documentation(path) && !apart
         })
 }
 

@@ -83,6 +83,11 @@ impl<'t> Facts<'t> {
         self.known.transcript
     }
 
+    /// Where the session worked, absolute, as far as the log says it.
+    pub(crate) fn directory(&self) -> Option<&'t str> {
+        self.transcript().directory.as_deref()
+    }
+
     /// The settings in force.
     #[must_use]
     pub fn settings(&self) -> &'t Settings {

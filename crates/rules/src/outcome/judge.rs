@@ -356,7 +356,7 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
     // Whoever was at work before an edit has not checked what is there now.
     if let Some(asked) = latest.asked {
         let mut later = (asked + 1..count).filter_map(|at| facts.deed(at));
-        match later.any(|(execution, deed)| edits_code(execution, deed)) {
+        match later.any(|(execution, deed)| edits_code(execution, deed, facts.directory())) {
             true => latest.delegated = true,
             false => latest.unseen = true,
         }

@@ -227,6 +227,18 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
     "#);
 }
 
+/// The desk lies in a folder for temporary files, and is the project all the same.
+#[test]
+fn a_project_among_temporary_files_is_no_scratch() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.bash("cargo test", PASSED);
+    let path = stage.desk.path().join("src/lib.rs").display().to_string();
+    stage.edit(&path);
+    let reason = stage.stop("All 42 tests pass.").reason();
+    assert!(reason.contains("CS014"), "{reason}");
+}
+
 /// Events of a run that never was: the agent's own log has no such call.
 #[test]
 fn a_forged_receipt_supports_nothing() {
