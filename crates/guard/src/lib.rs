@@ -54,6 +54,7 @@ mod ledger;
 mod offer;
 mod options;
 mod overflow;
+mod patience;
 mod ports;
 mod recording;
 mod redact;

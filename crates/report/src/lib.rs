@@ -22,4 +22,4 @@ pub use fingerprint::Fingerprint;
 pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
 pub use summary::{ProblemAt, Summary};
-pub use visible::{json_line, json_pretty, shorten, visible};
+pub use visible::{json_line, json_pretty, shorten, visible, visible_output};

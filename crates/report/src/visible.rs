@@ -18,6 +18,16 @@ pub(crate) fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
+/// [`visible`] for the output of a tool: its line feeds and tabs stay.
+#[must_use]
+pub fn visible_output(text: &str) -> Cow<'_, str> {
+    let stays = |c: char| matches!(c, '\n' | '\t') || visible_char(c) == c;
+    if text.chars().all(stays) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if stays(c) { c } else { visible_char(c) }).collect())
+}
+
 /// The visible stand-in for one character; white space becomes a blank.
 pub(crate) fn visible_char(c: char) -> char {
     match c {

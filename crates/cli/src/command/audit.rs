@@ -1,4 +1,5 @@
 mod answer;
+mod beside;
 mod kept;
 mod lines;
 mod recorded;

@@ -1,7 +1,8 @@
 mod approver;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -201,7 +202,12 @@ fn show(
         writeln!(out, "{}", countersign_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
         let gap = if answer.text.is_empty() || answer.text.ends_with('\n') { "" } else { "\n" };
-        write!(out, "{}{gap}", answer.text)?;
+        // A page or a file may hold what a terminal obeys; whoever reads a pipe gets it as it is.
+        let text = match io::stdout().is_terminal() {
+            true => countersign_report::visible_output(&answer.text),
+            false => Cow::Borrowed(answer.text.as_str()),
+        };
+        write!(out, "{text}{gap}")?;
         out.flush()?;
     }
     if !arguments.json {

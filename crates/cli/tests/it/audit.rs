@@ -243,7 +243,7 @@ fn a_sound_log() {
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all as written, each continues the one before
-      open    no checkpoint from elsewhere was given: lines cut off at the end, or a log written anew, would not show
+      open    no checkpoint from elsewhere was given: a log that was cut or written anew together with its ledger would not show
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
       open    no checkpoint from elsewhere was given: events cut off at the end would not show
@@ -301,7 +301,11 @@ fn a_sound_log() {
             },
             "signed_by": "given key"
           }
-        ]
+        ],
+        "ledger": {
+          "calls": 0,
+          "without_a_line": 0
+        }
       },
       "ledger": [
         {
@@ -479,4 +483,30 @@ fn what_is_missing_is_said() {
     --- stderr
     error: `nonsense.txt`: it is not an Ed25519 public key in PEM form
     "#);
+}
+
+/// The ledger beside it knows what the log should tell.
+#[test]
+fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
+    let desk = Desk::with(&[]);
+    for _ in 0..4 {
+        desk.run("--state state run list_directory --args {\"path\":\".\"} --session s1");
+    }
+    let log = desk.path().join("state/audit.jsonl");
+    let whole = std::fs::read_to_string(&log).unwrap();
+    let verify = || desk.run("audit verify --state state");
+    let sound = verify();
+    assert!(
+        sound.out.contains("it has a line for each of the ledger's 4 ended calls"),
+        "{}",
+        sound.out
+    );
+    assert_eq!(sound.code, 0, "{}", sound.out);
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    std::fs::write(&log, lines[..2].concat()).unwrap();
+    let cut = verify();
+    assert_eq!(cut.code, 1, "{}", cut.out);
+    assert!(cut.out.contains("2 ended calls of the ledger have no line"), "{}", cut.out);
+    std::fs::write(&log, "").unwrap();
+    assert_eq!(verify().code, 1);
 }

@@ -41,16 +41,6 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
-/// Waits until no other process writes.
-pub(super) fn lock(file: &File) -> io::Result<()> {
-    loop {
-        match file.lock() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
 /// What tells one file from another that has its name later.
 pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())

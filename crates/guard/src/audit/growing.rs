@@ -24,7 +24,7 @@ impl Growing {
         let failed = |source| open_error(path, source);
         let (file, identity) = loop {
             let file = file::open_to_append(path).map_err(failed)?;
-            file::lock(&file).map_err(failed)?;
+            crate::patience::lock(&file).map_err(failed)?;
             let identity = file::identity(&file.metadata().map_err(failed)?);
             // Whoever held the lock before may have put the file aside meanwhile.
             if file::identity_at(path).map_err(failed)? == Some(identity) {

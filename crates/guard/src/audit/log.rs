@@ -152,7 +152,7 @@ impl AuditLog {
 
     /// Takes the lock on the file that has the log's name now, and reads what others wrote.
     fn catch_up(&self, growing: &mut Growing) -> Result<(), AppendAuditError> {
-        file::lock(&growing.file).map_err(|source| self.write_error(source))?;
+        crate::patience::lock(&growing.file).map_err(|source| self.write_error(source))?;
         let there = file::identity_at(&self.path).map_err(|source| self.write_error(source))?;
         if there != Some(growing.identity) {
             // Another process put the full file aside.

@@ -4,7 +4,6 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 /// The file of a ledger's log: what is acknowledged stands there first. A port, so that a test can
 /// bring a disk that fails.
@@ -80,13 +79,7 @@ impl SystemLogFile {
 
 impl LogFile for SystemLogFile {
     fn lock(&self) -> Result<()> {
-        // Whoever waits longest is next: to try again and again would starve one of two.
-        loop {
-            match flock(&self.0, FlockOperation::LockExclusive) {
-                Err(Errno::INTR) => {}
-                locked => return Ok(locked?),
-            }
-        }
+        crate::patience::lock(&self.0)
     }
 
     fn unlock(&self) {

@@ -208,7 +208,8 @@ fn escaped(text: &str) -> String {
             _ => out.push(c),
         }
     }
-    out
+    // Nor lead anywhere: renderers make links of plain addresses.
+    out.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
 }
 
 /// Text as code, whatever back-ticks it holds.

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
 use super::answer::{Answer, Mark, counted};
+use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
 use super::{WholeFormat, files, ledger};
@@ -100,7 +101,7 @@ fn audit(
     bar.finish_and_clear();
     let found = found.map_err(|error| Complaint::new(error.to_string()))?;
     let mut rows = chain(&found, arguments.archived);
-    let mut held = Vec::new();
+    let mut kept_here = Vec::new();
     for checkpoint in kept {
         let compared = if Some(head(checkpoint)) == first {
             found.compared
@@ -109,7 +110,7 @@ fn audit(
             again.map_err(|error| Complaint::new(error.to_string()))?.compared
         };
         let signer = signers.of(checkpoint);
-        held.push(json!({
+        kept_here.push(json!({
             "size": checkpoint.size(), "origin": checkpoint.origin(),
             "compared": compared, "signed_by": signer.name(),
         }));
@@ -117,9 +118,15 @@ fn audit(
         rows.push(signer.row(checkpoint, signers.ledger));
     }
     if kept.is_empty() {
-        let open = "no checkpoint from elsewhere was given: lines cut off at the end, or a log \
-                    written anew, would not show";
+        let open = "no checkpoint from elsewhere was given: a log that was cut or written anew \
+                    together with its ledger would not show";
         rows.push((Mark::Open, open.to_owned()));
+    }
+    let mut against_ledger = None;
+    if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
+        let beside = held(files(state)?, ledger, &found)?;
+        rows.extend(beside.row);
+        against_ledger = Some(beside.json);
     }
     let broken = found.broken.as_ref().map(|problem| {
         json!({ "file": problem.file, "line": problem.line, "why": problem.why.to_string() })
@@ -127,7 +134,7 @@ fn audit(
     let json = json!({
         "lines": found.lines, "files": found.files, "missing_before": found.missing_before,
         "size": found.head.size, "head": found.head.digest, "broken": broken,
-        "checkpoints": held,
+        "checkpoints": kept_here, "ledger": against_ledger,
     });
     answer.add(&state.folder().audit(), "audit", rows, json);
     Ok(())

@@ -1,0 +1,74 @@
+//! The audit log, held against the ledger beside it: what was cut off or written anew shows there.
+
+use std::collections::BTreeSet;
+
+use countersign_guard::{AuditFiles, AuditVerification, Draft, Ledger, Reading};
+use serde_json::{Value, json};
+
+use super::answer::{Mark, counted};
+use crate::exit::Complaint;
+
+/// How many calls of the ledger the log tells.
+pub(super) struct Beside {
+    /// `None` where the ledger has no call.
+    pub(super) row: Option<(Mark, String)>,
+    pub(super) json: Value,
+}
+
+/// Every call that ended has a line of its own.
+pub(super) fn held(
+    files: AuditFiles,
+    ledger: &Ledger,
+    found: &AuditVerification,
+) -> anyhow::Result<Beside> {
+    let mut told = BTreeSet::new();
+    files
+        .lines(&mut |line| {
+            told.extend(line.ok().and_then(|line| line.entry.execution_id));
+            Reading::GoOn
+        })
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    let (mut calls, mut missing) = (0_u64, Vec::new());
+    for session in ledger.sessions().map_err(|error| Complaint::new(error.to_string()))? {
+        let events = ledger.events(&session).map_err(|error| Complaint::new(error.to_string()))?;
+        for event in events {
+            let ended = match event.draft {
+                Draft::Closed(closed) => closed.execution_id,
+                Draft::Rejected(rejected) => rejected.call.execution_id,
+                _ => continue,
+            };
+            calls += 1;
+            if !told.contains(&ended) {
+                missing.push((event.seq, ended));
+            }
+        }
+    }
+    missing.sort();
+    let json = json!({ "calls": calls, "without_a_line": missing.len() });
+    let row = match missing.as_slice() {
+        [] => (
+            Mark::Holds,
+            format!("it has a line for each of the ledger's {}", counted(calls, "ended call")),
+        ),
+        _ if found.missing_before > 0 => (
+            Mark::Open,
+            format!(
+                "{} of the ledger have no line here: they may stand in the files that are kept elsewhere",
+                counted(missing.len() as u64, "ended call")
+            ),
+        ),
+        // The line is written after the receipt: a process that died in between left none.
+        [(_, only)] if missing.len() == 1 => (
+            Mark::Open,
+            format!("the call `{only}` ended without a line: the process may have died before"),
+        ),
+        [(_, first), ..] => (
+            Mark::Broken,
+            format!(
+                "{} of the ledger have no line: the log was cut or written anew; the first is `{first}`",
+                counted(missing.len() as u64, "ended call")
+            ),
+        ),
+    };
+    Ok(Beside { row: (calls > 0).then_some(row), json })
+}
