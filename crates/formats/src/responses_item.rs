@@ -31,6 +31,18 @@ pub(crate) fn read_item(
                 message.text = blocks.text;
             }
         }
+        // What another agent sent to this one: its task, or a report.
+        "agent_message" => {
+            message.role = Role::User;
+            if let Some(raw) = fields.take("content") {
+                message.text = blocks::read_blocks(raw, line, session).text;
+            }
+            if !message.text.starts_with("Message Type: NEW_TASK") {
+                message.kind = MessageKind::Injected;
+            }
+            fields.take("author");
+            fields.take("recipient");
+        }
         "reasoning" => {
             message.kind = MessageKind::Reasoning;
             for name in ["summary", "content"] {

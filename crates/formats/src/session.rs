@@ -16,7 +16,7 @@ pub(crate) struct Session {
 }
 
 /// Kinds of parts that hold no call and no result.
-const WITHOUT_CALLS: [&str; 15] = [
+const WITHOUT_CALLS: [&str; 16] = [
     "image",
     "image_url",
     "input_image",
@@ -32,6 +32,7 @@ const WITHOUT_CALLS: [&str; 15] = [
     "reasoning",
     "step-start",
     "container_upload",
+    "encrypted_content",
 ];
 
 /// How names of members end that hold calls or their results, in whatever form.

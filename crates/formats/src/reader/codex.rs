@@ -46,6 +46,7 @@ impl Reader for Codex {
             session: Session::new(name, Format::Codex),
             events: Some(Session::new(name, Format::Codex)),
             named: false,
+            own_from: 0,
             ends: HashMap::new(),
         };
         while let Some(piece) = source.next()? {
@@ -69,6 +70,9 @@ struct Log {
     /// What the screen showed, until a `response_item` makes it superfluous.
     events: Option<Session>,
     named: bool,
+    /// The `ordinal` of the first line that is this session's own: a sub-agent's log begins with
+    /// what its parent had seen so far.
+    own_from: u64,
     /// How commands ended, by call id.
     ends: HashMap<String, i32>,
 }
@@ -80,8 +84,17 @@ impl Log {
         let Some(mut payload) = fields.object("payload") else {
             return self.session.skip_named("line type", &kind);
         };
+        let inherited = fields.number("ordinal").is_some_and(|at: u64| at < self.own_from);
         match kind.as_ref() {
             "session_meta" => self.meta(&mut payload, line),
+            "response_item" if inherited => {
+                let before = self.session.len();
+                self.item(&mut payload, line, time);
+                self.inherit(before);
+            }
+            "event_msg" if inherited => {
+                return self.session.skip_named("line type", "event_msg of the parent");
+            }
             "response_item" => self.item(&mut payload, line, time),
             "event_msg" => return self.event(&mut payload, line, time),
             "compacted" => {
@@ -105,6 +118,7 @@ impl Log {
         {
             self.session.transcript.id = id.into_owned();
             self.named = true;
+            self.own_from = payload.number("subagent_history_start_ordinal").unwrap_or(0);
         }
         let instructions =
             payload.take("instructions").or_else(|| payload.take("base_instructions"));
@@ -134,6 +148,27 @@ impl Log {
             for message in events.transcript.messages {
                 self.session.skip_named("repeated by event_msg", word_for(&message));
             }
+        }
+    }
+
+    /// Makes what a parent said, called and got into what its sub-agent was given: it may lean on
+    /// it, and did none of it.
+    fn inherit(&mut self, before: usize) {
+        let mut results = false;
+        for message in self.session.transcript.messages.iter_mut().skip(before) {
+            message.calls.clear();
+            for outcome in std::mem::take(&mut message.outcomes) {
+                results = true;
+                blocks::join(&mut message.text, &outcome.text);
+            }
+            if message.role != Role::System {
+                message.role = Role::User;
+                message.kind = MessageKind::Injected;
+            }
+        }
+        // What the parent's calls showed, the sub-agent may tell of as well.
+        if results {
+            self.session.gap(Gap::UnknownCalls);
         }
     }
 
@@ -243,7 +278,9 @@ fn word_for(message: &Message) -> &'static str {
 
 /// What the text of a result says for want of a field.
 fn settle(outcome: &mut Outcome) {
-    const REFUSALS: [&str; 4] = [
+    const REFUSALS: [&str; 6] = [
+        "Command blocked by",
+        "Tool call blocked by",
         "exec command rejected by user",
         "patch rejected by user",
         "rejected by user",

@@ -91,6 +91,41 @@ fn codex() {
     "##);
 }
 
+/// A sub-agent's log begins with its parent's, and a call that a hook denied never ran.
+#[test]
+fn codex_subagent() {
+    let log = r#"{"ordinal":0,"type":"session_meta","payload":{"id":"child","parent_thread_id":"parent","subagent_history_start_ordinal":7}}
+{"ordinal":1,"type":"session_meta","payload":{"id":"parent"}}
+{"ordinal":2,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Find it."}]}}
+{"ordinal":3,"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"p1"}}
+{"ordinal":4,"type":"response_item","payload":{"type":"function_call_output","call_id":"p1","output":"seen by the parent"}}
+{"ordinal":5,"type":"event_msg","payload":{"type":"agent_message","message":"All tests pass."}}
+{"ordinal":6,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"All tests pass."}]}}
+{"ordinal":7,"type":"response_item","payload":{"type":"agent_message","author":"/root","recipient":"/root/look","content":[{"type":"input_text","text":"Message Type: NEW_TASK\nPayload:"},{"type":"encrypted_content","encrypted_content":"gAAAA"}]}}
+{"ordinal":8,"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"rm -rf ~\"}","call_id":"c1"}}
+{"ordinal":9,"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Command blocked by PreToolUse hook: no. Command: rm -rf ~"}}
+{"ordinal":10,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It was denied."}]}}
+"#;
+    insta::assert_snapshot!(shown(log.as_bytes(), &Options::new("fixture")), @r##"
+    codex child, tools unknown
+    0 :3 User/Injected "Find it."
+    1 :4 User/Injected ""
+    2 :5 User/Injected "seen by the parent"
+    3 :7 User/Injected "All tests pass."
+    4 :8 User "Message Type: NEW_TASK\nPayload:"
+    5 :9 Assistant ""
+        call `c1` exec_command {"cmd":"rm -rf ~"}
+    6 :10 Tool ""
+        result `c1` "Command blocked by PreToolUse hook: no. Command: rm -rf ~" refused
+    7 :11 Assistant "It was denied."
+    gaps [(UnknownCalls, 3)]
+    skipped 1 content block encrypted_content
+    skipped 1 line type event_msg of the parent
+    skipped 1 unknown field id
+    skipped 1 unknown field parent_thread_id
+    "##);
+}
+
 #[test]
 fn fk() {
     insta::assert_snapshot!(check(Format::Fk), @r##"
