@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use countersign_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
@@ -10,6 +10,8 @@ use crate::tools;
 /// A transcript while it is read.
 pub(crate) struct Session {
     pub(crate) transcript: Transcript,
+    /// Where what has an id stands (messages, results), in logs that tell a thing several times.
+    pub(crate) told: HashMap<String, usize>,
     problems: Vec<Problem>,
     reason: String,
     unparsed: usize,
@@ -77,6 +79,7 @@ impl Session {
     pub(crate) fn new(id: impl Into<String>, format: Format) -> Self {
         Self {
             transcript: Transcript::new(id, format),
+            told: HashMap::new(),
             problems: Vec::new(),
             reason: String::new(),
             unparsed: 0,

@@ -46,6 +46,7 @@ impl Reader for Codex {
             session: Session::new(name, Format::Codex),
             events: Some(Session::new(name, Format::Codex)),
             named: false,
+            agent: None,
             own_from: 0,
             ends: HashMap::new(),
         };
@@ -70,6 +71,8 @@ struct Log {
     /// What the screen showed, until a `response_item` makes it superfluous.
     events: Option<Session>,
     named: bool,
+    /// The sub-agent whose log it is.
+    agent: Option<String>,
     /// The `ordinal` of the first line that is this session's own: a sub-agent's log begins with
     /// what its parent had seen so far.
     own_from: u64,
@@ -116,8 +119,15 @@ impl Log {
         if !self.named
             && let Some(id) = payload.string("id")
         {
-            self.session.transcript.id = id.into_owned();
             self.named = true;
+            match payload.string("session_id").filter(|root| *root != id) {
+                // A sub-agent has a log of its own within the session.
+                Some(root) => {
+                    self.session.transcript.id = root.into_owned();
+                    self.agent = Some(id.into_owned());
+                }
+                None => self.session.transcript.id = id.into_owned(),
+            }
             self.own_from = payload.number("subagent_history_start_ordinal").unwrap_or(0);
         }
         let instructions =
@@ -138,6 +148,7 @@ impl Log {
             return self.session.skip_part("item type", &kind);
         }
         let Some(message) = self.session.transcript.messages.last_mut() else { return };
+        message.agent.clone_from(&self.agent);
         if message.role == Role::User && is_harness(&message.text) {
             message.kind = MessageKind::Injected;
         }
@@ -186,7 +197,7 @@ impl Log {
             return self.session.skip_named("repeated by event_msg", &kind);
         };
         match shown(&kind, payload, line) {
-            Some(message) => events.push(Message { time, ..message }),
+            Some(message) => events.push(Message { time, agent: self.agent.clone(), ..message }),
             None => self.session.skip_named("event", &kind),
         }
     }

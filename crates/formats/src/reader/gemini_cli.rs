@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Format, Message, MessageKind, Outcome, Role, ToolCall};
+use countersign_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
@@ -17,6 +17,9 @@ use crate::time;
 /// Gemini CLI chat: `{sessionId, messages}` with call and result together in `toolCalls`, its
 /// messages one a line, or a saved list of `{role, parts}`.
 pub(crate) struct GeminiCli;
+
+/// The tool by which a sub-agent ends, with its report as argument.
+const LAST_WORD: &str = "complete_task";
 
 impl Reader for GeminiCli {
     fn format(&self) -> Format {
@@ -94,9 +97,15 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         "user" => Role::User,
         "gemini" => Role::Assistant,
         "(none)" => {
-            // The first line of the log of one message a line.
+            // The first line of the log of one message a line, or a change of what it holds.
             if let Some(id) = fields.string("sessionId") {
                 session.transcript.id = id.into_owned();
+            }
+            if let Some(mut set) = fields.object("$set") {
+                for message in set.array("messages").unwrap_or_default() {
+                    read_message(message, place, session);
+                }
+                session.leave(&set);
             }
             return session.leave(&fields);
         }
@@ -105,27 +114,90 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     let time = fields.take("timestamp").and_then(time::millis);
     let bare = Message { line, time, ..Message::text(role, "") };
     let thoughts = thoughts(&mut fields);
-    if !thoughts.is_empty() {
+    let id = fields.string("id").map(Cow::into_owned);
+    let again = id.as_ref().is_some_and(|id| session.told.contains_key(id));
+    if !thoughts.is_empty() && !again {
         session.push(Message { kind: MessageKind::Reasoning, text: thoughts, ..bare.clone() });
     }
-    let text = fields.take("content").map(|raw| blocks::read_blocks(raw, line, session).text);
-    let mut message = Message { text: text.unwrap_or_default(), ..bare.clone() };
+    let mut message = bare.clone();
     let mut outcomes = Vec::new();
+    if let Some(raw) = fields.take("content") {
+        read_content(raw, &mut message, &mut outcomes, session);
+    }
+    if role == Role::User && message.text.starts_with("<session_context>") {
+        message.kind = MessageKind::Injected;
+    }
     for raw in fields.array("toolCalls").unwrap_or_default() {
         let line = place.line_of(raw.get());
         match Fields::of(raw) {
             Some(mut call) => {
-                read_call(&mut call, line, session, &mut message.calls, &mut outcomes);
+                read_call(&mut call, line, session, &mut message, &mut outcomes);
                 session.leave(&call);
             }
             None => session.problem(line, "a tool call is not an object"),
         }
     }
-    fields.take("id");
     session.leave(&fields);
-    session.push(message);
+    add(message, id, session);
+    outcomes.retain(|outcome| !session.told.contains_key(&outcome.call_id));
+    for outcome in outcomes.iter().filter(|outcome| !outcome.running) {
+        session.told.insert(outcome.call_id.clone(), session.len());
+    }
+    if outcomes.iter().any(|outcome| outcome.subagent_calls.is_some_and(|calls| calls > 0)) {
+        session.gap(Gap::UnrecordedSubagent);
+    }
     if !outcomes.is_empty() {
         session.push(Message { role: Role::Tool, outcomes, ..bare });
+    }
+}
+
+/// Adds a message; one that was told before, without its calls, gets what is new.
+fn add(message: Message, id: Option<String>, session: &mut Session) {
+    let before = id.as_ref().and_then(|id| session.told.get(id).copied());
+    if let Some(told) = before.and_then(|at| session.transcript.messages.get_mut(at)) {
+        for call in message.calls {
+            if !told.calls.iter().any(|known| known.id == call.id) {
+                told.calls.push(call);
+            }
+        }
+        if !message.text.is_empty() {
+            told.text = message.text;
+        }
+        return;
+    }
+    if message.role == Role::User && message.text.is_empty() {
+        return;
+    }
+    if let Some(id) = id {
+        session.told.insert(id, session.len());
+    }
+    session.push(message);
+}
+
+/// The content of a message: text, or a list of parts. A result that the parts repeat stands with
+/// its call already.
+fn read_content(
+    raw: &RawValue,
+    message: &mut Message,
+    outcomes: &mut Vec<Outcome>,
+    session: &mut Session,
+) {
+    let Some(parts) = fields::array(raw) else {
+        message.text = blocks::read_blocks(raw, message.line, session).text;
+        return;
+    };
+    for part in parts {
+        let Some(mut response) = Fields::of(part).and_then(|mut f| f.object("functionResponse"))
+        else {
+            let text = blocks::read_blocks(part, message.line, session).text;
+            blocks::join(&mut message.text, &text);
+            continue;
+        };
+        let call_id = response.string("id").unwrap_or_default().into_owned();
+        if !session.told.contains_key(&call_id) {
+            let (text, line) = (response_text(part, session), message.line);
+            outcomes.push(Outcome { call_id, text, line, ..Outcome::default() });
+        }
     }
 }
 
@@ -145,17 +217,24 @@ fn read_call(
     call: &mut Fields<'_>,
     line: usize,
     session: &mut Session,
-    calls: &mut Vec<ToolCall>,
+    message: &mut Message,
     outcomes: &mut Vec<Outcome>,
 ) {
     let id = call.string("id").unwrap_or_default().into_owned();
     let tool = call.string("name").unwrap_or_default().into_owned();
-    calls.push(ToolCall {
-        id: id.clone(),
-        tool,
-        arguments: blocks::arguments(call.take_any("args")),
-        line,
-    });
+    let args = call.take_any("args");
+    if tool == LAST_WORD {
+        // A sub-agent says its last word by a call, which does nothing else.
+        for part in ["result", "status", "resultDisplay"] {
+            call.take(part);
+        }
+        let said = args.and_then(Fields::of).and_then(|mut args| args.take("result"));
+        blocks::join(&mut message.text, &said.map(said_in).unwrap_or_default());
+        // What it is answered is no result of anything.
+        session.told.insert(id, session.len());
+        return;
+    }
+    message.calls.push(ToolCall { id: id.clone(), tool, arguments: blocks::arguments(args), line });
     let mut text = String::new();
     if let Some(raw) = call.take("result") {
         let parts = fields::array(raw).unwrap_or_else(|| vec![raw]);
@@ -164,7 +243,9 @@ fn read_call(
         }
     }
     let status = call.string("status");
+    let progress = call.object("resultDisplay").filter(|shown| shown.has("isSubagentProgress"));
     let mut outcome = Outcome {
+        subagent_calls: progress.and_then(calls_of),
         call_id: id,
         exit_code: text
             .lines()
@@ -176,6 +257,7 @@ fn read_call(
         ..Outcome::default()
     };
     match status.as_deref() {
+        _ if is_refusal(&outcome.text) => outcome.refused = true,
         Some("success") => outcome.is_error = Some(false),
         Some("error") => outcome.is_error = Some(true),
         Some("cancelled") => outcome.refused = true,
@@ -187,6 +269,45 @@ fn read_call(
         _ => {}
     }
     outcomes.push(outcome);
+}
+
+/// Whether a result says that the agent, or a hook, did not let the call run.
+fn is_refusal(text: &str) -> bool {
+    const MARKS: [&str; 3] = [
+        "Tool execution blocked:",
+        "Command injection detected:",
+        "Tool execution denied by policy",
+    ];
+    MARKS.iter().any(|mark| text.starts_with(mark))
+}
+
+/// What a sub-agent reports, as text or as the texts of an object.
+fn said_in(raw: &RawValue) -> String {
+    if let Some(text) = fields::string(raw) {
+        return text.into_owned();
+    }
+    let Some(mut members) = Fields::of(raw) else { return raw.get().to_owned() };
+    match members.string("response") {
+        Some(text) => text.into_owned(),
+        None => raw.get().to_owned(),
+    }
+}
+
+/// How many calls a sub-agent made, as far as its latest activities, of which few are told, show.
+fn calls_of(mut progress: Fields<'_>) -> Option<u64> {
+    const ALL: usize = 2;
+    let activities = progress.array("recentActivity")?;
+    let (mut calls, mut words, mut others) = (0, 0, 0);
+    for activity in &activities {
+        let Some(mut activity) = Fields::of(activity) else { continue };
+        match (activity.string("type").as_deref(), activity.string("content").as_deref()) {
+            (Some("tool_call"), Some(LAST_WORD)) => words += 1,
+            (Some("tool_call"), _) => calls += 1,
+            _ => others += 1,
+        }
+    }
+    // A last word that was sent back is followed by a thought about it.
+    (calls > 0 || others < words && others <= ALL).then_some(calls)
 }
 
 /// The text of a `functionResponse`, or of any other part.

@@ -94,7 +94,7 @@ fn codex() {
 /// A sub-agent's log begins with its parent's, and a call that a hook denied never ran.
 #[test]
 fn codex_subagent() {
-    let log = r#"{"ordinal":0,"type":"session_meta","payload":{"id":"child","parent_thread_id":"parent","subagent_history_start_ordinal":7}}
+    let log = r#"{"ordinal":0,"type":"session_meta","payload":{"id":"child","session_id":"parent","subagent_history_start_ordinal":7}}
 {"ordinal":1,"type":"session_meta","payload":{"id":"parent"}}
 {"ordinal":2,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Find it."}]}}
 {"ordinal":3,"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"p1"}}
@@ -107,22 +107,21 @@ fn codex_subagent() {
 {"ordinal":10,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It was denied."}]}}
 "#;
     insta::assert_snapshot!(shown(log.as_bytes(), &Options::new("fixture")), @r##"
-    codex child, tools unknown
-    0 :3 User/Injected "Find it."
-    1 :4 User/Injected ""
-    2 :5 User/Injected "seen by the parent"
-    3 :7 User/Injected "All tests pass."
-    4 :8 User "Message Type: NEW_TASK\nPayload:"
-    5 :9 Assistant ""
+    codex parent, tools unknown
+    0 :3 User/Injected of child "Find it."
+    1 :4 User/Injected of child ""
+    2 :5 User/Injected of child "seen by the parent"
+    3 :7 User/Injected of child "All tests pass."
+    4 :8 User of child "Message Type: NEW_TASK\nPayload:"
+    5 :9 Assistant of child ""
         call `c1` exec_command {"cmd":"rm -rf ~"}
-    6 :10 Tool ""
+    6 :10 Tool of child ""
         result `c1` "Command blocked by PreToolUse hook: no. Command: rm -rf ~" refused
-    7 :11 Assistant "It was denied."
+    7 :11 Assistant of child "It was denied."
     gaps [(UnknownCalls, 3)]
     skipped 1 content block encrypted_content
     skipped 1 line type event_msg of the parent
     skipped 1 unknown field id
-    skipped 1 unknown field parent_thread_id
     "##);
 }
 
@@ -164,6 +163,41 @@ fn gemini_cli() {
         result `rd-1` "not found" error true
     4 :17 Assistant "Done."
     skipped 1 message type info
+    skipped 1 unknown field projectHash
+    "##);
+}
+
+/// One message a line: each is told again when its calls have ended, and results once more as the
+/// user's.
+#[test]
+fn gemini_cli_in_lines() {
+    let log = r#"{"sessionId":"g-2","projectHash":"abc","kind":"main"}
+{"$set":{"messages":[{"id":"1","type":"user","content":[{"text":"<session_context>\nToday is Monday."}]}]}}
+{"id":"2","type":"user","content":[{"text":"Run it."}]}
+{"$set":{"lastUpdated":"2026-02-01T10:00:00.000Z"}}
+{"id":"3","type":"gemini","content":"Running.","thoughts":[{"subject":"Run","description":"it"}]}
+{"id":"3","type":"gemini","content":"Running.","thoughts":[{"subject":"Run","description":"it"}],"toolCalls":[{"id":"sh-1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"sh-1","name":"run_shell_command","response":{"output":"built"}}}]}]}
+{"id":"4","type":"user","content":[{"functionResponse":{"id":"sh-1","name":"run_shell_command","response":{"output":"built"}}}]}
+{"id":"5","type":"gemini","content":"","toolCalls":[{"id":"ag-1","name":"invoke_agent","args":{"prompt":"Look."},"status":"success","result":[{"functionResponse":{"id":"ag-1","response":{"output":"looked"}}}],"resultDisplay":{"isSubagentProgress":true,"recentActivity":[{"type":"tool_call","content":"read_file"},{"type":"tool_call","content":"complete_task"}]}}]}
+{"id":"6","type":"gemini","content":"","toolCalls":[{"id":"ct-1","name":"complete_task","args":{"result":{"response":"It is built."}},"status":"success","result":[{"functionResponse":{"id":"ct-1","response":{"output":"Task completed."}}}]}]}
+"#;
+    insta::assert_snapshot!(shown(log.as_bytes(), &Options::new("fixture")), @r##"
+    gemini-cli g-2, tools unknown
+    0 :2 User/Injected "<session_context>\nToday is Monday."
+    1 :3 User "Run it."
+    2 :5 Assistant/Reasoning "Run\nit"
+    3 :5 Assistant "Running."
+        call `sh-1` run_shell_command {"command":"make"}
+    4 :6 Tool ""
+        result `sh-1` "built" error false
+    5 :8 Assistant ""
+        call `ag-1` invoke_agent {"prompt":"Look."}
+    6 :8 Tool ""
+        result `ag-1` "looked" error false subagent calls 1
+    7 :9 Assistant "It is built."
+    gaps [(UnrecordedSubagent, 6)]
+    skipped 1 unknown field kind
+    skipped 1 unknown field lastUpdated
     skipped 1 unknown field projectHash
     "##);
 }
