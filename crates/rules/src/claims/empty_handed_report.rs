@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 
 use crate::facts::{Answer, Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Token, TokenKind, has_file_extension};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 
 use work::{is_blank, undone_work};
@@ -63,7 +63,12 @@ fn passed_on<'t>(
 ) {
     let Some(reported_at) = report.answered_at.filter(|&at| at < answer.turn) else { return };
     let prose = &answer.prose;
-    let taken = prose.clauses.iter().find_map(|clause| {
+    // Whoever looked since then, and says that it is not so, passes nothing on.
+    let stated = |c: &&Clause| {
+        matches!(c.mood, Mood::Asserted | Mood::Observed | Mood::Relative)
+            && !prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::NEGATION))
+    };
+    let taken = prose.clauses.iter().filter(stated).find_map(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
         let token = tokens.iter().find(|token| {
             let word = bare(prose.word(token));

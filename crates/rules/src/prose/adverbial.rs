@@ -59,7 +59,7 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
             }
             5 if is(token, &["since"]) => alone,
             5 if is(token, &["after"]) => {
-                alone || points_back(tokens, at) || {
+                alone || points_back(text, tokens, at) || {
                     let paired = at.checked_sub(2).and_then(|before| tokens.get(before));
                     paired.is_some_and(|t| is(t, &["before"]))
                         && tokens.get(at - 1).is_some_and(|t| is(t, &["and"]))
@@ -68,7 +68,7 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
             6 if is(token, &["before"]) => {
                 let paired = tokens.get(at + 2).is_some_and(|t| is(t, &["after"]));
                 alone
-                    || points_back(tokens, at)
+                    || points_back(text, tokens, at)
                     || (paired && next.is_some_and(|t| is(t, &["and"])))
             }
             _ => false,
@@ -79,14 +79,15 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
     }
 }
 
-/// "After it all tests pass": whether a pronoun is all that stands between the word and a clause of
-/// its own.
-fn points_back(tokens: &[Token], at: usize) -> bool {
-    let (Some(pronoun), Some(subject)) = (tokens.get(at + 1), tokens.get(at + 2)) else {
-        return false;
-    };
+/// "After it all tests pass", "before anything else": whether a pronoun is all that stands between
+/// the word and a clause of its own.
+fn points_back(text: &str, tokens: &[Token], at: usize) -> bool {
+    let is_else = |t: &Token| text.get(t.start as usize..t.end as usize) == Some("else");
+    let more = usize::from(tokens.get(at + 2).is_some_and(is_else));
+    let Some(pronoun) = tokens.get(at + 1) else { return false };
+    let Some(subject) = tokens.get(at + 2 + more) else { return more > 0 };
     let own = Tags::DETERMINER.or(Tags::AGENT).or(Tags::AGENT_OWN).or(Tags::USER_OWN);
-    pronoun.has(Tags::THING)
-        && !pronoun.has(Tags::DETERMINER.or(Tags::ADVERB))
-        && (subject.has(own) || subject.kind == TokenKind::Number || subject.is(','))
+    let ends = subject.is(',') || (more > 0 && (subject.is('.') || subject.has(Tags::COORDINATE)));
+    (more > 0 || pronoun.has(Tags::THING) && !pronoun.has(Tags::DETERMINER.or(Tags::ADVERB)))
+        && (subject.has(own) || subject.kind == TokenKind::Number || ends)
 }
