@@ -117,7 +117,7 @@ pub use gate::{
 };
 pub use guard::{BeginSessionError, Guard};
 pub use host::{
-    Before, HostEnded, HostedCall, Review, is_feedback, profile, reason, remark, review,
+    Asking, Before, HostEnded, HostedCall, Review, is_feedback, profile, reason, remark, review,
 };
 pub use ledger::{
     AppendError, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,

@@ -16,6 +16,7 @@ mod canary;
 mod contract;
 mod coverage;
 mod event;
+mod helper;
 mod late;
 mod lenient;
 mod memory;

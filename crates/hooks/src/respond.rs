@@ -14,6 +14,9 @@ use crate::memory::{Memory, MemoryError};
 use crate::options::HooksSettings;
 use crate::stop::stop;
 
+/// How a prompt begins by which a task that ran in the background tells its end.
+const NOTIFICATION: &str = "<task-notification>";
+
 /// What an event is answered with.
 #[derive(Debug, Clone, Copy)]
 pub struct Surrounding<'s> {
@@ -68,7 +71,7 @@ pub async fn respond(
     let call = Surroundings { caller: event.agent.clone(), ..Surroundings::default() };
     match &event.happening {
         Happening::Before(hosted) => {
-            let before = guard.before(&session, hosted, &call).await?;
+            let before = guard.before(&session, hosted, &call, around.agent.asking()).await?;
             Ok(before_answer(hosted, before.judged, before.notes))
         }
         Happening::After(hosted, ended) => {
@@ -77,6 +80,14 @@ pub async fn respond(
         }
         // What a stop was answered with comes back as if the user had said it.
         Happening::Prompt(text) if is_feedback(text) => Ok(Answer::default()),
+        Happening::Prompt(text) if text.trim_start().starts_with(NOTIFICATION) => {
+            if let Some(folder) = around.folder {
+                let mut memory = Memory::open(folder, &event.session, None)?;
+                memory.skip_prompt(event.prompt.as_deref());
+                memory.keep(None)?;
+            }
+            Ok(Answer::default())
+        }
         Happening::Prompt(text) => {
             guard.hear(&session, Role::User, text).await.map_err(RespondError::NotHeard)?;
             let Some(folder) = around.folder else { return Ok(Answer::default()) };

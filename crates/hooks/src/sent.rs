@@ -39,6 +39,17 @@ impl Sent {
         self.0.get(name) == Some(&Value::Bool(true))
     }
 
+    pub(crate) fn is(&self, name: &str, text: &str) -> bool {
+        self.0.get(name).and_then(Value::as_str) == Some(text)
+    }
+
+    /// The folder in which Gemini CLI keeps the logs of a session's sub-agents.
+    pub(crate) fn helpers(&self) -> Option<PathBuf> {
+        let member = |name| self.0.get(name).and_then(Value::as_str);
+        let log = std::path::Path::new(member("transcript_path")?);
+        Some(log.parent()?.join(member("session_id")?))
+    }
+
     pub(crate) fn value(&mut self, name: &str) -> Value {
         self.0.remove(name).unwrap_or_default()
     }

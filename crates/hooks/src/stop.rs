@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use countersign_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
@@ -7,12 +9,13 @@ use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::contract::transcripts;
 use crate::event::Event;
+use crate::helper::who_speaks;
 use crate::late::{Coverage, add_last, add_receipts};
-use crate::memory::Memory;
+use crate::memory::{Memory, Turn};
 use crate::options::StopMode;
 use crate::respond::{RespondError, Surrounding};
 
-/// How often, and how long each time, a file is waited for that is written late.
+/// How often, and how long each time, a file is waited for that is written late, or made late.
 const PATIENCE: u32 = 5;
 const STEP: Duration = Duration::from_millis(100);
 /// After so long nothing is read again.
@@ -24,6 +27,38 @@ const IN_ALL: u64 = 4;
 
 /// How many warnings are told at once.
 const TOLD: usize = 5;
+
+/// Whose stop it is, and the log that tells what it did.
+struct Speaker<'e> {
+    log: Cow<'e, Path>,
+    /// The sub-agent; `None` for the main thread.
+    name: Option<Cow<'e, str>>,
+}
+
+impl<'e> Speaker<'e> {
+    /// `Err` with what the person is told where nothing can be checked. Gemini CLI names the folder
+    /// of its sub-agents' logs.
+    fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
+        const NO_LOG: &str = "countersign: the agent names no transcript: nothing is checked";
+        const WHO_SPEAKS: &str =
+            "countersign: it does not show which sub-agent reports: its report is not checked";
+        let log = event.transcript.as_deref().ok_or(NO_LOG)?;
+        if agent == Agent::Gemini && log.is_dir() {
+            let helper = who_speaks(log).ok_or(WHO_SPEAKS)?;
+            return Ok(Self { log: helper.path.into(), name: Some(helper.name.into()) });
+        }
+        Ok(Self { log: log.into(), name: event.agent.as_deref().map(Cow::from) })
+    }
+}
+
+/// What was said since the last stop, and what is wrong with it.
+struct Judged {
+    turn: Turn,
+    /// Whether the log lacked the last message.
+    added: bool,
+    coverage: Coverage,
+    review: Review,
+}
 
 /// Holds what was said since the last stop against the record.
 pub(crate) async fn stop(
@@ -37,32 +72,67 @@ pub(crate) async fn stop(
     if around.settings.stop == StopMode::Off {
         return Ok(Answer::default());
     }
-    let agent = event.agent.as_deref();
-    let mut memory = match around.folder {
-        Some(folder) => Memory::open(folder, &event.session, agent).map(Some),
-        None => Ok(None),
-    }?;
-    if let Some(memory) = &mut memory {
-        memory.at_prompt(event.prompt.as_deref());
-    }
-    let Some(path) = event.transcript.as_deref() else {
-        return Ok(Answer::notice(
-            "countersign: the agent names no transcript: nothing is checked",
-        ));
+    let speaker = match Speaker::of(event, around.agent) {
+        Ok(speaker) => speaker,
+        Err(why) => return Ok(Answer::notice(why)),
     };
-    let (format, grows) = transcripts(around.agent);
-    let nothing = Memory::none();
-    let known = memory.as_ref().unwrap_or(&nothing);
+    let agent = speaker.name.as_deref();
+    let mut memory = match around.folder {
+        Some(folder) => Memory::open(folder, &event.session, agent)?,
+        None => Memory::none(),
+    };
+    memory.at_prompt(event.prompt.as_deref());
     let told = last;
     // This agent tells all that it said since the user's prompt.
     let last = match around.agent {
-        Agent::Gemini => last.map(|last| known.not_judged(last)),
-        Agent::ClaudeCode | Agent::Codex => last,
+        Agent::Gemini if agent.is_none() => last.map(|last| memory.not_judged(last)),
+        Agent::Gemini | Agent::ClaudeCode | Agent::Codex => last,
     };
+    let last = last.map(str::to_owned);
+    let judged = judge(guard, session, around, event, &speaker, &memory, last.as_deref())?;
+    let heard = judged.turn.transcript.messages.iter().skip(judged.turn.first);
+    for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
+        // No event tells that the user did not let a call run: the transcript alone does.
+        guard.not_made(session, &outcome.call_id).await?;
+    }
+    let (blocks, may) = may_send_back(&memory, around, again);
+    let answer = answer(&judged, may);
+    memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
+    memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
+    memory.set_late(last.filter(|_| judged.added).as_deref().map(digest).unwrap_or_default());
+    // A sub-agent is not prompted again.
+    if let (Some(notice), None) = (&answer.notice, agent) {
+        memory.set_pending(notice.clone());
+    }
+    let Judged { turn, review, .. } = judged;
+    memory.keep(Some(turn))?;
+    let findings = review.blocking.iter().chain(&review.warnings);
+    guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
+    Ok(answer)
+}
+
+/// Reads the log, and again for a while where it is written late.
+fn judge(
+    guard: &Guard,
+    session: &Session,
+    around: &Surrounding<'_>,
+    event: &Event,
+    speaker: &Speaker<'_>,
+    memory: &Memory,
+    last: Option<&str>,
+) -> Result<Judged, RespondError> {
+    let (format, grows) = transcripts(around.agent);
+    let agent = speaker.name.as_deref();
     let (mut patience, began) = (PATIENCE, Instant::now());
-    let (turn, added, coverage, review) = loop {
-        let mut turn = known.read_on(path, format, grows)?;
-        turn.skip_late(known.late());
+    loop {
+        let waits = patience > 0 && began.elapsed() <= LONGEST;
+        patience = patience.saturating_sub(1);
+        if waits && agent.is_some() && !speaker.log.exists() {
+            std::thread::sleep(STEP);
+            continue;
+        }
+        let mut turn = memory.read_on(&speaker.log, format, grows)?;
+        turn.skip_late(memory.late());
         set_aside_feedback(&mut turn.transcript);
         if let Some(folder) = &event.cwd {
             turn.transcript.directory = Some(folder.display().to_string());
@@ -75,43 +145,35 @@ pub(crate) async fn stop(
         // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
         let late = added && !coverage.recorded && !review.blocking.is_empty()
             || !coverage.unheard.is_empty();
-        if !late || patience == 0 || began.elapsed() > LONGEST {
-            break (turn, added, coverage, review);
+        if !late || !waits {
+            return Ok(Judged { turn, added, coverage, review });
         }
-        patience -= 1;
         std::thread::sleep(STEP);
-    };
-    let heard = turn.transcript.messages.iter().skip(turn.first);
-    for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
-        // No event tells that the user did not let a call run: the transcript alone does.
-        guard.not_made(session, &outcome.call_id).await?;
     }
-    // Without a memory nobody counts, so nobody is sent back a second time.
+}
+
+/// How often the agent was sent back in a row, and whether it may be once more.
+fn may_send_back(memory: &Memory, around: &Surrounding<'_>, again: bool) -> (u64, bool) {
     let most = u64::from(around.settings.blocks_in_a_row);
-    let counts = memory.as_ref().filter(|memory| memory.is_kept());
-    let blocks = counts.map_or(if again { most } else { 0 }, Memory::blocks);
-    let always = counts.map_or(0, Memory::sent_back) >= most.saturating_mul(IN_ALL);
-    let sends_back = around.settings.stop == StopMode::Block && blocks < most && !always;
+    // Without a memory nobody counts, so nobody is sent back a second time.
+    let (blocks, in_all) = match memory.is_kept() {
+        true => (memory.blocks(), memory.sent_back()),
+        false => (if again { most } else { 0 }, 0),
+    };
+    let always = in_all >= most.saturating_mul(IN_ALL);
+    (blocks, around.settings.stop == StopMode::Block && blocks < most && !always)
+}
+
+fn answer(judged: &Judged, may_send_back: bool) -> Answer {
+    let Judged { turn, coverage, review, .. } = judged;
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
-    if !review.blocking.is_empty() && sends_back {
-        let reason = in_full(&review.blocking, &turn.transcript, &coverage);
+    if !review.blocking.is_empty() && may_send_back {
+        let reason = in_full(&review.blocking, &turn.transcript, coverage);
         answer.decision = Some(Decision::GoOn(redactor.redact(&reason).into_owned()));
-    } else if let Some(text) = warnings(&review, &coverage) {
+    } else if let Some(text) = warnings(review, coverage) {
         answer.notice = Some(redactor.redact(&text).into_owned());
     }
-    if let Some(memory) = &mut memory {
-        memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
-        memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
-        memory.set_late(last.filter(|_| added).map(digest).unwrap_or_default());
-        // A sub-agent is not prompted again.
-        if let (Some(notice), None) = (&answer.notice, agent) {
-            memory.set_pending(notice.clone());
-        }
-        memory.keep(Some(turn))?;
-    }
-    let findings = review.blocking.iter().chain(&review.warnings);
-    guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
-    Ok(answer)
+    answer
 }
 
 /// What a stop was answered with is nobody's word, in whosever name it stands: it grounds nothing.

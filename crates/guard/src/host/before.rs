@@ -5,7 +5,7 @@ use super::{repetition, secrets};
 use crate::admitted::call_digest;
 use crate::auditing::Said;
 use crate::call::CallError;
-use crate::gate::{GateId, Judged, PermitBasis, Reason, combine};
+use crate::gate::{GateId, Judged, PermitBasis, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
 use crate::ledger::{AppendError, Draft, Opened, Rejected};
 use crate::recording::Recording;
@@ -23,6 +23,15 @@ pub struct HostedCall {
     pub arguments: Value,
 }
 
+/// Whether the host can ask somebody before it executes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// A person answers.
+    Person,
+    /// Nobody can be asked: what somebody would have to agree to is denied.
+    Nobody,
+}
+
 impl HostedCall {
     pub(super) fn digest(&self) -> Digest {
         call_digest(&self.tool.name, &self.arguments)
@@ -37,8 +46,8 @@ pub struct Before {
     pub judged: Judged,
     /// What the model should know, where it may run all the same.
     pub notes: Vec<String>,
-    /// The receipt that was opened, or that says that it was denied; `None` while somebody is
-    /// asked.
+    /// The receipt that was opened, or that says that it was denied; `None` where the host gives
+    /// its calls no ids, and nothing denies it.
     pub execution_id: Option<String>,
 }
 
@@ -52,6 +61,17 @@ fn not_judged(tool: &str) -> Reason {
         ),
         matched: None,
         help: Some("call it again with an object of arguments".to_owned()),
+    }
+}
+
+/// What somebody would have to agree to, and nobody can.
+fn not_agreed(question: Question) -> Reason {
+    Reason {
+        gate: question.gate,
+        code: "approval_required",
+        message: question.why,
+        matched: None,
+        help: Some("a person has to agree, and cannot be asked here".to_owned()),
     }
 }
 
@@ -69,7 +89,7 @@ impl Guard {
     }
 
     /// Asks every gate about a call that the host is about to execute, and opens its receipt where
-    /// none objects. A denied one is recorded as denied.
+    /// none denies it. A denied one is recorded as denied.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -78,27 +98,34 @@ impl Guard {
         session: &Session,
         hosted: &HostedCall,
         around: &Surroundings,
+        asking: Asking,
     ) -> Result<Before, CallError> {
         let held = session.hold(self.ledger());
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let judged = match self.gates().rehearse_parsed(call, tool, arguments.clone(), &scene) {
-            Ok(verdicts) => combine(verdicts.into_iter().chain(secrets::verdict(hosted))),
+            Ok(verdicts) => combine(verdicts.into_iter().chain(self.secrets_of(hosted))),
             Err(_) => Judged::Denied(vec![not_judged(&tool.name)]),
+        };
+        let judged = match judged {
+            Judged::Asked(questions) if asking == Asking::Nobody => {
+                Judged::Denied(questions.into_iter().map(not_agreed).collect())
+            }
+            judged => judged,
         };
         let mut notes: Vec<String> =
             secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();
         let execution_id = match &judged {
-            Judged::Asked(_) => None,
             Judged::Denied(reasons) => {
                 Some(self.deny(session, hosted, reasons, &scene).await?.call.execution_id)
             }
             // A call without an id is not found again: it is recorded once it has ended.
-            Judged::Allowed { .. } if call.id.is_empty() => {
+            Judged::Allowed { .. } | Judged::Asked(_) if call.id.is_empty() => {
                 notes.extend(repetition::before(self, session, hosted, around));
                 None
             }
-            Judged::Allowed { .. } => {
+            // Where somebody is asked and does not agree, the host's own log tells it.
+            Judged::Allowed { .. } | Judged::Asked(_) => {
                 notes.extend(repetition::before(self, session, hosted, around));
                 let mut opened = self
                     .intent(call, &tool.name, arguments, hosted.digest(), &scene)

@@ -8,5 +8,5 @@ mod review;
 mod secrets;
 
 pub use after::HostEnded;
-pub use before::{Before, HostedCall};
+pub use before::{Asking, Before, HostedCall};
 pub use review::{Review, is_feedback, profile, reason, remark, review};

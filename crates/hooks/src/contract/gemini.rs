@@ -11,11 +11,21 @@ use crate::sent::{Sent, code_after, completed, failed};
 /// the tool has ended; there is no `ask`, and no context before a tool.
 pub(super) struct Gemini;
 
+/// The tool by which a sub-agent ends, with its report as argument.
+const LAST_WORD: &str = "complete_task";
+
 impl Contract for Gemini {
     fn read(&self, sent: Value) -> Result<Event, ReadEventError> {
         let mut sent = Sent::of(sent)?;
         let name = sent.needed("hook_event_name")?;
+        let mut helpers = None;
         let happening = match name.as_str() {
+            // A sub-agent's stop has no event of its own: it ends by this call.
+            "BeforeTool" if sent.is("tool_name", LAST_WORD) => {
+                helpers = sent.helpers();
+                let input = sent.value("tool_input");
+                Happening::Stop { last: Some(said_in(&input)), again: false }
+            }
             "BeforeTool" => Happening::Before(sent.call(Agent::Gemini)?),
             "AfterTool" => {
                 let call = sent.call(Agent::Gemini)?;
@@ -38,7 +48,11 @@ impl Contract for Gemini {
             "SessionEnd" => Happening::Ended,
             _ => Happening::Other,
         };
-        sent.event(name, happening)
+        let mut event = sent.event(name, happening)?;
+        if let Some(folder) = helpers {
+            event.transcript = Some(folder);
+        }
+        Ok(event)
     }
 
     fn write(&self, event: &str, answer: &Answer) -> Option<Value> {
@@ -81,6 +95,13 @@ impl Contract for Gemini {
     fn transcripts(&self) -> (Format, bool) {
         (Format::GeminiCli, false)
     }
+}
+
+/// The report of a sub-agent: a text, or an object with texts.
+fn said_in(input: &Value) -> String {
+    let said = input.get("result").unwrap_or(input);
+    let text = said.get("response").unwrap_or(said);
+    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
 }
 
 fn text_of(response: &Value) -> String {

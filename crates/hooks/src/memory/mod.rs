@@ -142,6 +142,13 @@ impl Memory {
         rest.map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).unwrap_or(text)
     }
 
+    /// A prompt that is nobody's begins nothing: a task that ran beside tells its end.
+    pub(crate) fn skip_prompt(&mut self, prompt: Option<&str>) {
+        if let Some(prompt) = prompt {
+            prompt.clone_into(&mut self.mark.prompt);
+        }
+    }
+
     /// Another prompt of the user begins counting anew.
     pub fn at_prompt(&mut self, prompt: Option<&str>) {
         if let Some(prompt) = prompt.filter(|prompt| *prompt != self.mark.prompt) {
@@ -330,6 +337,16 @@ fn append(whole: &mut Transcript, read: Transcript, lines: u64) {
         message.outcomes.iter_mut().for_each(|outcome| outcome.line += lines);
         message
     }));
+}
+
+/// The last bytes of a file, at most so many.
+pub(crate) fn tail(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = source::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn is_spoken_by_a_person(message: &Message) -> bool {

@@ -38,7 +38,8 @@ const CODEX: [Entry; 6] = [
     entry("UserPromptSubmit", None, 10),
     entry("Stop", None, 30),
     entry("SubagentStop", None, 30),
-    entry("SessionEnd", None, 10),
+    // It takes no more there.
+    entry("SessionEnd", None, 3),
 ];
 
 const GEMINI: [Entry; 5] = [

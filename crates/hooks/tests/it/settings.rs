@@ -251,7 +251,7 @@ hooks = true
     [[hooks.SessionEnd.hooks]]
     type = "command"
     command = "countersign hook codex"
-    timeout = 10
+    timeout = 3
 
     [features]
     hooks = true

@@ -32,6 +32,20 @@ fn a_new_prompt_begins_counting_anew() {
     stage.stops(CLAIM).reason();
 }
 
+/// A task that ran in the background tells its end as if the user spoke.
+#[test]
+fn a_notification_begins_nothing_anew() {
+    let mut stage = Stage::new();
+    stage.user("Fix it.");
+    stage.edit("src/lib.rs");
+    for _ in 0..2 {
+        stage.stops(CLAIM).reason();
+        let told = "<task-notification>\n<task-id>t1</task-id>\n</task-notification>";
+        stage.event("UserPromptSubmit", json!({ "prompt": told, "prompt_id": "p2" })).passes();
+    }
+    stage.stops(CLAIM).warns("no test run is recorded");
+}
+
 #[test]
 fn the_number_is_a_setting() {
     let mut stage = Stage::with(&[("countersign.toml", "[hooks]\nblocks_in_a_row = 1\n")]);

@@ -34,6 +34,8 @@ fn codex() {
     });
     let asked = event(&stage, "codex", "PreToolUse", search).json();
     assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
+    let denied = stage.desk.run("audit query --result blocked --format jsonl --state state").out;
+    assert!(denied.contains("approval_required"), "what nobody may agree to is denied: {denied}");
     let mut ended = call("cargo test");
     ended["tool_response"] = json!("Process exited with code 1\nOutput:\nfailed");
     event(&stage, "codex", "PostToolUse", ended).passes();
@@ -106,6 +108,36 @@ fn gemini() {
     std::fs::write(stage.transcript(), chat(text).to_string()).unwrap();
     let stop = json!({ "prompt": "Fix it.", "prompt_response": text, "stop_hook_active": true });
     event(&stage, "gemini", "AfterAgent", stop).passes();
+}
+
+/// A sub-agent of Gemini CLI ends by a call, and its log lies in a folder beside the session's.
+#[test]
+fn a_sub_agent_of_gemini_is_held_to_its_own_log() {
+    let stage = Stage::new();
+    let folder = stage.transcript().parent().unwrap().join("s1");
+    std::fs::create_dir_all(&folder).unwrap();
+    let head = json!({ "sessionId": "s1", "projectHash": "p", "kind": "subagent" });
+    let task = json!({ "id": "1", "timestamp": "2020-01-01T10:00:00Z", "type": "user", "content": [{ "text": "Where is it?" }] });
+    let call = json!({ "id": "2", "timestamp": "2020-01-01T10:00:01Z", "type": "gemini", "content": "",
+        "toolCalls": [{ "id": "a#0", "name": "grep_search", "args": { "pattern": "round" }, "status": "success",
+            "result": [{ "functionResponse": { "id": "a#0", "response": { "output": "calc.py:3" } } }] }] });
+    let ended = format!("{head}\n{task}\n{}\n", json!({ "$set": { "summary": "done" } }));
+    std::fs::write(folder.join("ended.jsonl"), ended).unwrap();
+    let log = folder.join("a.jsonl");
+    std::fs::write(&log, format!("{head}\n{task}\n")).unwrap();
+    let report = json!({ "tool_name": "complete_task", "tool_input": { "result": { "response": "It is in `calc.py:3`." } } });
+    let sent_back = || {
+        let answer = event(&stage, "gemini", "BeforeTool", report.clone()).json();
+        let reason = answer["reason"].as_str().unwrap_or_default().to_owned();
+        (answer["decision"] == "deny").then_some(reason)
+    };
+    let reason = sent_back().unwrap();
+    assert!(reason.contains("CS018"), "{reason}");
+    std::fs::write(&log, format!("{head}\n{task}\n{call}\n")).unwrap();
+    assert_eq!(sent_back(), None);
+    // Of two that go on nobody knows which one speaks.
+    std::fs::write(folder.join("b.jsonl"), format!("{head}\n{task}\n")).unwrap();
+    event(&stage, "gemini", "BeforeTool", report.clone()).warns("which sub-agent reports");
 }
 
 /// The agent hands a stop's answer on as the user's next prompt, and tells all that it said since the

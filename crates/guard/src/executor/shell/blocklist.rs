@@ -102,6 +102,11 @@ impl Blocklist {
         self.tools.contains_key(tool)
     }
 
+    /// The shell command in the arguments of a tool that takes one.
+    pub(crate) fn command_at<'a>(&self, tool: &str, arguments: &'a Value) -> Option<Cow<'a, str>> {
+        arguments.pointer(&self.tools.get(tool)?.command).and_then(command_line)
+    }
+
     /// The shell command in the arguments of a call and the directory it names; `None` when the
     /// tool takes no shell commands.
     pub(crate) fn command_in<'c>(
@@ -111,7 +116,7 @@ impl Blocklist {
         let place = self.tools.get(&call.tool().name)?;
         let arguments = call.arguments();
         let cwd = place.cwd.as_ref().and_then(|pointer| arguments.pointer(pointer)?.as_str());
-        let command = arguments.pointer(&place.command).and_then(command_line);
+        let command = self.command_at(&call.tool().name, arguments);
         let missing = || NoCommand { pointer: place.command.clone() };
         Some(command.map(|command| (command, cwd)).ok_or_else(missing))
     }
