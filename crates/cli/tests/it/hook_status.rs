@@ -168,6 +168,56 @@ fn an_installed_hook_that_runs_is_well() {
     ");
 }
 
+/// An agent may skip a hook without a word: Codex does, until it is trusted.
+#[test]
+fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
+    let lines = [
+        json!({ "type": "session_meta", "payload": { "id": "c-1", "cwd": "/p" } }),
+        json!({ "type": "response_item", "payload": {
+            "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Go." }],
+        }}),
+    ];
+    let log: String = lines
+        .into_iter()
+        .map(|mut line| {
+            line["timestamp"] = json!("2099-01-01T00:00:00.000Z");
+            format!("{line}\n")
+        })
+        .collect();
+    let desk = Desk::with(&[]);
+    desk.run("hook install codex");
+    assert_eq!(desk.run("hook status codex").code, 0);
+    let folder = desk.path().join("home/.codex/sessions/2099/01/01");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("rollout-2099-01-01T00-00-00-c-1.jsonl"), log).unwrap();
+    let ran = desk.run("hook status codex");
+    assert_snapshot!(shown(&desk, &ran), @"
+    exit 1
+    codex
+      user     DESK/home/.codex/hooks.json: BIN hook codex
+               wrong: session c-1 began after the hook was installed, and no event of it was seen: Codex runs a hook only once it is trusted; start `codex` and agree, or see `/hooks`
+      no event of its sessions was seen
+    tool calls without a receipt
+      codex c-1: 0 calls, 0 with a receipt, 0 without, 0 from before the hook
+    ");
+}
+
+/// A plugin that was named on the command line of the agent stands in no settings.
+#[test]
+fn a_hook_that_a_plugin_brings_is_installed() {
+    let log = session("s-1", &["call_1"]);
+    let desk = Desk::with(&[("home/.claude/projects/-p/s-1.jsonl", &log)]);
+    assert_eq!(desk.run("hook status claude-code").code, 1);
+    let event = json!({
+        "session_id": "s-1", "cwd": desk.path(), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": { "command": "true" }, "tool_use_id": "call_1",
+    });
+    desk.run_with("hook claude-code", &event.to_string());
+    let ran = desk.run("hook status claude-code");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("a plugin brings it"), "{ran}");
+}
+
 #[test]
 fn the_latest_session_is_that_of_this_folder() {
     let claim = json!({

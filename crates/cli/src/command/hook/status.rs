@@ -74,6 +74,8 @@ struct Status {
 struct AgentStatus {
     agent: &'static str,
     installed: Vec<Installed>,
+    /// Whether the newest session is heard though no settings name the hook: a plugin brings it.
+    by_plugin: bool,
     /// The latest event of the sessions that were looked at.
     last_event: Option<Seen>,
     /// The latest judgement of what the agent said.
@@ -101,9 +103,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         } else {
             coverage.iter().filter(|session| session.agent == agent.name()).cloned().collect()
         };
+        let mut installed = installed::installed(&homes, agent, &here)?;
+        if wanted.sessions.is_empty() && wanted.files.is_empty() {
+            installed.iter_mut().for_each(|hook| hook.note_unheard(agent, &looked));
+        }
         shown.push(AgentStatus {
             agent: agent.name(),
-            installed: installed::installed(&homes, agent, &here)?,
+            by_plugin: installed.is_empty() && seen::newest_is_heard(&looked),
+            installed,
             last_event: looked.iter().filter_map(|s| s.last_event.clone()).max_by_key(|e| e.at),
             last_judgement: looked
                 .iter()
@@ -129,7 +136,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 impl Status {
     fn exit(&self, named: bool) -> Exit {
         let hooks = || self.agents.iter().flat_map(|agent| &agent.installed);
-        let missing = named && hooks().next().is_none();
+        let plugin = self.agents.iter().any(|agent| agent.by_plugin);
+        let missing = named && hooks().next().is_none() && !plugin;
         let faulty = hooks().any(|hook| !hook.problems.is_empty());
         let gaps = self.coverage.iter().any(|session| !session.uncovered.is_empty());
         if missing || faulty || gaps { Exit::Findings } else { Exit::Clean }

@@ -10,6 +10,7 @@ use countersign_hooks::{
 use serde::Serialize;
 
 use super::super::target::{found, read};
+use super::seen::SessionSeen;
 use crate::agents::{Homes, Scope, SettingsFile};
 
 /// How long a program may take to say its version.
@@ -47,6 +48,40 @@ pub(super) fn installed(
         }
     }
     Ok(found)
+}
+
+impl Installed {
+    /// Notes a session that began after the hook was put there, and that it heard nothing of.
+    pub(super) fn note_unheard(&mut self, agent: Agent, sessions: &[SessionSeen]) {
+        // A hook of a project is not there in others.
+        if self.scope != Scope::User.name() || !self.problems.is_empty() {
+            return;
+        }
+        let Some(since) = changed_at(Path::new(&self.file)) else { return };
+        let newer = |session: &&SessionSeen| session.began.is_some_and(|began| began > since);
+        let newest = sessions.iter().filter(newer).max_by_key(|session| session.began);
+        let Some(unheard) = newest.filter(|session| session.last_event.is_none()) else { return };
+        let hint = match agent {
+            Agent::Codex => {
+                ": Codex runs a hook only once it is trusted; start `codex` and agree, or see \
+                 `/hooks`"
+            }
+            Agent::ClaudeCode | Agent::Gemini => {
+                ": the agent may have been started before, or runs no hooks"
+            }
+        };
+        let id = &unheard.session;
+        self.problems.push(format!(
+            "session {id} began after the hook was installed, and no event of it was seen{hint}"
+        ));
+    }
+}
+
+/// In milliseconds since the Unix epoch.
+fn changed_at(file: &Path) -> Option<i64> {
+    let changed = file.metadata().ok()?.modified().ok()?;
+    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
 }
 
 fn in_file(

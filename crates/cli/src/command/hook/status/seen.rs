@@ -33,6 +33,9 @@ pub(super) struct SessionSeen {
     pub(super) agent: &'static str,
     pub(super) session: String,
     pub(super) file: String,
+    /// When it began, in milliseconds since the Unix epoch, where the log says it.
+    #[serde(skip)]
+    pub(super) began: Option<i64>,
     /// Tool calls in the log.
     pub(super) calls: usize,
     pub(super) with_receipt: usize,
@@ -161,6 +164,7 @@ impl Record {
             agent: agent.name(),
             session: session.clone(),
             file: path.display().to_string(),
+            began: transcript.messages.iter().find_map(|message| message.time),
             calls: found.calls,
             with_receipt: found.covered(),
             before_the_hook: found.earlier,
@@ -192,6 +196,12 @@ impl Record {
                 .collect(),
         })
     }
+}
+
+/// Whether the newest session sent the hook an event.
+pub(super) fn newest_is_heard(sessions: &[SessionSeen]) -> bool {
+    let newest = sessions.iter().max_by_key(|session| session.began);
+    newest.is_some_and(|session| session.last_event.is_some())
 }
 
 fn receipted(event: &Event) -> Option<Receipted> {
