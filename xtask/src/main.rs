@@ -1,5 +1,6 @@
 //! Developer tools: measuring, checking the house, making the generated pages.
 
+mod agents;
 mod bench;
 mod corpus;
 mod crash;
@@ -23,6 +24,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Plays scenarios with the real coding agents and our hooks, against a scripted model.
+    Agents(agents::Options),
     /// Measures how fast large logs are read and checked, and answers are verified.
     Bench(bench::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
@@ -43,6 +46,7 @@ enum Command {
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
+        Command::Agents(options) => agents::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),

@@ -1,0 +1,176 @@
+//! What differs between the agents: their programs, settings and environment.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use super::scenario::{Installed, Scenario};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    ClaudeCode,
+    Codex,
+    Gemini,
+}
+
+/// A coding agent that is installed here.
+pub(super) struct Agent {
+    kind: Kind,
+    program: PathBuf,
+    pub(super) version: String,
+}
+
+const KINDS: [(Kind, &str); 3] =
+    [(Kind::ClaudeCode, "claude"), (Kind::Codex, "codex"), (Kind::Gemini, "gemini")];
+
+impl Agent {
+    /// Those that are in this folder, or on `PATH`.
+    pub(super) fn find(bins: Option<&Path>) -> Result<Vec<Self>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = match bins {
+            Some(bins) => vec![bins.canonicalize().with_context(|| bins.display().to_string())?],
+            None => std::env::split_paths(&path).collect(),
+        };
+        let mut found = Vec::new();
+        for (kind, name) in KINDS {
+            let mut programs = folders.iter().map(|folder| folder.join(name));
+            let Some(program) = programs.find(|program| program.exists()) else { continue };
+            let said = Command::new(&program).arg("--version").output()?;
+            let said = String::from_utf8_lossy(&said.stdout).into_owned();
+            let number =
+                said.split_whitespace().find(|w| w.starts_with(|c: char| c.is_ascii_digit()));
+            found.push(Self { kind, program, version: number.unwrap_or("unknown").to_owned() });
+        }
+        Ok(found)
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::ClaudeCode => "claude-code",
+            Kind::Codex => "codex",
+            Kind::Gemini => "gemini",
+        }
+    }
+
+    /// The name that people know.
+    pub(super) fn title(&self) -> &'static str {
+        match self.kind {
+            Kind::ClaudeCode => "Claude Code",
+            Kind::Codex => "Codex",
+            Kind::Gemini => "Gemini CLI",
+        }
+    }
+
+    /// Whether a sub-agent works beside it, so that it has to wait.
+    pub(super) fn has_to_wait(&self) -> bool {
+        self.kind == Kind::Codex
+    }
+
+    /// Where its hooks stand, below the home.
+    pub(super) fn settings(&self) -> &'static str {
+        match self.kind {
+            Kind::ClaudeCode => ".claude/settings.json",
+            Kind::Codex => ".codex/hooks.json",
+            Kind::Gemini => ".gemini/settings.json",
+        }
+    }
+
+    /// Where its logs are, below the home.
+    pub(super) fn logs(&self) -> &'static str {
+        match self.kind {
+            Kind::ClaudeCode => ".claude/projects",
+            Kind::Codex => ".codex/sessions",
+            Kind::Gemini => ".gemini/tmp",
+        }
+    }
+
+    /// Makes it ask the model at `url`, and nobody else.
+    pub(super) fn prepare(&self, home: &Path, url: &str) -> Result<()> {
+        let (place, text) = match self.kind {
+            Kind::ClaudeCode => return Ok(()),
+            Kind::Codex => (
+                ".codex/config.toml",
+                format!(
+                    "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\n\
+                     check_for_update_on_startup = false\n[analytics]\nenabled = false\n\
+                     [features]\nmulti_agent_v2 = true\n\
+                     [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{url}/v1\"\n\
+                     wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\n"
+                ),
+            ),
+            Kind::Gemini => {
+                let settings = json!({
+                    "security": {
+                        "auth": { "selectedType": "gemini-api-key" },
+                        "folderTrust": { "enabled": false },
+                    },
+                    "privacy": { "usageStatisticsEnabled": false },
+                    "telemetry": { "enabled": false },
+                    "general": { "disableAutoUpdate": true, "disableUpdateNag": true },
+                });
+                (".gemini/settings.json", serde_json::to_string_pretty(&settings)?)
+            }
+        };
+        let path = home.join(place);
+        std::fs::create_dir_all(path.parent().unwrap_or(home))?;
+        Ok(std::fs::write(path, text)?)
+    }
+
+    pub(super) fn environment(&self, url: &str) -> Vec<(&'static str, String)> {
+        match self.kind {
+            Kind::ClaudeCode => vec![
+                ("ANTHROPIC_BASE_URL", url.to_owned()),
+                ("ANTHROPIC_API_KEY", "none".to_owned()),
+                // It refuses to skip its permissions as root elsewhere.
+                ("IS_SANDBOX", "1".to_owned()),
+                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+                ("DISABLE_TELEMETRY", "1".to_owned()),
+                ("DISABLE_AUTOUPDATER", "1".to_owned()),
+                ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+            ],
+            Kind::Codex => vec![("SCRIPTED_KEY", "none".to_owned())],
+            Kind::Gemini => vec![
+                ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
+                ("GEMINI_API_KEY", "none".to_owned()),
+                ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+            ],
+        }
+    }
+
+    /// One turn, without a terminal.
+    pub(super) fn turn(
+        &self,
+        root: &Path,
+        scenario: &Scenario,
+        number: usize,
+        prompt: &str,
+    ) -> Command {
+        let mut command = Command::new(&self.program);
+        match self.kind {
+            Kind::ClaudeCode => {
+                let mode = if scenario.asks { "default" } else { "bypassPermissions" };
+                command.args(["-p", prompt, "--permission-mode", mode]);
+                command.args(["--output-format", "stream-json", "--verbose"]);
+                if scenario.installed_by == Installed::Plugin {
+                    command.arg("--plugin-dir").arg(root.join("plugins/claude-code"));
+                }
+                if number > 0 {
+                    command.arg("--continue");
+                }
+            }
+            Kind::Codex => {
+                command.args(["exec", "--json", "--dangerously-bypass-approvals-and-sandbox"]);
+                if scenario.installed_by != Installed::Untrusted {
+                    command.arg("--dangerously-bypass-hook-trust");
+                }
+                command.arg(prompt);
+            }
+            Kind::Gemini => {
+                command.args(["-p", prompt, "--yolo", "-m", "gemini-2.5-flash"]);
+            }
+        }
+        command
+    }
+}

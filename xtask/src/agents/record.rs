@@ -1,0 +1,106 @@
+//! Keeps what an agent sent to its hooks, with its log as it was, to be replayed without it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+/// Stands before the hook and keeps each event, and how many lines each log had then.
+const BEFORE: &str = r#"#!/bin/sh
+kept=$(mktemp -p 'AT/events' "$(date +%s%N)-XXXXXX")
+cat > "$kept"
+find 'AT/home' -name '*.jsonl' -exec wc -l {} + > "$kept.lines"
+exec 'BINARY' "$@" < "$kept"
+"#;
+
+/// Puts a script before the hook that the settings name.
+pub(super) fn stand_before(binary: &Path, at: &Path, settings: &Path) -> Result<()> {
+    fs::create_dir_all(at.join("events"))?;
+    let script = at.join("before.sh");
+    let text = BEFORE
+        .replace("AT", &at.display().to_string())
+        .replace("BINARY", &binary.display().to_string());
+    fs::write(&script, text)?;
+    super::session::executable(&script)?;
+    let Ok(text) = fs::read_to_string(settings) else { return Ok(()) };
+    let ours = format!("\"{} hook ", script.display());
+    Ok(fs::write(settings, text.replace("\"countersign hook ", &ours))?)
+}
+
+/// Copies the logs, and the events in their order, with the session's own folder written `AT`.
+pub(super) fn keep(at: &Path, logs: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    fs::create_dir_all(to)?;
+    let own = at.display().to_string();
+    let mut names: Vec<(String, String)> = Vec::new();
+    for file in files(logs)? {
+        if file.extension().is_none_or(|e| e != "jsonl") {
+            continue;
+        }
+        let name = format!("log-{}.jsonl", names.len() + 1);
+        let text = fs::read_to_string(&file)?;
+        let lines: Vec<String> =
+            text.lines().map(|line| shortened(line).replace(&own, "AT")).collect();
+        fs::write(to.join(&name), lines.join("\n") + "\n")?;
+        names.push((file.display().to_string(), name));
+    }
+    let mut events = String::new();
+    let mut kept = files(&at.join("events"))?;
+    kept.retain(|path| path.extension().is_none());
+    kept.sort();
+    for path in kept {
+        let event: Value = serde_json::from_str(&fs::read_to_string(&path)?)
+            .with_context(|| format!("{} is no event", path.display()))?;
+        let lines = fs::read_to_string(path.with_extension("lines")).unwrap_or_default();
+        let mut logs = serde_json::Map::new();
+        for line in lines.lines() {
+            let Some((count, file)) = line.trim().split_once(' ') else { continue };
+            let known = names.iter().find(|(path, _)| path == file.trim());
+            if let (Some((path, name)), Ok(count)) = (known, count.parse::<u64>()) {
+                let path = path.replace(&own, "AT");
+                logs.insert(name.clone(), json!({ "path": path, "lines": count }));
+            }
+        }
+        let line = json!({ "event": event, "logs": logs }).to_string().replace(&own, "AT");
+        events.push_str(&line);
+        events.push('\n');
+    }
+    Ok(fs::write(to.join("events.jsonl"), events)?)
+}
+
+/// A line without the long texts that no hook looks at.
+fn shortened(line: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    shorten(&mut value);
+    value.to_string()
+}
+
+const LONGEST: usize = 2000;
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > LONGEST => {
+            *text = text.chars().take(200).chain("…".chars()).collect();
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(found) };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?);
+        } else {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
