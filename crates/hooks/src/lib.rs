@@ -16,7 +16,7 @@ mod canary;
 mod contract;
 mod coverage;
 mod event;
-mod helper;
+
 mod late;
 mod lenient;
 mod memory;
@@ -25,6 +25,7 @@ mod respond;
 mod sent;
 mod settings;
 mod stop;
+mod sub_agent;
 mod toolbox;
 
 pub use agent::Agent;

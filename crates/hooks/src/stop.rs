@@ -9,11 +9,11 @@ use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::contract::transcripts;
 use crate::event::Event;
-use crate::helper::who_speaks;
 use crate::late::{Coverage, add_last, add_receipts};
 use crate::memory::{Memory, Turn};
 use crate::options::StopMode;
 use crate::respond::{RespondError, Surrounding};
+use crate::sub_agent::who_speaks;
 
 /// How often, and how long each time, a file is waited for that is written late, or made late.
 const PATIENCE: u32 = 5;

@@ -101,7 +101,7 @@ fn codex_subagent() {
 {"ordinal":4,"type":"response_item","payload":{"type":"function_call_output","call_id":"p1","output":"seen by the parent"}}
 {"ordinal":5,"type":"event_msg","payload":{"type":"agent_message","message":"All tests pass."}}
 {"ordinal":6,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"All tests pass."}]}}
-{"ordinal":7,"type":"response_item","payload":{"type":"agent_message","author":"/root","recipient":"/root/look","content":[{"type":"input_text","text":"Message Type: NEW_TASK\nPayload:"},{"type":"encrypted_content","encrypted_content":"gAAAA"}]}}
+{"ordinal":7,"type":"response_item","payload":{"type":"agent_message","author":"main","recipient":"look","content":[{"type":"input_text","text":"Message Type: NEW_TASK\nPayload:"},{"type":"encrypted_content","encrypted_content":"gAAAA"}]}}
 {"ordinal":8,"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"rm -rf ~\"}","call_id":"c1"}}
 {"ordinal":9,"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Command blocked by PreToolUse hook: no. Command: rm -rf ~"}}
 {"ordinal":10,"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It was denied."}]}}
