@@ -43,7 +43,7 @@ pub(super) fn keep(at: &Path, logs: &Path, to: &Path) -> Result<()> {
         let name = format!("log-{}.jsonl", names.len() + 1);
         let text = fs::read_to_string(&file)?;
         let lines: Vec<String> =
-            text.lines().map(|line| shortened(line).replace(&own, "AT")).collect();
+            text.lines().map(|line| shortened(&without_paths(line, &own))).collect();
         fs::write(to.join(&name), lines.join("\n") + "\n")?;
         names.push((file.display().to_string(), name));
     }
@@ -64,29 +64,40 @@ pub(super) fn keep(at: &Path, logs: &Path, to: &Path) -> Result<()> {
                 logs.insert(name.clone(), json!({ "path": path, "lines": count }));
             }
         }
-        let line = json!({ "event": event, "logs": logs }).to_string().replace(&own, "AT");
+        let line = without_paths(&json!({ "event": event, "logs": logs }).to_string(), &own);
         events.push_str(&line);
         events.push('\n');
     }
     Ok(fs::write(to.join("events.jsonl"), events)?)
 }
 
-/// A line without the long texts that no hook looks at.
+/// With the session's own folder written `AT`; Codex calls its main agent by a name that looks like
+/// a path of this machine.
+fn without_paths(line: &str, own: &str) -> String {
+    line.replace(own, "AT").replace("/root", "/main")
+}
+
+/// A line without the long texts that no hook looks at, and without the agent's own instructions.
 fn shortened(line: &str) -> String {
+    const LONGEST: usize = 4000;
+    const OF_INSTRUCTIONS: usize = 100;
     let Ok(mut value) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
-    shorten(&mut value);
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let instructions = matches!(
+        text("/type"),
+        "attachment" | "session_meta" | "turn_context" | "world_state" | "file-history-snapshot"
+    ) || text("/payload/role") == "developer";
+    shorten(&mut value, if instructions { OF_INSTRUCTIONS } else { LONGEST });
     value.to_string()
 }
 
-const LONGEST: usize = 2000;
-
-fn shorten(value: &mut Value) {
+fn shorten(value: &mut Value, longest: usize) {
     match value {
-        Value::String(text) if text.len() > LONGEST => {
-            *text = text.chars().take(200).chain("…".chars()).collect();
+        Value::String(text) if text.len() > longest => {
+            *text = text.chars().take(80).chain("…".chars()).collect();
         }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(members) => members.values_mut().for_each(shorten),
+        Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, longest)),
+        Value::Object(members) => members.values_mut().for_each(|v| shorten(v, longest)),
         _ => {}
     }
 }

@@ -7,5 +7,6 @@ mod honest;
 mod long;
 mod many;
 mod others;
+mod recorded;
 mod stage;
 mod tools;
