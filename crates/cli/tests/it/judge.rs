@@ -141,3 +141,34 @@ fn policy_explain_asks_nobody() {
     assert!(ran.out.contains("by `tools.adversarial_policy: the model is asked`"), "{ran}");
     assert!(question.try_recv().is_err());
 }
+
+/// An agent's calls go to the model as well; where it does not answer in time, none passes.
+#[test]
+fn a_hook_asks_the_model() {
+    let event = |desk: &Desk| {
+        let event = json!({
+            "session_id": "s", "cwd": desk.path(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1",
+        });
+        let variables = [("COUNTERSIGN_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
+        let ran = desk.spawn(&variables, &["hook", "claude-code"], &event.to_string());
+        assert_eq!(ran.code, 0, "{ran}");
+        serde_json::from_str(&ran.out).unwrap_or(Value::Null)
+    };
+    let denial = |answer: &Value| {
+        let specific = &answer["hookSpecificOutput"];
+        let reason = specific["permissionDecisionReason"].as_str().unwrap_or_default().to_owned();
+        (specific["permissionDecision"] == "deny").then_some(reason)
+    };
+    let (port, question) = serve(said("ALLOW"));
+    assert_eq!(event(&desk(port, "")), Value::Null);
+    assert!(question.recv().unwrap().contains("Nothing is deleted."));
+    let (port, _question) = serve(said("DENY"));
+    let answer = event(&desk(port, ""));
+    assert!(denial(&answer).unwrap().contains("does not keep to the operator's policies"));
+    // It takes the connection and never answers.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = event(&desk(port, "\n[hooks]\ntime_limit_ms = 1500\n"));
+    assert!(denial(&answer).unwrap().contains("could not be found out"), "{answer}");
+}

@@ -33,9 +33,9 @@ impl Guard {
             if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
                 return Ruling { outcome: Err(Stopped::Denied(reasons)), consulted };
             }
-            let decision = self.consult(judge, admitted, scene).await;
-            consulted = Some(decision.word());
-            if let Some(reason) = denial(decision) {
+            let (word, objection) = self.consult(judge, admitted, scene).await;
+            consulted = Some(word);
+            if let Some(reason) = objection {
                 return Ruling { outcome: Err(Stopped::Denied(vec![reason])), consulted };
             }
         }
@@ -69,12 +69,23 @@ impl Guard {
     }
 
     /// Whom to ask about this call. Where nobody is there, its gate has the last word.
-    fn consulting(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&dyn Judge> {
+    pub(crate) fn consulting(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&dyn Judge> {
         let judge = self.policy_judge()?;
         self.settings().adversarial.concerns(admitted, scene).then_some(judge)
     }
 
-    async fn consult(
+    /// The word of the model that judges by policies, and its objection where it has one.
+    pub(crate) async fn consult(
+        &self,
+        judge: &dyn Judge,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+    ) -> (&'static str, Option<Reason>) {
+        let decision = self.decision_of(judge, admitted, scene).await;
+        (decision.word(), denial(decision))
+    }
+
+    async fn decision_of(
         &self,
         judge: &dyn Judge,
         admitted: &Admitted,

@@ -144,6 +144,13 @@ impl AdversarialDecision {
 const LONGEST: usize = 100_000;
 
 impl AdversarialSettings {
+    /// The same, with an answer within `limit` at the latest.
+    #[must_use]
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.timeout = self.timeout.min(limit);
+        self
+    }
+
     /// Whether somebody has to be asked about this call.
     pub(crate) fn concerns(&self, call: &Admitted, scene: &Scene<'_>) -> bool {
         self.enabled

@@ -5,7 +5,7 @@ use super::{repetition, secrets};
 use crate::admitted::call_digest;
 use crate::auditing::Said;
 use crate::call::CallError;
-use crate::gate::{GateId, Judged, PermitBasis, Question, Reason, combine};
+use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
 use crate::ledger::{AppendError, Draft, Opened, Rejected};
 use crate::recording::Recording;
@@ -103,10 +103,7 @@ impl Guard {
         let held = session.hold(self.ledger());
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
-        let judged = match self.gates().rehearse_parsed(call, tool, arguments.clone(), &scene) {
-            Ok(verdicts) => combine(verdicts.into_iter().chain(self.secrets_of(hosted))),
-            Err(_) => Judged::Denied(vec![not_judged(&tool.name)]),
-        };
+        let (judged, consulted) = self.verdict_on(hosted, &scene).await;
         let judged = match judged {
             Judged::Asked(questions) if asking == Asking::Nobody => {
                 Judged::Denied(questions.into_iter().map(not_agreed).collect())
@@ -117,7 +114,8 @@ impl Guard {
             secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();
         let execution_id = match &judged {
             Judged::Denied(reasons) => {
-                Some(self.deny(session, hosted, reasons, &scene).await?.call.execution_id)
+                let denied = self.deny(session, hosted, reasons, &scene, consulted).await?;
+                Some(denied.call.execution_id)
             }
             // A call without an id is not found again: it is recorded once it has ended.
             Judged::Allowed { .. } | Judged::Asked(_) if call.id.is_empty() => {
@@ -136,7 +134,8 @@ impl Guard {
                     Ok(recording) => Some(recording.left_open()),
                     Err(AppendError::QuotaExhausted { limit }) => {
                         let reasons = vec![crate::call::quota_blocked(limit)];
-                        let denied = self.deny(session, hosted, &reasons, &scene).await?;
+                        let denied =
+                            self.deny(session, hosted, &reasons, &scene, consulted).await?;
                         let execution_id = Some(denied.call.execution_id);
                         return Ok(Before { judged: Judged::Denied(reasons), notes, execution_id });
                     }
@@ -147,12 +146,34 @@ impl Guard {
         Ok(Before { judged, notes, execution_id })
     }
 
+    /// What gates say, and the model that judges by policies where none of them denies; with that
+    /// model's word.
+    async fn verdict_on(
+        &self,
+        hosted: &HostedCall,
+        scene: &Scene<'_>,
+    ) -> (Judged, Option<&'static str>) {
+        let HostedCall { call, tool, arguments } = hosted;
+        let Ok(seen) = Gates::unadmitted(call, tool, arguments.clone()) else {
+            return (Judged::Denied(vec![not_judged(&tool.name)]), None);
+        };
+        let verdicts = self.gates().explain(&seen, scene);
+        let judged = combine(verdicts.into_iter().chain(self.secrets_of(hosted)));
+        let judge = self.consulting(&seen, scene);
+        let Some(judge) = judge.filter(|_| !matches!(judged, Judged::Denied(_))) else {
+            return (judged, None);
+        };
+        let (word, objection) = self.consult(judge, &seen, scene).await;
+        (objection.map_or(judged, |reason| Judged::Denied(vec![reason])), Some(word))
+    }
+
     async fn deny(
         &self,
         session: &Session,
         hosted: &HostedCall,
         reasons: &[Reason],
         scene: &Scene<'_>,
+        consulted: Option<&'static str>,
     ) -> Result<Rejected, CallError> {
         let HostedCall { call, tool, arguments } = hosted;
         let intent = self
@@ -170,7 +191,7 @@ impl Guard {
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;
         session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
         self.tell(|| rejected.told(session));
-        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
         self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         Ok(rejected)
     }

@@ -3,11 +3,12 @@ use std::env;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use countersign_guard::{Guard, GuardOptions, GuardSettings, profile};
+use countersign_guard::{Guard, GuardBuilder, GuardOptions, GuardSettings, profile};
 use countersign_hooks::{
     Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Surrounding, read_event,
     respond, write_answer,
@@ -17,6 +18,7 @@ use crate::command::Global;
 use crate::config::{self, Options, Place};
 use crate::exit::Exit;
 use crate::files;
+use crate::judge::judge;
 use crate::state::State;
 
 /// What an event may weigh.
@@ -38,7 +40,7 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     });
     // A panic has said what it is; the one that waits sees that nobody answers any more.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let result = answer(global, agent, &told);
+        let result = answer(global, agent, began, &told);
         let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
     }));
     drop(told);
@@ -110,7 +112,12 @@ fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
     Answer::notice(format!("countersign: {line}; the agent goes on without this check"))
 }
 
-fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<Answer> {
+fn answer(
+    global: &Global,
+    agent: Agent,
+    began: Instant,
+    told: &Sender<Told>,
+) -> anyhow::Result<Answer> {
     let mut sent = Vec::new();
     io::stdin().lock().take(MOST).read_to_end(&mut sent).context("no event could be read")?;
     let event = read_event(agent, &sent)?;
@@ -124,34 +131,26 @@ fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<
         // Where it is gone, the configuration is looked for from here.
         let _ = env::set_current_dir(cwd);
     }
-    let (options, notes) = match config::find_without_broken_project(&place) {
-        Ok(found) => (found.options, found.notes),
-        // What no configuration lets through is judged by no configuration.
-        Err(error) if !says_closed(&place) => {
-            let note = format!("{error:#}; the defaults are in force");
-            (Options::default(), vec![note])
-        }
-        Err(error) => {
-            let limit = HooksSettings::default().time_limit;
-            let _ = told.send(Told::Settings(limit, OnFault::Closed));
-            return Err(error);
-        }
-    };
+    let (options, notes) = options(&place, told)?;
     let hooks = options.hooks.resolve()?;
     let _ = told.send(Told::Settings(hooks.time_limit, hooks.on_failure));
-    let settings = settings(agent, options)?;
-    let opened = state.map_err(anyhow::Error::from).and_then(|state| {
-        let state = state.create()?;
-        Ok((Guard::builder().state(state.folder()).settings(settings.clone()), state))
-    });
-    let (guard, state, fault) = match opened
-        .and_then(|(builder, state)| Ok((builder.workspace(workspace(&event)).build()?, state)))
-    {
+    // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
+    let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
+    let judge = if before { judge(&options.tools.adversarial_policy)? } else { None };
+    let mut settings = settings(agent, options)?;
+    settings.adversarial = settings.adversarial.within(left);
+    let builder = || {
+        let builder = Guard::builder().settings(settings.clone()).workspace(workspace(&event));
+        match &judge {
+            Some(judge) => builder.judge(Arc::clone(judge)),
+            None => builder,
+        }
+    };
+    let (guard, state, fault) = match with_state(state, &builder) {
         Ok((guard, state)) => (guard, Some(state), None),
         // Without a record there is still a judgement.
         Err(error) if hooks.on_failure == OnFault::Open || !before => {
-            let builder = Guard::builder().settings(settings).workspace(workspace(&event));
-            (builder.build()?, None, Some(error))
+            (builder().build()?, None, Some(error))
         }
         Err(error) => return Err(error),
     };
@@ -163,8 +162,7 @@ fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<
         folder: folder.as_deref(),
         environment: &BTreeMap::from_iter(home),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let mut answer = runtime.block_on(respond(&guard, &surrounding, &event))?;
+    let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
     // Once a turn is often enough.
     if matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. }) {
         notes.iter().for_each(|note| answer.add_notice(&format!("countersign: {note}")));
@@ -175,6 +173,41 @@ fn answer(global: &Global, agent: Agent, told: &Sender<Told>) -> anyhow::Result<
     // Its end would move the ledger's log into its file, which can wait.
     std::mem::forget(guard);
     Ok(answer)
+}
+
+/// The configuration, with what is to be said about it.
+fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<String>)> {
+    match config::find_without_broken_project(place) {
+        Ok(found) => Ok((found.options, found.notes)),
+        // What no configuration lets through is judged by no configuration.
+        Err(error) if !says_closed(place) => {
+            let note = format!("{error:#}; the defaults are in force");
+            Ok((Options::default(), vec![note]))
+        }
+        Err(error) => {
+            let limit = HooksSettings::default().time_limit;
+            let _ = told.send(Told::Settings(limit, OnFault::Closed));
+            Err(error)
+        }
+    }
+}
+
+/// The guard with the record in its state folder.
+fn with_state(
+    state: Result<State, impl Into<anyhow::Error>>,
+    builder: &dyn Fn() -> GuardBuilder,
+) -> anyhow::Result<(Guard, State)> {
+    let state = state.map_err(Into::into)?.create()?;
+    Ok((builder().state(state.folder()).build()?, state))
+}
+
+/// Only a judge over the network needs time and connections.
+fn runtime(judged: bool) -> io::Result<tokio::runtime::Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    if judged {
+        runtime.enable_all();
+    }
+    runtime.build()
 }
 
 /// The settings of the guard of a hook.

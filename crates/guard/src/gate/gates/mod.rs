@@ -142,28 +142,27 @@ impl Gates {
         scene: &Scene<'_>,
     ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
         let arguments = call.arguments.parse().unwrap_or_default();
-        self.rehearse_parsed(call, tool, arguments, scene)
+        Ok(self.explain(&Self::unadmitted(call, tool, arguments)?, scene))
     }
 
-    /// [`Gates::rehearse`] with arguments that somebody has read already, however deep and large.
-    pub(crate) fn rehearse_parsed(
-        &self,
+    /// A call as gates see it, that nobody has admitted: a host makes it, or nobody does.
+    ///
+    /// # Errors
+    /// When the arguments are not a JSON object.
+    pub(crate) fn unadmitted(
         call: &ToolCall,
         tool: &Tool,
         arguments: Value,
-        scene: &Scene<'_>,
-    ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
-        let arguments = Some(arguments).filter(Value::is_object);
+    ) -> Result<Admitted, RehearseError> {
         let report = CallReport {
             tool: call.tool.clone(),
             resolved_name: None,
             issues: Vec::new(),
-            arguments,
+            arguments: Some(arguments).filter(Value::is_object),
             corrected_arguments: None,
         };
-        let call = Admitted::new(call.clone(), tool.clone(), report)
-            .map_err(|refused| RehearseError { tool: refused.1.tool })?;
-        Ok(self.explain(&call, scene))
+        Admitted::new(call.clone(), tool.clone(), report)
+            .map_err(|refused| RehearseError { tool: refused.1.tool })
     }
 }
 
