@@ -38,6 +38,15 @@ pub(crate) struct Making<'o> {
 impl Making<'_> {
     /// The guard. What the operator should know is said on standard error by the caller.
     pub(crate) fn guard(self) -> anyhow::Result<Guard> {
+        self.made(true)
+    }
+
+    /// The same guard, which records nothing: to see what it would do.
+    pub(crate) fn rehearsing(self) -> anyhow::Result<Guard> {
+        self.made(false)
+    }
+
+    fn made(self, records: bool) -> anyhow::Result<Guard> {
         let mut settings = settings(self.options)?;
         let workspace = match self.workspace {
             Some(folder) => folder
@@ -73,7 +82,7 @@ impl Making<'_> {
             .executor(WebExecutor::new(settings.web.clone()))
             .read_overflow()
             .settings(settings);
-        if let Some(folder) = folder {
+        if let Some(folder) = folder.filter(|_| records) {
             builder = builder.state(folder);
         }
         if let Some(approver) = self.approver {

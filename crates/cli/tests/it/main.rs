@@ -15,6 +15,7 @@ mod hook_install;
 mod hook_status;
 mod judge;
 mod policy;
+mod rehearsal;
 mod run;
 mod sandbox;
 mod undo;

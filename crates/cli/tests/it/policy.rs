@@ -107,6 +107,7 @@ fn an_explanation_as_json() {
         "caller": null
       },
       "verdict": "deny",
+      "tool_of_run": false,
       "gates": [
         {
           "gate": "blocklist",

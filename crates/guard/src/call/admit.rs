@@ -5,6 +5,7 @@ use countersign_rules::CallReport;
 
 use crate::admitted::Admitted;
 use crate::guard::Guard;
+use crate::hidden::without_hidden;
 use crate::session::Session;
 
 /// A call that admission did not let pass, with what is wrong with it.
@@ -15,19 +16,38 @@ pub(super) struct Refused {
 }
 
 impl Guard {
+    /// What admission would make of a call that begins a session. Nothing is recorded, and nobody
+    /// is asked; what gates say to it, [`Gates::explain`](crate::Gates::explain) tells.
+    ///
+    /// # Errors
+    /// What is wrong with the call, where it would not be admitted.
+    pub fn rehearse(&self, call: ToolCall) -> Result<Arc<Admitted>, Box<CallReport>> {
+        let call = without_hidden(call);
+        let report = self.admission().admit(&call, None);
+        self.settled(call, report).map_err(|refused| Box::new(refused.report))
+    }
+
     /// Holds the call against the catalog, the tool's schema and the session's history.
     pub(super) fn admit(
         &self,
         session: &Session,
         call: ToolCall,
     ) -> Result<Arc<Admitted>, Box<Refused>> {
-        let mut report = {
+        let report = {
             let state = session.state();
             let mut report = self.admission().admit(&call, Some(&state.heard));
             let tool = report.resolved_name.as_deref().unwrap_or(&call.tool);
             report.issues.extend(state.fixation.before(tool, &call.arguments));
             report
         };
+        self.settled(call, report)
+    }
+
+    fn settled(
+        &self,
+        call: ToolCall,
+        mut report: CallReport,
+    ) -> Result<Arc<Admitted>, Box<Refused>> {
         let name = report.resolved_name.clone().unwrap_or_else(|| call.tool.clone());
         let Some(tool) = self.catalog().get(&name).cloned() else {
             // Admission refuses unknown names; this holds even if it did not.

@@ -2,20 +2,26 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_guard::{GateId, Verdict};
+use countersign_guard::{GateId, Reason, Verdict};
 use countersign_model::{Arguments as CallArguments, Catalog, Tool, ToolCall};
+use countersign_rules::{CallReport, Issue};
 use serde_json::{Value, json};
 
+use super::Shape;
 use super::shown::{as_json, call_line, outcome, said};
-use super::surroundings::{Past, Surroundings};
-use super::{Shape, gates};
+use super::surroundings::{Past, Place, Surroundings};
 use crate::catalog::read_catalog;
 use crate::choices::Colour;
 use crate::command::Global;
+use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::guard::Making;
 use crate::terminal::Paint;
 
 /// Show what each gate would say to a call, which rule decides and why
+///
+/// A tool of `countersign run` is judged as `run --from-agent` would judge it, its arguments too. Any
+/// other is judged by its name alone, or by what a list of tools says it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -56,26 +62,8 @@ pub(super) fn run(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let catalog = match &arguments.tools {
-        Some(path) => read_catalog(path.clone())?,
-        None => Catalog::unknown(),
-    };
-    let tool =
-        catalog.get(&arguments.tool).cloned().unwrap_or_else(|| Tool::named(&arguments.tool));
-    let call = ToolCall {
-        id: String::new(),
-        tool: tool.name.clone(),
-        arguments: CallArguments::raw(&arguments.args),
-        line: 0,
-    };
-    let mut past = Past { calls_made: arguments.calls_made, ..Past::default() };
-    past.completed = arguments.completed.iter().cloned().collect();
-    past.tools = catalog.iter().map(|tool| tool.name.clone()).chain([tool.name.clone()]).collect();
-    let place = arguments.surroundings.place();
+    let Rehearsal { tool, call, verdicts, place, past, ours } = rehearse(global, arguments)?;
     let scene = place.scene(&past, None);
-    let verdicts = gates(&global.place())?.rehearse(&call, &tool, &scene).map_err(|wrong| {
-        Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
-    })?;
     let outcome = outcome(&verdicts);
     match arguments.format {
         Shape::Json => {
@@ -89,6 +77,7 @@ pub(super) fn run(
                     "caller": scene.caller,
                 },
                 "verdict": outcome,
+                "tool_of_run": ours,
                 "gates": as_json(&verdicts),
             });
             writeln!(out, "{}", countersign_report::json_pretty(&answer))?;
@@ -106,9 +95,87 @@ pub(super) fn run(
                 _ => "it would be denied",
             };
             writeln!(out, "\n{}", paint.bold(end))?;
+            if !ours && arguments.tools.is_none() {
+                let help = paint.help("note");
+                let name = &tool.name;
+                writeln!(
+                    out,
+                    "{help}: `{name}` is no tool of `countersign run`; `--tools FILE` says what it is"
+                )?;
+            }
         }
     }
     Ok(if outcome == "allow" { Exit::Clean } else { Exit::Findings })
+}
+
+/// A call and what would be said to it.
+struct Rehearsal {
+    tool: Tool,
+    call: ToolCall,
+    verdicts: Vec<(GateId, Verdict)>,
+    place: Place,
+    past: Past,
+    /// Whether it is a tool of `countersign run`.
+    ours: bool,
+}
+
+/// A tool of the list that was named is judged by the gates alone: somebody else runs it. Any other
+/// is a tool of `countersign run`, admission and all, if there is one of that name.
+fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal> {
+    let listed = match &arguments.tools {
+        Some(path) => read_catalog(path.clone())?,
+        None => Catalog::unknown(),
+    };
+    let options = config::find(&global.place())?.options;
+    let call = ToolCall {
+        id: String::new(),
+        tool: arguments.tool.clone(),
+        arguments: CallArguments::raw(&arguments.args),
+        line: 0,
+    };
+    let place = arguments.surroundings.place();
+    let mut past = Past { calls_made: arguments.calls_made, ..Past::default() };
+    past.completed = arguments.completed.iter().cloned().collect();
+    if listed.get(&arguments.tool).is_none() {
+        let workspace = Some(place.workspace().to_owned());
+        let state = global.state().ok();
+        let making = Making { options: &options, state, approver: None, workspace };
+        let guard = making.rehearsing()?;
+        past.tools = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
+        match guard.rehearse(call.clone()) {
+            Ok(admitted) => {
+                let verdicts = guard.gates().explain(&admitted, &place.scene(&past, None));
+                let tool = admitted.tool().clone();
+                return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true });
+            }
+            Err(report) => {
+                if let Some(tool) = guard.catalog().get(&arguments.tool).cloned() {
+                    let verdicts = refused(&report);
+                    return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true });
+                }
+            }
+        }
+    }
+    let tool = listed.get(&arguments.tool).cloned();
+    let tool = tool.unwrap_or_else(|| Tool::named(&arguments.tool));
+    past.tools = listed.iter().map(|tool| tool.name.clone()).chain([tool.name.clone()]).collect();
+    let gates = crate::guard::gates(&options)?;
+    let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
+        Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
+    })?;
+    Ok(Rehearsal { tool, call, verdicts, place, past, ours: false })
+}
+
+/// What admission has against a call, as a gate in front of the others.
+fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
+    let gate = GateId("admission");
+    let one = |issue: &Issue| {
+        let help = issue.expected.as_ref().map(|expected| format!("expected: {expected}"));
+        let message = issue.message.clone();
+        let reason = Reason { gate, code: issue.code.0, message, matched: None, help };
+        (gate, Verdict::Deny(reason))
+    };
+    report.blocking().map(one).collect()
 }
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {

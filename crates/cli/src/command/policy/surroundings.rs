@@ -66,6 +66,10 @@ impl Surroundings {
 }
 
 impl Place {
+    pub(super) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
     /// The scene of one call. `caller` is the one that is recorded, if any.
     pub(super) fn scene<'s>(&'s self, past: &'s Past, caller: Option<&'s str>) -> Scene<'s> {
         let trust = match self.given.trust {

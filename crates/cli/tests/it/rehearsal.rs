@@ -1,0 +1,162 @@
+//! `policy explain` says what `run` does: the same calls, rehearsed and made.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+const CONFIG: &str = r#"
+[tools.policy]
+enabled = true
+default_effect = "allow"
+[[tools.policy.rules]]
+name = "no keys"
+effect = "deny"
+tool = "*"
+paths = ["**/*.pem", ".env"]
+[[tools.permissions.rules]]
+tool = "shell"
+pattern = "git push*"
+action = "ask"
+"#;
+
+const COMMANDS: [&str; 25] = [
+    "ls",
+    "cat a.txt",
+    "cat .env",
+    "cat 'un",
+    "echo hi > b.txt",
+    "git push",
+    "/usr/bin/git -C . push",
+    "rm -rf ~",
+    "rm -rf build",
+    "sudo ls",
+    "echo $(rm -rf /)",
+    "x=1; echo $x",
+    "curl http://127.0.0.1:1/",
+    "cat *.pem",
+    "true",
+    "false",
+    "exit 3",
+    "sleep 0",
+    "cd .. && ls",
+    "eval \"$X\"",
+    "PATH=.:$PATH cat a.txt",
+    "countersign hook uninstall",
+    "echo a | sh",
+    "python3 -c 'print(1)'",
+    "",
+];
+const PATHS: [&str; 14] = [
+    "a.txt",
+    "b.txt",
+    ".env",
+    "key.pem",
+    "src/main.rs",
+    "src",
+    ".",
+    "..",
+    "../outside",
+    "/etc/hostname",
+    "countersign.toml",
+    ".git/config",
+    "none/of/it",
+    "",
+];
+
+/// Calls of every built-in tool that stays on this machine, right and wrong ones.
+fn calls() -> Vec<(&'static str, Value)> {
+    let mut calls = Vec::new();
+    for tool in ["shell", "bash"] {
+        for command in COMMANDS {
+            calls.push((tool, json!({ "command": command })));
+            calls.push((tool, json!({ "cmd": command })));
+            calls.push((tool, json!({ "command": command, "cwd": "src" })));
+        }
+    }
+    for path in PATHS {
+        for tool in ["read_file", "list_directory", "write_file", "edit_file", "grep", "find_files"]
+        {
+            calls.push((tool, json!({ "path": path })));
+            calls.push((tool, json!({ "path": path, "pattern": "fn", "content": "x" })));
+        }
+        calls.push(("read_file", json!({ "path": path, "offset": 1, "limit": 2 })));
+        calls.push(("read_file", json!({ "path": path, "offset": "one" })));
+        calls.push(("write_file", json!({ "path": path, "content": "x" })));
+        calls.push(("edit_file", json!({ "path": path, "old": "a", "new": "b" })));
+        calls.push(("grep", json!({ "pattern": "a", "path": path })));
+        calls.push(("grep", json!({ "pattern": "(", "path": path })));
+        calls.push(("find_files", json!({ "pattern": "*.rs", "path": path })));
+        calls.push(("readfile", json!({ "path": path })));
+    }
+    for arguments in [json!({}), json!({ "run": "x" }), json!({ "id": "x" }), json!([]), json!(7)] {
+        for tool in ["shell_output", "shell_stop", "read_overflow", "shell", "no_such_tool"] {
+            calls.push((tool, arguments.clone()));
+        }
+    }
+    calls
+}
+
+fn verdict(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> String {
+    let words = [
+        "policy", "explain", "--tool", tool, "--args", arguments, "--trust", trust, "--format",
+        "json",
+    ];
+    let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+    let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    if answer["tool_of_run"] == false || ran.code == 2 {
+        return "deny".to_owned();
+    }
+    answer["verdict"].as_str().unwrap_or(&ran.err).to_owned()
+}
+
+fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value) {
+    let words = ["run", tool, "--json", "--from-agent", "--args", arguments, "--trust", trust];
+    let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+    let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
+    let asked = answer["category"] == "ConfirmationRequired"
+        || answer["category"] == "confirmation_required";
+    let word = match answer["status"].as_str().unwrap_or_default() {
+        _ if asked => "ask",
+        "denied" | "rejected" | "refused" => "deny",
+        _ => "allow",
+    };
+    (word.to_owned(), answer)
+}
+
+fn compare(trust: &str) {
+    let files = [
+        ("countersign.toml", CONFIG),
+        ("a.txt", "a\n"),
+        (".env", "K=1\n"),
+        ("key.pem", "x\n"),
+        ("src/main.rs", "fn main() {}\n"),
+        (".git/config", "[core]\n"),
+    ];
+    let calls = calls();
+    assert!(calls.len() >= 250, "{}", calls.len());
+    let desk = Desk::with(&files);
+    let (mut differ, mut words) = (Vec::new(), BTreeMap::new());
+    for (tool, arguments) in &calls {
+        let arguments = arguments.to_string();
+        let said = verdict(&desk, tool, &arguments, trust);
+        let (done, answer) = made(&desk, tool, &arguments, trust);
+        *words.entry(done.clone()).or_insert(0_usize) += 1;
+        if said != done {
+            differ.push(format!("{tool} {arguments}: said {said}, done {done}: {answer}"));
+        }
+    }
+    assert!(differ.is_empty(), "{} of {}:\n{}", differ.len(), calls.len(), differ.join("\n"));
+    assert!(["allow", "ask", "deny"].iter().all(|word| words.get(*word) > Some(&5)), "{words:?}");
+}
+
+#[test]
+fn what_is_rehearsed_is_what_happens() {
+    compare("provisional");
+}
+
+#[test]
+fn what_is_rehearsed_for_strangers_is_what_happens() {
+    compare("untrusted");
+}
