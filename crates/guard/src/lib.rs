@@ -58,6 +58,7 @@ mod patience;
 mod ports;
 mod recording;
 mod redact;
+mod repeated;
 mod retry;
 mod sandbox;
 mod scene;

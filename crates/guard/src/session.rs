@@ -12,6 +12,7 @@ use crate::gate::RecentCall;
 use crate::guard::BeginSessionError;
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, ReadLedgerError};
+use crate::repeated::remembered;
 use crate::scene::{Phase, Requested, Scene, TrustLevel};
 use crate::timeline::Timeline;
 
@@ -101,9 +102,13 @@ impl Session {
         ledger: &Ledger,
         now: i64,
     ) -> Result<Self, BeginSessionError> {
-        let mut state = State::new(&id, fixation);
+        let mut state = State::new(&id, fixation.clone());
         state.catch_up(&id, ledger)?;
         state.calls_made = ledger.calls_made(&id)?;
+        // What other processes did in this session counts as well.
+        if state.calls_made > 0 {
+            (state.fixation, _) = remembered(ledger, &id, None, Fixation::new(fixation))?;
+        }
         let list = tool_list(catalog).to_string().into_bytes();
         let digest = Digest::of_bytes(&list);
         if state.timeline.tools() != Some(digest) {

@@ -378,3 +378,28 @@ fn what_was_started_in_the_background_has_not_passed() {
     assert!(ran.to_string().contains("the latest test run has not ended"), "{ran}");
     assert!(ran.to_string().contains("(1 claim: 1 unsupported; coverage 100%)"), "{ran}");
 }
+
+/// Repetition is counted by session, whichever process makes the call.
+#[test]
+fn the_same_failing_call_is_refused_in_another_process_too() {
+    let desk = Desk::with(&[]);
+    let call = |session: &str| {
+        let arguments = r#"{"path":"none.txt"}"#;
+        let words = [
+            "run",
+            "read_file",
+            "--session",
+            session,
+            "--from-agent",
+            "--json",
+            "--args",
+            arguments,
+        ];
+        let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+        let answer: Value = serde_json::from_str(&ran.out).unwrap();
+        answer["category"].as_str().unwrap_or_default().to_owned()
+    };
+    let ends: Vec<String> = (0..8).map(|_| call("one")).collect();
+    assert_ne!(ends.first(), ends.last(), "{ends:?}");
+    assert_eq!(Some(&call("another")), ends.first());
+}

@@ -31,8 +31,16 @@ pub struct UtilityOptions {
     pub redundancy_weight: f64,
     /// What is added for a tool that was not called of late.
     pub exploration_bonus: f64,
-    /// Tools that are never skipped, by name.
+    /// Tools that are never skipped, by name; `invoke_skill` and `load_skill` never are.
     pub exempt_tools: Vec<String>,
+}
+
+/// Whoever may not load what it knows how to do cannot do it: these are never skipped, whatever
+/// the configuration names.
+const ALWAYS: [&str; 2] = ["invoke_skill", "load_skill"];
+
+fn exempt(named: &[String]) -> BTreeSet<String> {
+    named.iter().cloned().chain(ALWAYS.map(str::to_owned)).collect()
 }
 
 impl Default for UtilityOptions {
@@ -44,7 +52,7 @@ impl Default for UtilityOptions {
             cost_weight: 0.3,
             redundancy_weight: 1.0,
             exploration_bonus: 0.1,
-            exempt_tools: ["invoke_skill", "load_skill"].map(str::to_owned).to_vec(),
+            exempt_tools: ALWAYS.map(str::to_owned).to_vec(),
         }
     }
 }
@@ -81,7 +89,7 @@ impl UtilityOptions {
                 return Err(UtilityOptionsError::Number { key, value: number.to_string(), least });
             }
         }
-        let exempt = self.exempt_tools.iter().cloned().collect();
+        let exempt = exempt(&self.exempt_tools);
         Ok(UtilitySettings { options: self, exempt, estimator: None })
     }
 }
@@ -97,7 +105,7 @@ pub struct UtilitySettings {
 impl Default for UtilitySettings {
     fn default() -> Self {
         let options = UtilityOptions::default();
-        let exempt = options.exempt_tools.iter().cloned().collect();
+        let exempt = exempt(&options.exempt_tools);
         Self { options, exempt, estimator: None }
     }
 }

@@ -68,7 +68,10 @@ fn a_call_that_cannot_be_scored_does_not_run() {
 /// asked for is not scored at all.
 #[test]
 fn effects_and_the_users_own_calls_are_never_skipped() {
-    let settings = on(UtilityOptions { threshold: 100.0, ..UtilityOptions::default() });
+    // Whatever the configuration exempts: whoever may not load what it knows cannot use it.
+    let exempt_tools = vec!["other".to_owned()];
+    let settings =
+        on(UtilityOptions { threshold: 100.0, exempt_tools, ..UtilityOptions::default() });
     let settings = settings.estimated_by(Says(Err("never")));
     let gates = Gates::builder().utility(settings).build();
     let tool = |name: &str, writes, origin| {

@@ -1,0 +1,56 @@
+//! Repetition over processes: what a session did last stands in the ledger.
+
+use std::collections::HashMap;
+
+use countersign_model::{Arguments, Role, Status};
+use countersign_rules::{Ending, Fixation, Step};
+
+use crate::ledger::{Draft, Ledger, Opened, ReadLedgerError};
+
+/// How many of the latest events are looked at: enough for the longest cycle that is looked for.
+const EVENTS: u64 = 96;
+
+/// The latest call that ended, with what is to be said about it.
+pub(crate) type Last = Option<(Opened, Option<String>)>;
+
+/// What `caller` did last in a session.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub(crate) fn remembered(
+    ledger: &Ledger,
+    session: &str,
+    caller: Option<&str>,
+    mut fixation: Fixation,
+) -> Result<(Fixation, Last), ReadLedgerError> {
+    let mut open: HashMap<String, Opened> = HashMap::new();
+    let mut last = None;
+    for event in ledger.last_events(session, EVENTS)? {
+        match event.draft {
+            Draft::Opened(opened) if opened.caller_id.as_deref() == caller => {
+                open.insert(opened.execution_id.clone(), opened);
+            }
+            Draft::Closed(closed) => {
+                let Some(opened) = open.remove(&closed.execution_id) else { continue };
+                let ending = match closed.status {
+                    Status::Completed => Ending::Succeeded,
+                    Status::Open => Ending::Unknown,
+                    _ => Ending::Failed,
+                };
+                let nudge = fixation.record(Step {
+                    tool: &opened.tool,
+                    arguments: &Arguments::from(&opened.arguments),
+                    // The same result has the same digest.
+                    result: &closed.raw_digest.to_string(),
+                    ending,
+                    writes: None,
+                });
+                last = Some((opened, nudge));
+            }
+            // The user spoke: what was repeated before was another task.
+            Draft::Said(said) if said.role == Role::User => fixation.reset(),
+            _ => {}
+        }
+    }
+    Ok((fixation, last))
+}
