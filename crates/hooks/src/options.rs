@@ -17,7 +17,7 @@ pub struct HooksOptions {
     /// How often in a row an agent is sent back; then it passes with a warning.
     pub blocks_in_a_row: u32,
     /// What happens to a tool when its hook fails: `open` lets the agent decide and says so,
-    /// `closed` denies it. A stop always passes.
+    /// `ask` has a person asked, `closed` denies it. A stop always passes.
     pub on_failure: OnFault,
     /// After so many milliseconds a hook gives up, as if it had failed.
     pub time_limit_ms: u64,
@@ -46,6 +46,8 @@ pub enum OnFault {
     /// The agent decides.
     #[default]
     Open,
+    /// A person is asked; where nobody can be, it is denied.
+    Ask,
     /// It is denied.
     Closed,
 }

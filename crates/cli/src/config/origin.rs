@@ -171,7 +171,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("audit.rotate_bytes", May::NotSay),
     ("hooks.stop", May::Rise(&["off", "warn", "block"])),
     ("hooks.blocks_in_a_row", May::Grow),
-    ("hooks.on_failure", May::Rise(&["open", "closed"])),
+    ("hooks.on_failure", May::Rise(&["open", "ask", "closed"])),
     ("hooks.time_limit_ms", May::NotSay),
     ("hooks.block_network_commands", May::TurnOn),
 ];

@@ -103,11 +103,18 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
 /// What an agent is told when its hook failed.
 fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
     let line = failed.split_whitespace().collect::<Vec<_>>().join(" ");
-    if before && on_failure == OnFault::Closed {
-        let reason = format!(
+    let decision = match on_failure {
+        _ if !before => None,
+        OnFault::Open => None,
+        OnFault::Ask => {
+            Some(Decision::Ask(format!("countersign could not judge this call: {line}")))
+        }
+        OnFault::Closed => Some(Decision::Deny(format!(
             "countersign could not judge this call, and is set to deny what it cannot judge: {line}"
-        );
-        return Answer { decision: Some(Decision::Deny(reason)), ..Answer::default() };
+        ))),
+    };
+    if decision.is_some() {
+        return Answer { decision, ..Answer::default() };
     }
     Answer::notice(format!("countersign: {line}; the agent goes on without this check"))
 }
@@ -179,16 +186,17 @@ fn answer(
 fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<String>)> {
     match config::find_without_broken_project(place) {
         Ok(found) => Ok((found.options, found.notes)),
-        // What no configuration lets through is judged by no configuration.
-        Err(error) if !says_closed(place) => {
-            let note = format!("{error:#}; the defaults are in force");
-            Ok((Options::default(), vec![note]))
-        }
-        Err(error) => {
-            let limit = HooksSettings::default().time_limit;
-            let _ = told.send(Told::Settings(limit, OnFault::Closed));
-            Err(error)
-        }
+        Err(error) => match said_of_failure(place) {
+            // What no configuration lets through is judged by no configuration.
+            OnFault::Open => {
+                let note = format!("{error:#}; the defaults are in force");
+                Ok((Options::default(), vec![note]))
+            }
+            said => {
+                let _ = told.send(Told::Settings(HooksSettings::default().time_limit, said));
+                Err(error)
+            }
+        },
     }
 }
 
@@ -234,15 +242,19 @@ fn workspace(event: &Event) -> PathBuf {
     named.or_else(|| event.cwd.clone()).unwrap_or_default()
 }
 
-/// Whether a configuration that cannot be used says that hooks fail closed: it is taken at its
-/// word.
-fn says_closed(place: &Place) -> bool {
-    if env::var("COUNTERSIGN_HOOKS_ON_FAILURE").is_ok_and(|word| word == "closed") {
-        return true;
+/// What a configuration that cannot be used says about failures: it is taken at its word.
+fn said_of_failure(place: &Place) -> OnFault {
+    let meant = |said: &str| match said {
+        said if said.contains("closed") => OnFault::Closed,
+        said if said.contains("ask") => OnFault::Ask,
+        _ => OnFault::Open,
+    };
+    if let Ok(word) = env::var("COUNTERSIGN_HOOKS_ON_FAILURE") {
+        return meant(&word);
     }
     let file = config::user_file(place);
     let text = file.and_then(|path| files::read_text(path).ok()).unwrap_or_default();
-    text.lines()
-        .map(str::trim_start)
-        .any(|line| line.starts_with("on_failure") && line.contains("\"closed\""))
+    let mut lines = text.lines().map(str::trim_start);
+    let line = lines.find(|line| line.starts_with("on_failure"));
+    line.and_then(|line| line.split_once('=')).map_or(OnFault::Open, |(_, said)| meant(said))
 }

@@ -180,6 +180,7 @@ fn a_broken_configuration() {
         (user, "[hooks]\nno_such_key = 1\n", false),
         (user, "[hooks]\non_failure = \"closed\"\nno_such_key = 1\n", true),
         (user, "[hooks]\non_failure = \"closed\"\n[tools", true),
+        (user, "[hooks]\non_failure = \"ask\"\n[tools", false),
         ("countersign.toml", "[hooks\n", false),
         ("countersign.toml", "\u{0}", false),
     ] {
@@ -187,6 +188,10 @@ fn a_broken_configuration() {
         let answered = stage.event("PreToolUse", call("ls"));
         if closed {
             assert!(denied(&answered), "{config}: {answered:?}")
+        } else if config.contains("ask") {
+            let answer = answered.json();
+            assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{config}");
+            continue;
         } else {
             answered.passes()
         }
