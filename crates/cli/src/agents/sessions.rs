@@ -57,6 +57,9 @@ pub(crate) fn latest(
     for agent in agents {
         for (at, log) in logs(homes, *agent).into_iter().enumerate() {
             let asked = *agent != Agent::Codex || at < ASKED;
+            if asked && *agent == Agent::Codex && parent_of(&log.path).is_some() {
+                continue;
+            }
             let away = if asked { away(&log, here) } else { usize::MAX };
             let order = |away: usize, log: &LogFile| (away, Reverse(log.modified));
             if best.as_ref().is_none_or(|(least, old)| order(away, &log) < order(*least, old)) {
@@ -149,11 +152,52 @@ fn filed_as(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// The folder that a rollout says it began in, on its first line.
+/// The folder that a rollout says it began in.
 fn began_in(path: &Path) -> Option<PathBuf> {
-    let mut line = String::new();
-    BufReader::new(File::open(path).ok()?.take(LONGEST_LINE)).read_line(&mut line).ok()?;
-    let first: Value = serde_json::from_str(&line).ok()?;
+    let first = first_line(path)?;
     let folder = first.pointer("/payload/cwd").or_else(|| first.get("cwd"))?.as_str()?;
     Some(PathBuf::from(folder))
+}
+
+/// The session to which a rollout of Codex belongs, where it is a sub-agent's.
+fn parent_of(path: &Path) -> Option<String> {
+    let first = first_line(path)?;
+    let text = |name: &str| first.pointer(name).and_then(Value::as_str);
+    let (session, own) = (text("/payload/session_id")?, text("/payload/id")?);
+    (session != own).then(|| session.to_owned())
+}
+
+/// The first line of a log; `None` where it is no JSON.
+fn first_line(path: &Path) -> Option<Value> {
+    let mut line = String::new();
+    BufReader::new(File::open(path).ok()?.take(LONGEST_LINE)).read_line(&mut line).ok()?;
+    serde_json::from_str(&line).ok()
+}
+
+impl LogFile {
+    /// The logs of the sub-agents of this session, in the order of their names.
+    pub(crate) fn of_sub_agents(&self) -> Vec<PathBuf> {
+        let Some(folder) = self.path.parent() else { return Vec::new() };
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let own = |name: &str| first_line(&self.path)?.pointer(name)?.as_str().map(str::to_owned);
+        let (folder, session) = match self.agent {
+            Agent::ClaudeCode => (folder.join(&*stem).join("subagents"), None),
+            Agent::Gemini => match own("/sessionId") {
+                Some(id) => (folder.join(id), None),
+                None => return Vec::new(),
+            },
+            Agent::Codex => match own("/payload/id") {
+                Some(id) => (folder.to_owned(), Some(id)),
+                None => return Vec::new(),
+            },
+        };
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let mut logs: Vec<PathBuf> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension() == Some(OsStr::new("jsonl")))
+            .filter(|path| session.is_none() || parent_of(path) == session)
+            .collect();
+        logs.sort();
+        logs
+    }
 }

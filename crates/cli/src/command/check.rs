@@ -121,7 +121,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let job = Job::new(&arguments, &options)?;
     let mut inputs = inputs(&arguments.paths);
     if let Some(agent) = arguments.latest {
-        inputs.push(newest(agent)?);
+        inputs.extend(newest(agent)?);
     }
     let answer = arguments.answer.as_deref().map(said).transpose()?;
     inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
@@ -139,15 +139,22 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     }
 }
 
-/// The log that `--latest` means. Which one it is stands on standard error.
-fn newest(agent: Option<AgentName>) -> anyhow::Result<Input> {
+/// The log that `--latest` means, with those of its sub-agents. Which one it is stands on standard
+/// error.
+fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     let here = std::env::current_dir().context("the working directory is gone")?;
     let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent.into()]);
     let (log, is_here) = latest(&Homes::from_environment(), &agents, &here)?;
     let whose = if is_here { "" } else { " (no session of this folder was found)" };
     let (name, path) = (log.agent.name(), log.path.display());
-    writeln!(io::stderr(), "the newest session of {name} is checked: {path}{whose}")?;
-    Ok(Input::file(&log.path))
+    let helpers = log.of_sub_agents();
+    let with = match helpers.len() {
+        0 => String::new(),
+        1 => ", with the log of a sub-agent".to_owned(),
+        many => format!(", with the logs of {many} sub-agents"),
+    };
+    writeln!(io::stderr(), "the newest session of {name} is checked: {path}{whose}{with}")?;
+    Ok(std::iter::once(&log.path).chain(&helpers).map(|path| Input::file(path)).collect())
 }
 
 /// Sessions of the ledger, in the form that they are exported in.

@@ -235,7 +235,8 @@ fn the_latest_session_is_that_of_this_folder() {
     assert_eq!(
         shown(&desk, &ran).lines().last().unwrap_or_default(),
         "the newest session of claude-code is checked: \
-         DESK/home/.claude/projects/-elsewhere/new.jsonl (no session of this folder was found)"
+         DESK/home/.claude/projects/-elsewhere/new.jsonl (no session of this folder was found), \
+         with the log of a sub-agent"
     );
 
     let here = format!("home/.claude/projects/{}", filed_as(&desk));
@@ -322,4 +323,22 @@ fn no_session_at_all() {
     error: no session of an agent was found on this machine
       help: looked for claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `countersign check PATH`
     ");
+}
+
+/// A sub-agent of Codex has a rollout of its own, which is not the session's.
+#[test]
+fn the_latest_session_is_no_sub_agents() {
+    let rollout = |id: &str| {
+        let meta = json!({ "id": id, "session_id": "root", "cwd": "/p" });
+        format!("{}\n", json!({ "type": "session_meta", "payload": meta }))
+    };
+    let folder = "home/.codex/sessions/2026/01/01";
+    let (root, child) =
+        (format!("{folder}/rollout-1-root.jsonl"), format!("{folder}/rollout-2-child.jsonl"));
+    let desk = Desk::with(&[(&root, &rollout("root")), (&child, &rollout("child"))]);
+    older(&desk, &root, 60);
+    older(&desk, &child, 30);
+    let ran = desk.run("check --latest codex");
+    assert!(ran.err.contains("rollout-1-root.jsonl"), "{ran}");
+    assert!(ran.err.contains("with the log of a sub-agent"), "{ran}");
 }
