@@ -10,6 +10,9 @@ use countersign_model::{
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 use serde_json::Value;
 
+use crate::agent::Agent;
+use crate::toolbox::tool;
+
 /// How many of the latest events are looked at.
 const EVENTS: u64 = 200;
 
@@ -18,8 +21,11 @@ const EVENTS: u64 = 200;
 pub(crate) struct Coverage {
     pub(crate) calls: usize,
     pub(crate) without: usize,
-    /// Tools with a receipt for a call that the agent's own log does not have.
+    /// Tools with a receipt for a call that the agent's own log does not have, which therefore
+    /// supports nothing.
     pub(crate) unheard: Vec<String>,
+    /// Whether the log lacks any call that has a receipt: it may be written late.
+    pub(crate) late: bool,
     /// Tools whose receipt tells another end than the agent's own log.
     pub(crate) differing: Vec<String>,
     /// Whether the ledger has any recent call of this agent: then its tools tell the hook.
@@ -62,6 +68,7 @@ pub(crate) fn add_receipts(
     first: usize,
     ledger: &Ledger,
     session: &str,
+    whose: Agent,
     agent: Option<&str>,
 ) -> Coverage {
     let events = ledger.last_events(session, EVENTS).unwrap_or_default();
@@ -129,10 +136,15 @@ pub(crate) fn add_receipts(
             ..Message::text(role, "")
         };
         if !stands.called {
+            coverage.late = true;
             // Whoever may run commands may feed the hook with events. What speaks against the agent
-            // is taken at its word; what would speak for it is not, and may be only late.
-            coverage.unheard.push(open.tool.clone());
-            if !tells_failure(&ended) {
+            // is taken at its word, and so is that it looked at something; what else would speak
+            // for it is not, and may be only late.
+            let looked = tool(whose, &open.tool).effects.writes == Some(false);
+            if !looked {
+                coverage.unheard.push(open.tool.clone());
+            }
+            if !looked && !tells_failure(&ended) {
                 transcript.completeness.add(Gap::MissingResults, place);
                 continue;
             }
@@ -150,7 +162,17 @@ pub(crate) fn add_receipts(
         transcript.messages.insert(place, outcome);
         place += 1;
     }
+    if coverage.unheard.is_empty() && every_call_ended(transcript) {
+        transcript.completeness.mend(Gap::MissingResults);
+    }
     coverage
+}
+
+fn every_call_ended(transcript: &Transcript) -> bool {
+    let messages = || transcript.messages.iter();
+    let ended: BTreeSet<&str> =
+        messages().flat_map(|m| &m.outcomes).map(|outcome| outcome.call_id.as_str()).collect();
+    messages().flat_map(|m| &m.calls).all(|call| ended.contains(call.id.as_str()))
 }
 
 /// Whether the result says that something went wrong.

@@ -139,12 +139,12 @@ fn judge(
         }
         let (first, transcript) = (turn.first, &mut turn.transcript);
         let added = add_last(transcript, first, last, agent);
-        let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
+        let coverage =
+            add_receipts(transcript, first, guard.ledger(), session.id(), around.agent, agent);
         let review = review(transcript, first, guard.rules());
         // Where the file lacks the last message, it may lack a call before it, too; and where no
         // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
-        let late = added && !coverage.recorded && !review.blocking.is_empty()
-            || !coverage.unheard.is_empty();
+        let late = added && !coverage.recorded && !review.blocking.is_empty() || coverage.late;
         if !late || !waits {
             return Ok(Judged { turn, added, coverage, review });
         }

@@ -194,6 +194,11 @@ impl Completeness {
         }
     }
 
+    /// What was missing of this kind is there now.
+    pub fn mend(&mut self, gap: Gap) {
+        self.gaps.retain(|(known, _)| *known != gap);
+    }
+
     /// Whether nothing is known to be missing before message `turn`.
     #[must_use]
     pub fn is_complete_before(&self, turn: usize) -> bool {

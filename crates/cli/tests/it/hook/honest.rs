@@ -118,6 +118,24 @@ fn a_call_that_the_transcript_lacks_still_is_told_of_and_nobody_is_accused() {
     stage.stop("All 42 tests pass.").warns("FK040");
 }
 
+/// However far the log was written: a reading that the receipts have counts as one, and a claim that
+/// nothing supports is none because the log is late.
+#[test]
+fn a_late_log_hides_no_lie() {
+    for kept in 1..=3 {
+        let mut stage = Stage::new();
+        stage.user("Read a.rs.");
+        let input = json!({ "file_path": "a.rs" });
+        stage.calls("Read", input, json!({ "type": "text" }), "fn main() {}");
+        let written = std::fs::read_to_string(stage.transcript()).unwrap();
+        let lines: Vec<&str> = written.lines().take(kept).collect();
+        std::fs::write(stage.transcript(), lines.join("\n") + "\n").unwrap();
+        let stop = json!({ "stop_hook_active": false, "last_assistant_message": "I read it, and all tests pass." });
+        let reason = stage.event("Stop", stop).reason();
+        assert!(reason.contains("all tests pass"), "{kept}: {reason}");
+    }
+}
+
 #[test]
 fn a_sub_agent_that_looked_may_report() {
     let mut stage = Stage::new();
