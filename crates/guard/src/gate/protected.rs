@@ -1,6 +1,7 @@
 //! Places that decide about the agent, or that others run.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,14 +98,11 @@ impl ProtectedOptions {
     /// # Errors
     /// A pattern that cannot be used.
     pub fn resolve(self) -> Result<ProtectedSettings, ProtectedOptionsError> {
-        let own = PLACES.map(str::to_owned).to_vec();
         let wrong = |wrong: super::policy::Wrong| ProtectedOptionsError {
             key: wrong.key,
             error: wrong.error,
         };
-        let more = Globs::new(&self.paths).map_err(wrong)?;
-        let own = Globs::new(&own).map_err(wrong)?;
-        let globs = own.into_iter().chain(more).collect();
+        let globs = Globs::new(&self.paths).map_err(wrong)?;
         Ok(ProtectedSettings { action: self.action, globs, folders: Vec::new() })
     }
 }
@@ -113,15 +111,23 @@ impl ProtectedOptions {
 #[derive(Debug, Clone)]
 pub struct ProtectedSettings {
     pub(super) action: Action,
-    globs: Vec<Globs>,
+    /// Those of the configuration.
+    globs: Option<Globs>,
     folders: Vec<PathBuf>,
 }
 
 impl Default for ProtectedSettings {
     fn default() -> Self {
-        let nothing = Self { action: Action::Deny, globs: Vec::new(), folders: Vec::new() };
-        ProtectedOptions::default().resolve().unwrap_or(nothing)
+        let ProtectedOptions { action, .. } = ProtectedOptions::default();
+        Self { action, globs: None, folders: Vec::new() }
     }
+}
+
+/// Our own places, compiled when a call first changes something.
+fn own() -> Option<&'static Globs> {
+    static OWN: LazyLock<Option<Globs>> =
+        LazyLock::new(|| Globs::new(&PLACES.map(str::to_owned)).ok().flatten());
+    OWN.as_ref()
 }
 
 impl ProtectedSettings {
@@ -134,7 +140,7 @@ impl ProtectedSettings {
     }
 
     pub(super) fn holds(&self, path: &Named) -> bool {
-        self.globs.iter().any(|globs| globs.holds(path))
+        own().into_iter().chain(&self.globs).any(|globs| globs.holds(path))
             || self
                 .folders
                 .iter()

@@ -18,7 +18,10 @@ impl Guard {
     pub(super) fn secrets_of(&self, hosted: &HostedCall) -> Option<(GateId, Verdict)> {
         let redacted = match hosted.tool.effects.network {
             Some(true) => found(hosted),
-            _ => self.command_of(hosted).filter(|line| sends_secret(line)).and(found(hosted)),
+            _ => {
+                let sends = self.command_of(hosted).is_some_and(|line| sends_secret(&line));
+                sends.then(|| found(hosted)).flatten()
+            }
         }?;
         let digest = hosted.digest();
         let tool = hosted.tool.name.clone();

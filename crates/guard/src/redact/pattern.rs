@@ -153,6 +153,22 @@ impl Search {
     /// As many bytes are searched more slowly in the time that the fast automaton takes to make.
     const FIRST: usize = 256 * 1024;
 
+    /// A text of so many bytes is asked keyword by keyword before any automaton is made: most hold
+    /// none, and a process that judges one call needs no automaton then.
+    const SHORT: usize = 1024;
+
+    /// Whether a short text surely holds no keyword, while no automaton is there that knows.
+    fn holds_none(&self, text: &str) -> bool {
+        if text.len() > Self::SHORT || self.soon.get().is_some() || self.fast.get().is_some() {
+            return false;
+        }
+        let text = text.to_ascii_lowercase();
+        !all_keywords().any(|keyword| {
+            let keyword = keyword.to_ascii_lowercase();
+            memchr::memmem::find(text.as_bytes(), keyword.as_bytes()).is_some()
+        })
+    }
+
     /// For the keywords of all rows.
     fn keywords(&self, text: &str) -> &AhoCorasick {
         let searched = self.searched.fetch_add(text.len(), Ordering::Relaxed);
@@ -164,14 +180,18 @@ impl Search {
     }
 }
 
+/// The keywords of the table's rows, and of what may be disguised.
+fn all_keywords() -> impl Iterator<Item = &'static str> {
+    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
+    keywords.chain(disguise::keywords())
+}
+
 #[expect(clippy::expect_used, reason = "built from the constant table alone; a test builds both")]
 fn automaton(kind: AhoCorasickKind) -> AhoCorasick {
-    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
-    let keywords = keywords.chain(disguise::keywords());
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .kind(Some(kind))
-        .build(keywords)
+        .build(all_keywords())
         .expect("the keywords fit an automaton")
 }
 
@@ -203,6 +223,9 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 /// Every secret that shows as it is, or encoded.
 fn plain(text: &str, found: &mut Vec<Found>) {
     let search = &*SEARCH;
+    if search.holds_none(text) {
+        return;
+    }
     let mut done = [0; PATTERNS.len()];
     let mut decoded = 0;
     let mut table = 0;
@@ -342,9 +365,7 @@ mod tests {
     fn both_automata_find_the_same() {
         let soon = automaton(AhoCorasickKind::ContiguousNFA);
         let fast = automaton(AhoCorasickKind::DFA);
-        let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
-        let keywords = keywords.chain(disguise::keywords());
-        let text = keywords.map(|word| word.to_uppercase() + word).collect::<String>();
+        let text = all_keywords().map(|word| word.to_uppercase() + word).collect::<String>();
         let found: Vec<_> = soon.find_overlapping_iter(&text).collect();
         assert_eq!(found, fast.find_overlapping_iter(&text).collect::<Vec<_>>());
         assert!(found.len() >= 2 * SEARCH.rows.len());
