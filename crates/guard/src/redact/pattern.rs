@@ -127,6 +127,8 @@ const WINDOW: usize = 4096;
 struct Search {
     /// Bytes that were searched for keywords so far.
     searched: AtomicUsize,
+    /// Texts that were asked keyword by keyword.
+    asked: AtomicUsize,
     /// An automaton that is soon made, for the first of them.
     soon: OnceLock<AhoCorasick>,
     /// One that is fast, for all others.
@@ -142,6 +144,7 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let rows = rows.chain(disguise::keywords().map(|_| PATTERNS.len()));
     Search {
         searched: AtomicUsize::new(0),
+        asked: AtomicUsize::new(0),
         soon: OnceLock::new(),
         fast: OnceLock::new(),
         rows: rows.collect(),
@@ -153,15 +156,18 @@ impl Search {
     /// As many bytes are searched more slowly in the time that the fast automaton takes to make.
     const FIRST: usize = 256 * 1024;
 
-    /// A text of so many bytes is asked keyword by keyword before any automaton is made: most hold
-    /// none, and a process that judges one call needs no automaton then.
+    /// So many texts are asked keyword by keyword before an automaton is made: most hold none, and
+    /// a process that judges one call needs no automaton then.
+    const FEW: usize = 16;
+    /// No longer ones than this, in bytes.
     const SHORT: usize = 1024;
 
-    /// Whether a short text surely holds no keyword, while no automaton is there that knows.
+    /// Whether one of the first texts, a short one, surely holds no keyword.
     fn holds_none(&self, text: &str) -> bool {
-        if text.len() > Self::SHORT || self.soon.get().is_some() || self.fast.get().is_some() {
+        if text.len() > Self::SHORT || self.asked.load(Ordering::Relaxed) >= Self::FEW {
             return false;
         }
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let text = text.to_ascii_lowercase();
         !all_keywords().any(|keyword| {
             let keyword = keyword.to_ascii_lowercase();
