@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
+use crate::gate::pattern::one_form;
 
 /// One path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -322,6 +323,7 @@ fn add(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named>) {
         paths.push(one);
     };
     let text = text.strip_prefix("file://").unwrap_or(text).replace('\\', "/");
+    let text = one_form(&text);
     let in_home = ["~", "$HOME", "${HOME}", "$HOME}"].into_iter().find_map(|name| {
         text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
     });

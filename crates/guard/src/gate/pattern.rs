@@ -1,6 +1,8 @@
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// The longest pattern, in bytes.
 pub(super) const LONGEST: usize = 1024;
@@ -50,14 +52,23 @@ impl Pattern {
 
     /// Whether the whole text fits.
     pub(super) fn is_match(&self, text: &str) -> bool {
-        self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(text)
+        self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(&*one_form(text))
     }
+}
+
+/// A text with its accents joined to their letters, as most write it: names are compared in this
+/// form, however a rule or a call writes them.
+pub(super) fn one_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
 /// The glob, for whoever compiles many together.
 pub(super) fn glob(pattern: &str, over: Over) -> Result<Glob, PatternError> {
     check(pattern)?;
-    let built = GlobBuilder::new(pattern)
+    let built = GlobBuilder::new(&one_form(pattern))
         .literal_separator(over == Over::Paths)
         .backslash_escape(true)
         .build();

@@ -53,6 +53,26 @@ fn tools_are_names_or_patterns() {
     );
 }
 
+/// An accent may be a part of its letter, or a character of its own: the name is the same.
+#[test]
+fn names_are_compared_in_one_form() {
+    let (joined, apart) = ("r\u{e9}sum\u{e9}", "re\u{301}sume\u{301}");
+    for (rule, path) in [(joined, apart), (apart, joined), (apart, apart)] {
+        let name = format!("{path}.txt");
+        check(
+            &format!(
+                "default_effect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = '*'\n\
+                 paths = ['**/{rule}*']"
+            ),
+            &[
+                plain(read(&name), "deny"),
+                plain(shell(&format!("cat 'notes/{name}'")), "deny"),
+                plain(read("resume.txt"), "allow"),
+            ],
+        );
+    }
+}
+
 #[test]
 fn a_denial_of_paths_is_about_any_of_them() {
     check(
