@@ -1,6 +1,7 @@
 use countersign_model::Format;
 use serde_json::value::RawValue;
 
+use crate::exchange;
 use crate::reader::{READERS, Reader};
 use crate::sketch::Sketch;
 use crate::source::Layout;
@@ -31,12 +32,12 @@ pub(crate) fn detect(head: &str) -> Detected {
     let by_line = lines.first().is_some_and(is_complete)
         || (mostly(&lines) && !(json && begins_document(text)));
     if by_line {
-        let lines: Vec<Sketch> = lines.into_iter().map(Sketch::of).collect();
+        let lines: Vec<Sketch> = lines.into_iter().map(sketch).collect();
         // One complete line alone is a document and a log of one line alike.
         return Detected { layout: Layout::Lines, reader: most_frequent(&lines) };
     }
     if json {
-        let sketch = Sketch::of(text);
+        let sketch = sketch(text);
         return Detected { layout: Layout::Document, reader: first(&sketch) };
     }
     let reader = READERS.iter().copied().find(|reader| reader.recognises_text(text));
@@ -61,6 +62,18 @@ fn begins_document(text: &str) -> bool {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(_) => true,
         Err(error) => error.is_eof(),
+    }
+}
+
+/// The sketch of a text, or of the conversation that it wraps.
+fn sketch(text: &str) -> Sketch {
+    let sketch = Sketch::of(text);
+    if first(&sketch).is_some() {
+        return sketch;
+    }
+    match exchange::first(text) {
+        Some(inner) => Sketch::of(&inner),
+        None => sketch,
     }
 }
 

@@ -4,6 +4,7 @@
 use countersign_model::{Format, Gap, Problem};
 use serde_json::value::RawValue;
 
+use crate::exchange;
 use crate::fields;
 use crate::read::{ReadError, Reading};
 use crate::session::Session;
@@ -77,6 +78,9 @@ impl<V: Values> Walk<'_, V> {
     /// `cut` is the line on which the input ended in the middle of this value.
     fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
         let Some(list) = fields::array(raw) else {
+            if let Some(text) = self.composed(raw) {
+                return self.exchange(&text, place, cut);
+            }
             match self.values.shape(raw) {
                 Shape::Session => self.session(raw, place, cut),
                 Shape::Part => {
@@ -99,6 +103,10 @@ impl<V: Values> Walk<'_, V> {
         let mut together: Option<Session> = list.is_empty().then(|| self.open());
         for (at, raw) in list.into_iter().enumerate() {
             let cut = cut.filter(|_| at == last);
+            if let Some(text) = self.composed(raw).filter(|_| together.is_none()) {
+                self.exchange(&text, place, cut);
+                continue;
+            }
             if together.is_none() && self.values.shape(raw) == Shape::Session {
                 self.session(raw, place, cut);
                 continue;
@@ -110,6 +118,19 @@ impl<V: Values> Walk<'_, V> {
         }
         if let Some(session) = together {
             self.give(session);
+        }
+    }
+
+    /// The conversation of a logged request and its answer.
+    fn composed(&self, raw: &RawValue) -> Option<String> {
+        let chat = matches!(self.format, Format::OpenaiChat | Format::Anthropic);
+        chat.then(|| exchange::composed(raw.get())).flatten()
+    }
+
+    /// A request with its answer: a session of its own.
+    fn exchange(&mut self, text: &str, place: &mut Locator<'_>, cut: Option<usize>) {
+        if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
+            self.session(raw, place, cut);
         }
     }
 

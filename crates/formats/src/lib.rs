@@ -14,6 +14,7 @@ mod blocks;
 mod decompress;
 mod detect;
 mod documents;
+mod exchange;
 mod fields;
 mod lines;
 mod otlp;

@@ -43,6 +43,11 @@ impl Reader for OpenaiResponses {
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
+        // A logged exchange of the chat form.
+        let chat = ["input.messages", "input[].tool_calls", "output[].message", "output.choices"];
+        if sketch.has_any(&chat) {
+            return false;
+        }
         ["type", "[].type", "input[].type", "output[].type", "[].input[].type", "[].output[].type"]
             .iter()
             .any(|path| sketch.is_one_of(path, &ITEMS))

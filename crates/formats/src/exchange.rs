@@ -1,0 +1,235 @@
+//! Logs of requests and their answers, as gateways, batches and tracers keep them: the
+//! conversation is in one member, what the model answered in another. Both together are read as
+//! the conversation that they are.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::fields::{self, Fields};
+
+/// Where what was asked stands, or the whole conversation.
+const REQUESTS: [&str; 12] = [
+    "request",
+    "request_body",
+    "requestBody",
+    "body",
+    "input",
+    "inputs",
+    "kwargs",
+    "traj",
+    "trajectory",
+    "conversation",
+    "transcript",
+    "chat_history",
+];
+
+/// Where what was answered stands.
+const RESPONSES: [&str; 7] =
+    ["response", "response_body", "responseBody", "output", "outputs", "result", "completion"];
+
+/// Where a logger puts what the tools were, when not into the request.
+const PARAMETERS: [&str; 4] =
+    ["model_parameters", "modelParameters", "optional_params", "invocation_params"];
+
+/// How the conversation is called.
+const NAMES: [&str; 6] = ["id", "custom_id", "request_id", "requestId", "trace_id", "traceId"];
+
+/// How deep an answer may be wrapped.
+const DEPTH: usize = 4;
+
+/// The conversation of the first exchange of a list, or of the one that the text is.
+pub(crate) fn first(text: &str) -> Option<String> {
+    if !text.trim_start().starts_with('[') {
+        return composed(text);
+    }
+    let raw: &RawValue = serde_json::from_str(text).ok()?;
+    composed(fields::array(raw)?.first()?.get())
+}
+
+/// The conversation of an exchange as one object with `messages`; `None` for anything else.
+pub(crate) fn composed(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    // The first member of a message is mostly its role.
+    if text.strip_prefix('{')?.trim_start().starts_with("\"role\"") {
+        return None;
+    }
+    let mut fields = Fields::parse(text).ok()?;
+    let own = fields.has("messages");
+    if fields.has("role")
+        || fields.has("choices")
+        || !own && !has_any(&fields, &REQUESTS) && !has_any(&fields, &RESPONSES)
+    {
+        return None;
+    }
+    let name = NAMES.iter().find_map(|name| fields.string(name)).filter(|name| !name.is_empty());
+    let mut asked = if own { conversation_of(&mut fields) } else { None };
+    if asked.is_none() {
+        asked = REQUESTS.iter().find_map(|name| conversation(fields.take(name)?));
+    }
+    let answered = RESPONSES.iter().find_map(|name| answer(fields.take(name)?, DEPTH));
+    // Without an answer it is what it was before.
+    if asked.is_none() && answered.is_none() || own && answered.is_none() {
+        return None;
+    }
+    let Conversation { mut messages, mut tools } = asked.unwrap_or_default();
+    if tools.is_none() {
+        tools = PARAMETERS.iter().find_map(|name| {
+            let tools = fields.object(name)?.take("tools")?;
+            Some(tools.get().to_owned())
+        });
+    }
+    messages.extend(answered);
+    let mut whole = String::from("{");
+    if let Some(name) = name {
+        whole.push_str(&format!("\"id\":{},", serde_json::Value::from(name.as_ref())));
+    }
+    if let Some(tools) = tools {
+        whole.push_str(&format!("\"tools\":{tools},"));
+    }
+    whole.push_str(&format!("\"messages\":[{}]}}", messages.join(",")));
+    Some(whole)
+}
+
+#[derive(Default)]
+struct Conversation {
+    /// Messages as JSON.
+    messages: Vec<String>,
+    /// A list as JSON.
+    tools: Option<String>,
+}
+
+fn has_any(fields: &Fields<'_>, names: &[&str]) -> bool {
+    names.iter().any(|name| fields.has(name))
+}
+
+/// A request, or the list of its messages; either may be written as text.
+fn conversation(raw: &RawValue) -> Option<Conversation> {
+    let text = decoded(raw);
+    if let Ok(mut fields) = Fields::parse(&text) {
+        return conversation_of(&mut fields);
+    }
+    let raw: &RawValue = serde_json::from_str(&text).ok()?;
+    let messages = messages(raw)?;
+    Some(Conversation { messages, tools: None })
+}
+
+fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
+    let mut messages = messages(fields.take("messages")?)?;
+    // One wire has its instructions beside the messages.
+    if let Some(system) = fields.take("system") {
+        messages.insert(0, format!("{{\"role\":\"system\",\"content\":{}}}", system.get()));
+    }
+    let tools = fields.take("tools").map(|raw| raw.get().to_owned());
+    Some(Conversation { messages, tools })
+}
+
+fn messages(raw: &RawValue) -> Option<Vec<String>> {
+    let list = fields::array(raw)?;
+    let told = |raw: &&RawValue| Fields::of(raw).is_some_and(|fields| fields.has("role"));
+    let all = !list.is_empty() && list.iter().all(told);
+    all.then(|| list.into_iter().map(|raw| raw.get().to_owned()).collect())
+}
+
+/// The message of an answer, however it is wrapped.
+fn answer(raw: &RawValue, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let text = decoded(raw);
+    let Ok(mut fields) = Fields::parse(&text) else {
+        let raw: &RawValue = serde_json::from_str(&text).ok()?;
+        return answer(fields::array(raw)?.last()?, depth);
+    };
+    if fields.has("role") {
+        return (fields.has("content") || fields.has("tool_calls")).then(|| text.into_owned());
+    }
+    if let Some(choices) = fields.array("choices") {
+        return answer(choices.first()?, depth);
+    }
+    ["message", "body", "response"].iter().find_map(|name| answer(fields.take(name)?, depth))
+}
+
+/// A value, or the JSON that a text holds.
+fn decoded(raw: &RawValue) -> Cow<'_, str> {
+    let text = fields::string(raw).filter(|text| text.trim_start().starts_with(['{', '[']));
+    text.unwrap_or(Cow::Borrowed(raw.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn asked() -> Value {
+        json!([{ "role": "user", "content": "Cancel it." }])
+    }
+
+    fn said() -> Value {
+        json!({ "role": "assistant", "content": "It is cancelled." })
+    }
+
+    fn roles(text: &Value) -> Option<String> {
+        let whole: Value = serde_json::from_str(&composed(&text.to_string())?).unwrap();
+        let messages = whole.get("messages")?.as_array()?;
+        let roles = messages.iter().map(|m| m.get("role").and_then(Value::as_str));
+        let tools = whole.get("tools").map_or("", |_| " with tools");
+        let id = whole.get("id").and_then(Value::as_str).unwrap_or_default();
+        Some(format!("{id}: {}{tools}", roles.flatten().collect::<Vec<_>>().join(" ")))
+    }
+
+    #[test]
+    fn exchanges_are_conversations() {
+        let completion = json!({ "choices": [{ "message": said() }] });
+        let request = json!({ "messages": asked(), "tools": [] });
+        for (exchange, expected) in [
+            (json!({ "request": request, "response": completion }), ": user assistant with tools"),
+            (
+                json!({ "request_id": "r", "request_body": request, "response_body": completion }),
+                "r: user assistant with tools",
+            ),
+            (json!({ "custom_id": "c", "body": request }), "c: user with tools"),
+            (
+                json!({ "custom_id": "c", "response": { "status_code": 200, "body": completion } }),
+                "c: assistant",
+            ),
+            (json!({ "custom_id": "c", "result": { "message": said() } }), "c: assistant"),
+            (json!({ "input": asked(), "output": [{ "message": said() }] }), ": user assistant"),
+            (
+                json!({ "input": request.to_string(), "output": said().to_string() }),
+                ": user assistant with tools",
+            ),
+            (
+                json!({
+                    "messages": asked(), "response": completion,
+                    "model_parameters": { "tools": [] },
+                }),
+                ": user assistant with tools",
+            ),
+            (json!({ "task_id": 1, "traj": asked() }), ": user"),
+            (
+                json!({ "request": { "system": "Be brief.", "messages": asked() }, "response": said() }),
+                ": system user assistant",
+            ),
+        ] {
+            assert_eq!(roles(&exchange).as_deref(), Some(expected), "{exchange}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        for other in [
+            json!({ "messages": asked() }),
+            json!({ "messages": asked(), "response": null }),
+            said(),
+            json!({ "choices": [{ "message": said() }] }),
+            json!({ "input": "Cancel it.", "output": "It is cancelled." }),
+            json!({ "input": [], "output": {} }),
+            json!({ "body": "text", "result": 7 }),
+            json!([asked()]),
+        ] {
+            assert_eq!(composed(&other.to_string()), None, "{other}");
+        }
+        let deep = format!("{}{}{}", "{\"response\":".repeat(9), said(), "}".repeat(9));
+        assert_eq!(composed(&deep), None);
+    }
+}
