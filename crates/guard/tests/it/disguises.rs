@@ -253,7 +253,16 @@ fn ordinary_lines_stay_as_they_are() {
 #[test]
 fn beginnings_without_an_end_cost_no_more_than_their_length() {
     let redactor = Redactor::standard();
-    let most = std::time::Duration::from_secs(8);
+    // The quicker of two: the machine may be busy with something else.
+    let took = |piece: &str, length: usize| {
+        let text = piece.repeat(length / piece.len());
+        let run = || {
+            let before = std::time::Instant::now();
+            let _ = redactor.redact(&text);
+            before.elapsed().as_secs_f64()
+        };
+        run().min(run())
+    };
     for piece in [
         "-----BEGIN PRIVATE KEY-----\n",
         "password=",
@@ -273,9 +282,8 @@ fn beginnings_without_an_end_cost_no_more_than_their_length() {
         "password is ",
         "login a ",
     ] {
-        let text = piece.repeat(400_000 / piece.len());
-        let before = std::time::Instant::now();
-        let _ = redactor.redact(&text);
-        assert!(before.elapsed() < most, "{piece:?}: {:?}", before.elapsed());
+        let (short, long) = (took(piece, 40_000), took(piece, 160_000));
+        // Four times the length: 4, where it grows with the square 16.
+        assert!(long < 10.0 * short.max(0.01), "{piece:?}: {short} s, {long} s");
     }
 }
