@@ -2,7 +2,7 @@
 //! loopback. No network, no account.
 
 #[expect(clippy::disallowed_methods, reason = "agents are started, in folders of their own")]
-mod kinds;
+mod agent;
 #[expect(clippy::disallowed_methods, reason = "what was asked is kept")]
 mod model;
 #[expect(clippy::disallowed_methods, reason = "the page is written")]
@@ -18,8 +18,8 @@ mod wire;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use agent::Agent;
 use anyhow::{Context as _, Result, ensure};
-use kinds::Agent;
 use scenario::Scenario;
 use session::Seen;
 

@@ -12,9 +12,9 @@ pub(crate) fn number_in_head(text: &str, label: &str) -> Option<i32> {
     text.lines().take(8).find_map(|line| number_after(line, label))
 }
 
-/// Whether the text of an error says that the user or a policy did not let the call run.
+/// Whether the text of an error says that the user, a hook or a policy did not let the call run.
 pub(crate) fn says_refused(text: &str) -> bool {
-    const MARKS: [&str; 9] = [
+    const MARKS: [&str; 18] = [
         "The user doesn't want to proceed with this tool use",
         "The user doesn't want to take this action",
         "User rejected tool use",
@@ -24,6 +24,15 @@ pub(crate) fn says_refused(text: &str) -> bool {
         "Claude requested permissions to ",
         "[Operation Cancelled]",
         "Permission for this action has been denied",
+        "Command blocked by",
+        "Tool call blocked by",
+        "exec command rejected by user",
+        "patch rejected by user",
+        "rejected by user",
+        "command rejected by policy",
+        "Tool execution blocked:",
+        "Tool execution denied by policy",
+        "Command injection detected:",
     ];
     let text = text.trim_start();
     let text = text.strip_prefix("Error: ").unwrap_or(text);

@@ -19,40 +19,7 @@ pub(crate) fn read_item(
 ) -> bool {
     let mut message = Message { line, time, ..Message::text(Role::Assistant, "") };
     match kind {
-        "message" => {
-            message.role = match fields.string("role").as_deref() {
-                Some("system" | "developer") => Role::System,
-                Some("assistant") => Role::Assistant,
-                Some("tool") => Role::Tool,
-                _ => Role::User,
-            };
-            if let Some(raw) = fields.take("content") {
-                let blocks = blocks::read_blocks(raw, line, session);
-                message.text = blocks.text;
-            }
-        }
-        // What another agent sent to this one: its task, or a report.
-        "agent_message" => {
-            message.role = Role::User;
-            if let Some(raw) = fields.take("content") {
-                message.text = blocks::read_blocks(raw, line, session).text;
-            }
-            if !message.text.starts_with("Message Type: NEW_TASK") {
-                message.kind = MessageKind::Injected;
-            }
-            fields.take("author");
-            fields.take("recipient");
-        }
-        "reasoning" => {
-            message.kind = MessageKind::Reasoning;
-            for name in ["summary", "content"] {
-                if let Some(raw) = fields.take(name) {
-                    let blocks = blocks::read_blocks(raw, line, session);
-                    blocks::join(&mut message.text, &blocks.text);
-                    blocks::join(&mut message.text, &blocks.reasoning);
-                }
-            }
-        }
+        "message" | "agent_message" | "reasoning" => said(kind, fields, &mut message, session),
         "function_call" | "custom_tool_call" => {
             let name = fields.string("name").unwrap_or_default().into_owned();
             let raw = fields.take("arguments").or_else(|| fields.take("input"));
@@ -94,6 +61,39 @@ pub(crate) fn read_item(
     session.leave(fields);
     session.push(message);
     true
+}
+
+/// What the user, the agent or another agent said, or the agent thought.
+fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
+    let mut read = |name| Some(blocks::read_blocks(fields.take(name)?, message.line, session));
+    match kind {
+        "reasoning" => {
+            message.kind = MessageKind::Reasoning;
+            for part in ["summary", "content"].into_iter().filter_map(read) {
+                blocks::join(&mut message.text, &part.text);
+                blocks::join(&mut message.text, &part.reasoning);
+            }
+        }
+        // What another agent sent to this one: its task, or a report.
+        "agent_message" => {
+            message.role = Role::User;
+            message.text = read("content").unwrap_or_default().text;
+            if !message.text.starts_with("Message Type: NEW_TASK") {
+                message.kind = MessageKind::Injected;
+            }
+            fields.take("author");
+            fields.take("recipient");
+        }
+        _ => {
+            message.text = read("content").unwrap_or_default().text;
+            message.role = match fields.string("role").as_deref() {
+                Some("system" | "developer") => Role::System,
+                Some("assistant") => Role::Assistant,
+                Some("tool") => Role::Tool,
+                _ => Role::User,
+            };
+        }
+    }
 }
 
 /// A call that the vendor runs itself: the item holds the call and how it ended.

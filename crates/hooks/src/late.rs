@@ -10,26 +10,56 @@ use countersign_model::{
 use countersign_shell::{ActivityKind, OutputVerdict, summary};
 use serde_json::Value;
 
-use crate::agent::Agent;
-use crate::toolbox::tool;
-
 /// How many of the latest events are looked at.
 const EVENTS: u64 = 200;
 
 /// How many of the turn's calls there are, and how many of them have no receipt.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Coverage {
     pub(crate) calls: usize,
     pub(crate) without: usize,
-    /// Tools with a receipt for a call that the agent's own log does not have, which therefore
-    /// supports nothing.
-    pub(crate) unheard: Vec<String>,
-    /// Whether the log lacks any call that has a receipt: it may be written late.
-    pub(crate) late: bool,
+    /// Receipts of calls that the agent's own log does not have: they support nothing. The log may
+    /// be written late.
+    pub(crate) unheard: Vec<Receipt>,
     /// Tools whose receipt tells another end than the agent's own log.
     pub(crate) differing: Vec<String>,
     /// Whether the ledger has any recent call of this agent: then its tools tell the hook.
     pub(crate) recorded: bool,
+}
+
+/// A call that ended, as the ledger has it.
+#[derive(Debug, Clone)]
+pub(crate) struct Receipt {
+    call: Opened,
+    outcome: Outcome,
+}
+
+impl Receipt {
+    pub(crate) fn tool(&self) -> &str {
+        &self.call.tool
+    }
+
+    fn asked(&self, agent: Option<&str>) -> Message {
+        let call = ToolCall {
+            id: self.call.call_id.clone(),
+            tool: self.call.tool.clone(),
+            arguments: Arguments::from(&self.call.arguments),
+            line: 0,
+        };
+        Message { calls: vec![call], ..self.message(Role::Assistant, agent) }
+    }
+
+    fn answered(&self, agent: Option<&str>) -> Message {
+        Message { outcomes: vec![self.outcome.clone()], ..self.message(Role::Tool, agent) }
+    }
+
+    fn message(&self, role: Role, agent: Option<&str>) -> Message {
+        Message {
+            agent: agent.map(str::to_owned),
+            time: Some(self.call.started_at),
+            ..Message::text(role, "")
+        }
+    }
 }
 
 /// Adds the last message where it is missing. Says whether it was.
@@ -68,98 +98,34 @@ pub(crate) fn add_receipts(
     first: usize,
     ledger: &Ledger,
     session: &str,
-    whose: Agent,
     agent: Option<&str>,
 ) -> Coverage {
-    let events = ledger.last_events(session, EVENTS).unwrap_or_default();
-    let turn = transcript.messages.get(first..).unwrap_or_default();
-    let time = |message: &Message| message.time;
-    let since = turn.iter().find_map(time);
-    let since = since.or_else(|| transcript.messages.iter().rev().find_map(time));
-    let since = since.unwrap_or(i64::MAX);
-    let ids = |message: &Message| -> Vec<String> {
-        message.calls.iter().map(|call| call.id.clone()).collect()
-    };
-    let (mut opened, mut ended): (Vec<Opened>, Vec<Closed>) = (Vec::new(), Vec::new());
-    let mut recorded = BTreeSet::new();
-    for event in events {
-        match event.draft {
-            Draft::Opened(open) if open.caller_id.as_deref() == agent => opened.push(open),
-            Draft::Closed(closed) => ended.push(closed),
-            Draft::Rejected(rejected) => {
-                recorded.insert(rejected.call.call_id);
-            }
-            _ => {}
-        }
-    }
-    recorded.extend(opened.iter().map(|open| open.call_id.clone()));
-    let stands = standing(transcript, &opened);
-    let calls: Vec<String> =
-        turn.iter().filter(|m| m.agent.as_deref() == agent).flat_map(ids).collect();
-    let without = calls.iter().filter(|id| !recorded.contains(*id)).count();
-    let mut coverage = Coverage {
-        calls: calls.len(),
-        without,
-        recorded: !opened.is_empty(),
-        ..Coverage::default()
-    };
-    // The file is written in order: what it lacks comes behind what it has, before the answer.
-    let works = |m: &Message| !m.calls.is_empty() || !m.outcomes.is_empty() || m.role == Role::User;
-    let mut place = transcript.messages.iter().rposition(works).map_or(0, |at| at + 1);
-    place = place.max(first);
-    for open in opened.into_iter().filter(|open| open.started_at >= since) {
-        let Some(closed) = ended.iter().find(|end| end.execution_id == open.execution_id) else {
-            continue;
-        };
-        let stands = stands.get(&open.call_id).copied().unwrap_or_default();
-        if open.call_id.is_empty() {
-            continue;
-        }
-        let bytes = ledger.result(&closed.recorded_digest).ok().flatten();
-        let ended = Outcome {
-            call_id: open.call_id.clone(),
-            text: bytes.as_deref().map(shown).unwrap_or_default(),
-            is_error: Some(closed.status != Status::Completed),
-            exit_code: closed.exit_code,
-            truncated: closed.truncated || bytes.is_none(),
-            ..Outcome::default()
-        };
+    let kept = Kept::of(ledger, session, agent);
+    let mut coverage = kept.coverage(transcript.messages.get(first..).unwrap_or_default(), agent);
+    let stands = standing(transcript, &kept.opened);
+    let mut place = end_of_work(transcript, first);
+    let since = began(transcript, first);
+    for receipt in kept.ended_since(since, ledger) {
+        let stands = stands.get(&receipt.call.call_id).copied().unwrap_or_default();
         if stands.answered {
-            if correct(transcript, &ended) {
-                coverage.differing.push(open.tool);
+            if correct(transcript, &receipt.outcome) {
+                coverage.differing.push(receipt.call.tool);
             }
             continue;
         }
-        let message = |role| Message {
-            agent: agent.map(str::to_owned),
-            time: Some(open.started_at),
-            ..Message::text(role, "")
-        };
         if !stands.called {
-            coverage.late = true;
             // Whoever may run commands may feed the hook with events. What speaks against the agent
-            // is taken at its word, and so is that it looked at something; what else would speak
-            // for it is not, and may be only late.
-            let looked = tool(whose, &open.tool).effects.writes == Some(false);
-            if !looked {
-                coverage.unheard.push(open.tool.clone());
-            }
-            if !looked && !tells_failure(&ended) {
+            // is taken at its word; what would speak for it is not, and may be only late.
+            let failed = tells_failure(&receipt.outcome);
+            coverage.unheard.push(receipt.clone());
+            if !failed {
                 transcript.completeness.add(Gap::MissingResults, place);
                 continue;
             }
-            let call = ToolCall {
-                id: open.call_id.clone(),
-                tool: open.tool.clone(),
-                arguments: Arguments::from(&open.arguments),
-                line: 0,
-            };
-            let call = Message { calls: vec![call], ..message(Role::Assistant) };
-            transcript.messages.insert(place, call);
+            transcript.messages.insert(place, receipt.asked(agent));
             place += 1;
         }
-        let outcome = Message { outcomes: vec![ended], ..message(Role::Tool) };
-        transcript.messages.insert(place, outcome);
+        transcript.messages.insert(place, receipt.answered(agent));
         place += 1;
     }
     if coverage.unheard.is_empty() && every_call_ended(transcript) {
@@ -168,11 +134,118 @@ pub(crate) fn add_receipts(
     coverage
 }
 
+/// A transcript as it would be if every receipt stood for a call.
+pub(crate) struct Believed {
+    pub(crate) transcript: Transcript,
+    /// Where messages were added, and how many.
+    place: usize,
+    added: usize,
+}
+
+impl Believed {
+    /// Where a message of this transcript stands in the one that it was made of.
+    pub(crate) fn before(&self, turn: usize) -> usize {
+        if turn < self.place { turn } else { turn.saturating_sub(self.added).max(self.place) }
+    }
+}
+
+/// What is not shown where every receipt is believed is missing for no other reason.
+pub(crate) fn believed(
+    mut transcript: Transcript,
+    first: usize,
+    unheard: &[Receipt],
+    agent: Option<&str>,
+) -> Believed {
+    let known: BTreeSet<String> =
+        transcript.messages.iter().flat_map(|m| &m.calls).map(|call| call.id.clone()).collect();
+    let place = end_of_work(&transcript, first);
+    let new = unheard.iter().filter(|receipt| !known.contains(&receipt.call.call_id));
+    let messages: Vec<Message> =
+        new.flat_map(|receipt| [receipt.asked(agent), receipt.answered(agent)]).collect();
+    let added = messages.len();
+    transcript.messages.splice(place..place, messages);
+    if every_call_ended(&transcript) {
+        transcript.completeness.mend(Gap::MissingResults);
+    }
+    Believed { transcript, place, added }
+}
+
+/// The file is written in order: what it lacks comes behind what it has, before the answer.
+fn end_of_work(transcript: &Transcript, first: usize) -> usize {
+    let works = |m: &Message| !m.calls.is_empty() || !m.outcomes.is_empty() || m.role == Role::User;
+    let last = transcript.messages.iter().rposition(works);
+    last.map_or(0, |at| at + 1).max(first)
+}
+
+/// When the turn began; the end of time where the log tells no time at all.
+fn began(transcript: &Transcript, first: usize) -> i64 {
+    let turn = transcript.messages.get(first..).unwrap_or_default();
+    let since = turn.iter().find_map(|message| message.time);
+    let since = since.or_else(|| transcript.messages.iter().rev().find_map(|m| m.time));
+    since.unwrap_or(i64::MAX)
+}
+
 fn every_call_ended(transcript: &Transcript) -> bool {
     let messages = || transcript.messages.iter();
     let ended: BTreeSet<&str> =
         messages().flat_map(|m| &m.outcomes).map(|outcome| outcome.call_id.as_str()).collect();
     messages().flat_map(|m| &m.calls).all(|call| ended.contains(call.id.as_str()))
+}
+
+/// The latest events of an agent in the ledger.
+struct Kept {
+    opened: Vec<Opened>,
+    closed: Vec<Closed>,
+    /// The agent's ids of all calls that were recorded, rejected ones too.
+    recorded: BTreeSet<String>,
+}
+
+impl Kept {
+    fn of(ledger: &Ledger, session: &str, agent: Option<&str>) -> Self {
+        let mut kept = Self { opened: Vec::new(), closed: Vec::new(), recorded: BTreeSet::new() };
+        for event in ledger.last_events(session, EVENTS).unwrap_or_default() {
+            match event.draft {
+                Draft::Opened(open) if open.caller_id.as_deref() == agent => {
+                    kept.recorded.insert(open.call_id.clone());
+                    kept.opened.push(open);
+                }
+                Draft::Closed(closed) => kept.closed.push(closed),
+                Draft::Rejected(rejected) => {
+                    kept.recorded.insert(rejected.call.call_id);
+                }
+                _ => {}
+            }
+        }
+        kept
+    }
+
+    fn coverage(&self, turn: &[Message], agent: Option<&str>) -> Coverage {
+        let own = turn.iter().filter(|message| message.agent.as_deref() == agent);
+        let calls: Vec<&ToolCall> = own.flat_map(|message| &message.calls).collect();
+        let without = calls.iter().filter(|call| !self.recorded.contains(&call.id)).count();
+        let recorded = !self.opened.is_empty();
+        Coverage { calls: calls.len(), without, recorded, ..Coverage::default() }
+    }
+
+    /// Calls with an id that began since then and have ended.
+    fn ended_since(self, since: i64, ledger: &Ledger) -> Vec<Receipt> {
+        let Self { opened, closed, .. } = self;
+        let of_turn = opened.into_iter().filter(|o| o.started_at >= since && !o.call_id.is_empty());
+        let receipts = of_turn.filter_map(|call| {
+            let closed = closed.iter().find(|end| end.execution_id == call.execution_id)?;
+            let bytes = ledger.result(&closed.recorded_digest).ok().flatten();
+            let outcome = Outcome {
+                call_id: call.call_id.clone(),
+                text: bytes.as_deref().map(shown).unwrap_or_default(),
+                is_error: Some(closed.status != Status::Completed),
+                exit_code: closed.exit_code,
+                truncated: closed.truncated || bytes.is_none(),
+                ..Outcome::default()
+            };
+            Some(Receipt { call, outcome })
+        });
+        receipts.collect()
+    }
 }
 
 /// Whether the result says that something went wrong.

@@ -28,6 +28,8 @@ pub struct Surrounding<'s> {
     pub folder: Option<&'s Path>,
     /// Variables that policies and the blocklist may look at.
     pub environment: &'s BTreeMap<String, String>,
+    /// Whether a plugin of the agent brings the hook, and no settings.
+    pub by_plugin: bool,
 }
 
 /// An event could not be answered as it should be. What the agent is told then, the settings say.
@@ -93,6 +95,7 @@ pub async fn respond(
             let Some(folder) = around.folder else { return Ok(Answer::default()) };
             let mut memory = Memory::open(folder, &event.session, None)?;
             memory.set_blocks(0);
+            memory.set_by_plugin(around.by_plugin);
             memory.at_prompt(event.prompt.as_deref());
             let context = memory.take_pending();
             memory.keep(None)?;

@@ -3,13 +3,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use countersign_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
-use countersign_model::{Digest, Finding, MessageKind, Role, Transcript};
+use countersign_model::{Digest, Finding, MessageKind, Role, Subject, Transcript, Verdict};
 
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::contract::transcripts;
 use crate::event::Event;
-use crate::late::{Coverage, add_last, add_receipts};
+use crate::late::{Coverage, Receipt, add_last, add_receipts, believed};
 use crate::memory::{Memory, Turn};
 use crate::options::StopMode;
 use crate::respond::{RespondError, Surrounding};
@@ -82,6 +82,7 @@ pub(crate) async fn stop(
         None => Memory::none(),
     };
     memory.at_prompt(event.prompt.as_deref());
+    memory.set_by_plugin(around.by_plugin);
     let told = last;
     // This agent tells all that it said since the user's prompt.
     let last = match around.agent {
@@ -139,16 +140,40 @@ fn judge(
         }
         let (first, transcript) = (turn.first, &mut turn.transcript);
         let added = add_last(transcript, first, last, agent);
-        let coverage =
-            add_receipts(transcript, first, guard.ledger(), session.id(), around.agent, agent);
-        let review = review(transcript, first, guard.rules());
+        let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
+        let mut found = review(transcript, first, guard.rules());
         // Where the file lacks the last message, it may lack a call before it, too; and where no
         // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
-        let late = added && !coverage.recorded && !review.blocking.is_empty() || coverage.late;
-        if !late || !waits {
-            return Ok(Judged { turn, added, coverage, review });
+        let late = added && !coverage.recorded && !found.blocking.is_empty()
+            || !coverage.unheard.is_empty();
+        if late && waits {
+            std::thread::sleep(STEP);
+            continue;
         }
-        std::thread::sleep(STEP);
+        if !coverage.unheard.is_empty() {
+            let believed = believed(transcript.clone(), first, &coverage.unheard, agent);
+            let mut shown = review(&believed.transcript, first, guard.rules()).blocking;
+            shown.iter_mut().for_each(|finding| finding.turn = believed.before(finding.turn));
+            block_what_nothing_shows(&mut found, shown);
+        }
+        return Ok(Judged { turn, added, coverage, review: found });
+    }
+}
+
+/// A claim that no receipt would show either, if all were believed, is false however late the log
+/// is.
+fn block_what_nothing_shows(found: &mut Review, believed: Vec<Finding>) {
+    let place = |finding: &Finding| match &finding.subject {
+        Subject::Claim { span, .. } => Some(*span),
+        Subject::Call(_) => None,
+    };
+    let same =
+        |a: &Finding, b: &Finding| a.code == b.code && a.turn == b.turn && place(a) == place(b);
+    for finding in believed.into_iter().filter(|f| f.verdict == Verdict::Unsupported) {
+        if found.blocking.iter().all(|known| !same(known, &finding)) {
+            found.warnings.retain(|known| !same(known, &finding));
+            found.blocking.push(finding);
+        }
     }
 }
 
@@ -204,7 +229,8 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
         let tampering = tampering(coverage);
         return (!tampering.is_empty()).then(|| format!("countersign: {}", tampering.join("; ")));
     }
-    let mut text = "countersign: not everything that was said stands in the record".to_owned();
+    let mut text =
+        "countersign: the record does not show everything that the agent said".to_owned();
     for finding in findings.iter().take(TOLD) {
         text.push_str(&format!("\n- {}", countersign_guard::remark(finding)));
     }
@@ -230,18 +256,20 @@ fn gap(coverage: &Coverage) -> Option<String> {
 
 /// Receipts that are not what they say, or a log that is not.
 fn tampering(coverage: &Coverage) -> Vec<String> {
-    let named = |tools: &[String]| {
+    let named = |tools: &[&str]| {
         let mut names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
         names.dedup();
         names.join(", ")
     };
     let mut said = Vec::new();
     if !coverage.unheard.is_empty() {
-        let tools = named(&coverage.unheard);
+        let tools: Vec<&str> = coverage.unheard.iter().map(Receipt::tool).collect();
+        let tools = named(&tools);
         said.push(format!("receipts of {tools} name calls that the agent's own log does not have: they support nothing [FK040 receipt-tampering]"));
     }
     if !coverage.differing.is_empty() {
-        let tools = named(&coverage.differing);
+        let tools: Vec<&str> = coverage.differing.iter().map(String::as_str).collect();
+        let tools = named(&tools);
         said.push(format!("the agent's own log tells another result of {tools} than the receipts, which count [FK040 receipt-tampering]"));
     }
     said

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Table;
-use super::kinds::Agent;
+use super::agent::Agent;
 use super::scenario::Scenario;
 
 pub(super) const AS_EXPECTED: &str = "as expected";

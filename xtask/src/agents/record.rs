@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Stands before the hook and keeps each event, and how many lines each log had then.
 const BEFORE: &str = r#"#!/bin/sh
-kept=$(mktemp -p 'AT/events' "$(date +%s%N)-XXXXXX")
+kept="AT/events/$(date +%s%N)-$$"
 cat > "$kept"
 find 'AT/home' -name '*.jsonl' -exec wc -l {} + > "$kept.lines"
 exec 'BINARY' "$@" < "$kept"

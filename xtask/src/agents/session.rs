@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::kinds::Agent;
+use super::agent::Agent;
 use super::model::{Asked, Model, Script, Who};
 use super::page::AS_EXPECTED;
 use super::record;
@@ -20,7 +20,7 @@ const SENT_BACK: &str = "Your message says what the record of this session does 
 /// How a model is told that a call may not run, or not without somebody's consent.
 const DENIED: [&str; 3] = ["may not run: ", "would leave this machine", "decides about the agent"];
 /// How a model is told, with the next prompt, what was let through.
-const REMINDED: &str = "not everything that was said stands in the record";
+const REMINDED: &str = "the record does not show everything that the agent said";
 
 /// An agent that does nothing for so long is ended.
 const LONGEST: Duration = Duration::from_secs(120);

@@ -395,101 +395,85 @@ mod tests {
         assert!(missing.is_empty() && gone.is_empty(), "missing {missing:?}, gone {gone:?}");
     }
 
+    /// What a project says, what its user says, what is left of the project's, and whether any of
+    /// it is named as left out.
+    const NARROWED: &[(&str, &str, &str, bool)] = &[
+        ("hooks.stop = 'off'", "", "", true),
+        ("hooks.stop = 'block'", "hooks.stop = 'warn'", "hooks.stop = 'block'", false),
+        ("hooks.time_limit_ms = 100", "", "", true),
+        ("tools.sandbox.bubblewrap = '/tmp/x'", "", "", true),
+        ("tools.sandbox.profile = 'off'", "", "", true),
+        ("tools.sandbox.profile = 'read-only'", "", "tools.sandbox.profile = 'read-only'", false),
+        ("tools.sandbox.write_paths = ['/']", "", "tools.sandbox.write_paths = []", true),
+        (
+            "tools.sandbox.deny_read = ['x']",
+            "tools.sandbox.deny_read = ['y']",
+            "tools.sandbox.deny_read = ['y', 'x']",
+            false,
+        ),
+        ("tools.sandbox.deny_read = []", "tools.sandbox.deny_read = ['y']", "", false),
+        (
+            "tools.blocklist.blocked_commands = []",
+            "tools.blocklist.blocked_commands = ['a']",
+            "",
+            false,
+        ),
+        ("tools.blocklist.allow_network = true", "", "", true),
+        ("tools.adversarial_policy.url = 'http://x'", "", "", true),
+        ("tools.shell.cpu_secs = 0", "", "", true),
+        ("tools.shell.cpu_secs = 5", "", "tools.shell.cpu_secs = 5", false),
+        ("tools.shell.cpu_secs = 5", "tools.shell.cpu_secs = 0", "tools.shell.cpu_secs = 5", false),
+        ("tools.max_tool_calls_per_session = 9", "", "tools.max_tool_calls_per_session = 9", false),
+        ("tools.max_tool_calls_per_session = 9", "tools.max_tool_calls_per_session = 3", "", true),
+        (
+            "tools.policy.rules = [{effect='allow',tool='*'}, {effect='deny',tool='a'}]",
+            "tools.policy.rules = [{effect='deny',tool='b'}]",
+            "tools.policy.rules = [{effect='deny',tool='b'}, {effect='deny',tool='a'}]",
+            true,
+        ),
+        (
+            "tools.permissions.rules = []",
+            "tools.permissions.rules = [{tool='a',action='deny'}]",
+            "",
+            false,
+        ),
+        (
+            "tools.trust.needs = {a='untrusted', b='trusted'}",
+            "",
+            "tools.trust.needs = {b='trusted'}",
+            true,
+        ),
+        (
+            "tools.trust.read_only_commands = ['cat', 'rm']",
+            "",
+            "tools.trust.read_only_commands = ['cat']",
+            true,
+        ),
+        ("tools.file.allow_read = ['src/**']", "", "tools.file.allow_read = ['src/**']", false),
+        (
+            "tools.file.allow_read = ['**']",
+            "tools.file.allow_read = ['src/**']",
+            "tools.file.allow_read = []",
+            true,
+        ),
+        ("rules.CS016 = 'off'", "", "", true),
+        ("rules.unverified-outcome = 'off'", "rules.CS016 = 'warn'", "", true),
+        ("rules.CS016 = 'block'", "rules.CS016 = 'warn'", "rules.CS016 = 'block'", false),
+        ("check.ignore = ['CS016']", "", "check.ignore = []", true),
+        (
+            "obligations = [{after='edit', needs='passing test'}]",
+            "",
+            "obligations = [{after='edit', needs='passing test'}]",
+            false,
+        ),
+    ];
+
     #[test]
     fn a_project_only_narrows() {
-        for (project, user, expected, refused) in [
-            ("hooks.stop = 'off'", "", "", true),
-            ("hooks.stop = 'block'", "hooks.stop = 'warn'", "hooks.stop = 'block'", false),
-            ("hooks.time_limit_ms = 100", "", "", true),
-            ("tools.sandbox.bubblewrap = '/tmp/x'", "", "", true),
-            ("tools.sandbox.profile = 'off'", "", "", true),
-            (
-                "tools.sandbox.profile = 'read-only'",
-                "",
-                "tools.sandbox.profile = 'read-only'",
-                false,
-            ),
-            ("tools.sandbox.write_paths = ['/']", "", "tools.sandbox.write_paths = []", true),
-            (
-                "tools.sandbox.deny_read = ['x']",
-                "tools.sandbox.deny_read = ['y']",
-                "tools.sandbox.deny_read = ['y', 'x']",
-                false,
-            ),
-            ("tools.sandbox.deny_read = []", "tools.sandbox.deny_read = ['y']", "", false),
-            (
-                "tools.blocklist.blocked_commands = []",
-                "tools.blocklist.blocked_commands = ['a']",
-                "",
-                false,
-            ),
-            ("tools.blocklist.allow_network = true", "", "", true),
-            ("tools.adversarial_policy.url = 'http://x'", "", "", true),
-            ("tools.shell.cpu_secs = 0", "", "", true),
-            ("tools.shell.cpu_secs = 5", "", "tools.shell.cpu_secs = 5", false),
-            (
-                "tools.shell.cpu_secs = 5",
-                "tools.shell.cpu_secs = 0",
-                "tools.shell.cpu_secs = 5",
-                false,
-            ),
-            (
-                "tools.max_tool_calls_per_session = 9",
-                "",
-                "tools.max_tool_calls_per_session = 9",
-                false,
-            ),
-            (
-                "tools.max_tool_calls_per_session = 9",
-                "tools.max_tool_calls_per_session = 3",
-                "",
-                true,
-            ),
-            (
-                "tools.policy.rules = [{effect='allow',tool='*'}, {effect='deny',tool='a'}]",
-                "tools.policy.rules = [{effect='deny',tool='b'}]",
-                "tools.policy.rules = [{effect='deny',tool='b'}, {effect='deny',tool='a'}]",
-                true,
-            ),
-            (
-                "tools.permissions.rules = []",
-                "tools.permissions.rules = [{tool='a',action='deny'}]",
-                "",
-                false,
-            ),
-            (
-                "tools.trust.needs = {a='untrusted', b='trusted'}",
-                "",
-                "tools.trust.needs = {b='trusted'}",
-                true,
-            ),
-            (
-                "tools.trust.read_only_commands = ['cat', 'rm']",
-                "",
-                "tools.trust.read_only_commands = ['cat']",
-                true,
-            ),
-            ("tools.file.allow_read = ['src/**']", "", "tools.file.allow_read = ['src/**']", false),
-            (
-                "tools.file.allow_read = ['**']",
-                "tools.file.allow_read = ['src/**']",
-                "tools.file.allow_read = []",
-                true,
-            ),
-            ("rules.CS016 = 'off'", "", "", true),
-            ("rules.unverified-outcome = 'off'", "rules.CS016 = 'warn'", "", true),
-            ("rules.CS016 = 'block'", "rules.CS016 = 'warn'", "rules.CS016 = 'block'", false),
-            ("check.ignore = ['CS016']", "", "check.ignore = []", true),
-            (
-                "obligations = [{after='edit', needs='passing test'}]",
-                "",
-                "obligations = [{after='edit', needs='passing test'}]",
-                false,
-            ),
-        ] {
+        for (project, user, expected, refused) in NARROWED {
             let (kept, left_out) = left_of(project, user);
             assert_eq!(kept, expected.parse::<Table>().unwrap(), "{project} beside {user}");
-            assert_eq!(!left_out.is_empty(), refused, "{project} beside {user}: {left_out:?}");
+            assert_eq!(!left_out.is_empty(), *refused, "{project} beside {user}: {left_out:?}");
         }
     }
 }

@@ -202,20 +202,30 @@ fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
     ");
 }
 
-/// A plugin that was named on the command line of the agent stands in no settings.
+/// A plugin that was named on the command line of the agent stands in no settings; nor does a hook
+/// that was taken out after its last session.
 #[test]
 fn a_hook_that_a_plugin_brings_is_installed() {
     let log = session("s-1", &["call_1"]);
-    let desk = Desk::with(&[("home/.claude/projects/-p/s-1.jsonl", &log)]);
-    assert_eq!(desk.run("hook status claude-code").code, 1);
-    let event = json!({
-        "session_id": "s-1", "cwd": desk.path(), "hook_event_name": "PreToolUse",
-        "tool_name": "Bash", "tool_input": { "command": "true" }, "tool_use_id": "call_1",
-    });
-    desk.run_with("hook claude-code", &event.to_string());
-    let ran = desk.run("hook status claude-code");
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains("a plugin brings it"), "{ran}");
+    for (variables, code) in [(&[("CLAUDE_PLUGIN_ROOT", "/p")][..], 0), (&[], 1)] {
+        let desk = Desk::with(&[("home/.claude/projects/-p/s-1.jsonl", &log)]);
+        assert_eq!(desk.run("hook status claude-code").code, 1);
+        for event in [
+            json!({ "hook_event_name": "UserPromptSubmit", "prompt": "go on" }),
+            json!({
+                "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "call_1",
+                "tool_input": { "command": "true" },
+            }),
+        ] {
+            let mut event = event;
+            event["session_id"] = json!("s-1");
+            event["cwd"] = json!(desk.path());
+            desk.spawn(variables, &["hook", "claude-code"], &event.to_string());
+        }
+        let ran = desk.run("hook status claude-code");
+        assert_eq!(ran.code, code, "{ran}");
+        assert_eq!(ran.out.contains("a plugin brought it"), code == 0, "{ran}");
+    }
 }
 
 #[test]

@@ -171,4 +171,12 @@ fn a_hook_asks_the_model() {
     let port = listener.local_addr().unwrap().port();
     let answer = event(&desk(port, "\n[hooks]\ntime_limit_ms = 1500\n"));
     assert!(denial(&answer).unwrap().contains("could not be found out"), "{answer}");
+    // Nobody can be asked without its key.
+    let answer = event(&desk(port, "api_key_env = \"NO_SUCH_KEY\""));
+    assert!(
+        denial(&answer).unwrap().contains("a model has to judge this call, and there is none"),
+        "{answer}"
+    );
+    let notice = answer["systemMessage"].as_str().unwrap();
+    assert!(notice.contains("the environment variable `NO_SUCH_KEY` is not set"), "{answer}");
 }

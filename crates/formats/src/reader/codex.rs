@@ -289,14 +289,6 @@ fn word_for(message: &Message) -> &'static str {
 
 /// What the text of a result says for want of a field.
 fn settle(outcome: &mut Outcome) {
-    const REFUSALS: [&str; 6] = [
-        "Command blocked by",
-        "Tool call blocked by",
-        "exec command rejected by user",
-        "patch rejected by user",
-        "rejected by user",
-        "command rejected by policy",
-    ];
     const FAILURES: [&str; 5] = [
         "exec_command failed",
         "apply_patch verification failed",
@@ -305,7 +297,7 @@ fn settle(outcome: &mut Outcome) {
         "unsupported call",
     ];
     let text = outcome.text.trim_start();
-    if REFUSALS.iter().any(|mark| text.starts_with(mark)) || outcome_text::says_refused(text) {
+    if outcome_text::says_refused(text) {
         outcome.refused = true;
     } else if FAILURES.iter().any(|mark| text.starts_with(mark)) {
         outcome.is_error = Some(true);

@@ -92,24 +92,11 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         read_parts(raw, if model { Role::Assistant } else { Role::User }, line, session);
         return session.leave(&fields);
     }
-    let kind = fields.string("type").unwrap_or(Cow::Borrowed("(none)"));
-    let role = match kind.as_ref() {
-        "user" => Role::User,
-        "gemini" => Role::Assistant,
-        "(none)" => {
-            // The first line of the log of one message a line, or a change of what it holds.
-            if let Some(id) = fields.string("sessionId") {
-                session.transcript.id = id.into_owned();
-            }
-            if let Some(mut set) = fields.object("$set") {
-                for message in set.array("messages").unwrap_or_default() {
-                    read_message(message, place, session);
-                }
-                session.leave(&set);
-            }
-            return session.leave(&fields);
-        }
-        kind => return session.skip_named("message type", kind),
+    let role = match fields.string("type").as_deref() {
+        Some("user") => Role::User,
+        Some("gemini") => Role::Assistant,
+        None => return read_head(&mut fields, place, session),
+        Some(kind) => return session.skip_named("message type", kind),
     };
     let time = fields.take("timestamp").and_then(time::millis);
     let bare = Message { line, time, ..Message::text(role, "") };
@@ -139,6 +126,25 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     }
     session.leave(&fields);
     add(message, id, session);
+    add_outcomes(outcomes, bare, session);
+}
+
+/// The first line of the log of one message a line, or a change of what it holds.
+fn read_head(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Session) {
+    if let Some(id) = fields.string("sessionId") {
+        session.transcript.id = id.into_owned();
+    }
+    if let Some(mut set) = fields.object("$set") {
+        for message in set.array("messages").unwrap_or_default() {
+            read_message(message, place, session);
+        }
+        session.leave(&set);
+    }
+    session.leave(fields);
+}
+
+/// Adds the results that were not told before, as a message of their own.
+fn add_outcomes(mut outcomes: Vec<Outcome>, bare: Message, session: &mut Session) {
     outcomes.retain(|outcome| !session.told.contains_key(&outcome.call_id));
     for outcome in outcomes.iter().filter(|outcome| !outcome.running) {
         session.told.insert(outcome.call_id.clone(), session.len());
@@ -257,8 +263,8 @@ fn read_call(
         ..Outcome::default()
     };
     match status.as_deref() {
-        _ if is_refusal(&outcome.text) => outcome.refused = true,
         Some("success") => outcome.is_error = Some(false),
+        _ if outcome_text::says_refused(&outcome.text) => outcome.refused = true,
         Some("error") => outcome.is_error = Some(true),
         Some("cancelled") => outcome.refused = true,
         Some("executing" | "scheduled" | "validating" | "awaiting_approval") => {
@@ -269,16 +275,6 @@ fn read_call(
         _ => {}
     }
     outcomes.push(outcome);
-}
-
-/// Whether a result says that the agent, or a hook, did not let the call run.
-fn is_refusal(text: &str) -> bool {
-    const MARKS: [&str; 3] = [
-        "Tool execution blocked:",
-        "Command injection detected:",
-        "Tool execution denied by policy",
-    ];
-    MARKS.iter().any(|mark| text.starts_with(mark))
 }
 
 /// What a sub-agent reports, as text or as the texts of an object.

@@ -213,7 +213,9 @@ impl UtilityScorer<'_> {
             None => expected_gain(call, scene),
         };
         if !(0.0..=1.0).contains(&gain) {
-            return Err(UtilityError(format!("its gain is said to be `{gain}`")));
+            return Err(UtilityError(format!(
+                "the estimated gain is `{gain}`, which is not a number from 0 to 1"
+            )));
         }
         let cost = expected_cost(call, scene);
         let (redundancy, like) = redundancy(call, scene);

@@ -3,7 +3,7 @@
 use super::record::{Bytes, Cursor};
 use super::source::Source;
 
-pub(super) const MAGIC: &[u8] = b"countersign hook memory 2\n";
+pub(super) const MAGIC: &[u8] = b"countersign hook memory 3\n";
 pub(super) const MESSAGE: u8 = b'm';
 pub(super) const GAP: u8 = b'g';
 pub(super) const MARK: u8 = b'.';
@@ -25,6 +25,8 @@ pub(super) struct Mark {
     pub(super) sent_back: u64,
     /// How long what was judged last was, in bytes, and its digest.
     pub(super) judged: (u64, String),
+    /// Whether a plugin of the agent brings the hook to this session.
+    pub(super) by_plugin: bool,
 }
 
 impl Mark {
@@ -39,6 +41,7 @@ impl Mark {
         bytes.number(self.sent_back);
         bytes.number(self.judged.0);
         bytes.text(&self.judged.1);
+        bytes.number(u64::from(self.by_plugin));
         bytes.0
     }
 
@@ -54,6 +57,7 @@ impl Mark {
             anew: cursor.number()?,
             sent_back: cursor.number()?,
             judged: (cursor.number()?, cursor.text()?),
+            by_plugin: cursor.number()? == 1,
         })
     }
 }

@@ -71,10 +71,22 @@ impl Memory {
     /// # Errors
     /// When it cannot be read or made. A file that is damaged is an empty one.
     pub fn open(folder: &Path, session: &str, agent: Option<&str>) -> Result<Self, MemoryError> {
-        let key = format!("{session}\0{}", agent.unwrap_or_default());
-        let name: String = Digest::of_bytes(key.as_bytes()).to_string().chars().take(32).collect();
-        let path = folder.join(name);
-        Self::at(path, folder).map_err(MemoryError::Memory)
+        Self::at(place(folder, session, agent), folder).map_err(MemoryError::Memory)
+    }
+
+    /// Whether a plugin of the agent brought the hook to a session, as far as is remembered.
+    #[must_use]
+    pub fn is_by_plugin(folder: &Path, session: &str) -> bool {
+        let bytes = source::open(&place(folder, session, None)).and_then(|mut file| {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map(|_| bytes)
+        });
+        bytes.ok().and_then(|bytes| last_mark(&bytes)).is_some_and(|mark| mark.by_plugin)
+    }
+
+    /// Takes note of whether a plugin of the agent brings the hook.
+    pub(crate) fn set_by_plugin(&mut self, by_plugin: bool) {
+        self.mark.by_plugin = by_plugin;
     }
 
     fn at(path: PathBuf, folder: &Path) -> io::Result<Self> {
@@ -321,6 +333,12 @@ impl Turn {
             self.first = at + 1;
         }
     }
+}
+
+/// The file of a session, or of a sub-agent in it.
+fn place(folder: &Path, session: &str, agent: Option<&str>) -> PathBuf {
+    let key = format!("{session}\0{}", agent.unwrap_or_default());
+    folder.join(Digest::of_bytes(key.as_bytes()).to_string().chars().take(32).collect::<String>())
 }
 
 /// Adds what was read now to what was known.

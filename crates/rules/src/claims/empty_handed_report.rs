@@ -63,16 +63,12 @@ fn passed_on<'t>(
 ) {
     let Some(reported_at) = report.answered_at.filter(|&at| at < answer.turn) else { return };
     let prose = &answer.prose;
-    // Whoever looked since then, and says that it is not so, passes nothing on.
-    let stated = |c: &&Clause| {
-        matches!(c.mood, Mood::Asserted | Mood::Observed | Mood::Relative)
-            && !prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::NEGATION))
-    };
-    let taken = prose.clauses.iter().filter(stated).find_map(|clause| {
+    let taken = prose.clauses.iter().find_map(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
-        let token = tokens.iter().find(|token| {
+        let (_, token) = tokens.iter().enumerate().find(|(at, token)| {
             let word = bare(prose.word(token));
-            is_specific(token, word) && holds(report.text(), word) && {
+            let specific = is_specific(token, word) && holds(report.text(), word);
+            specific && !is_denied(prose, tokens, *at) && {
                 let messages = facts.transcript().messages.get(..answer.turn).unwrap_or_default();
                 !messages
                     .iter()
@@ -91,6 +87,24 @@ fn passed_on<'t>(
             .help("look at it yourself, or ask again and see that something is read")
             .evidence([facts.evidence(report)]),
     );
+}
+
+/// Whether the clause says that the thing is not there: "there is no `a.rs`", "`a.rs` does not
+/// exist". Whoever says so passes nothing on.
+fn is_denied(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let negates = |token: &Token| token.has(Tags::NEGATION) || prose.is(token, words!["no"]);
+    let before = tokens.get(at.saturating_sub(3)..at).unwrap_or_default();
+    let no = before.iter().rposition(negates);
+    let no = no.is_some_and(|no| {
+        let between = before.get(no + 1..).unwrap_or_default();
+        between.iter().all(|token| token.verb.is_none() && !token.is(','))
+    });
+    let behind = tokens.get(at + 1..).unwrap_or_default();
+    let not = behind.iter().take(3).position(negates);
+    no || not.is_some_and(|not| {
+        let denied = behind.get(not + 1..).unwrap_or_default().first();
+        denied.is_some_and(|t| prose.is(t, words!["exist", "there", "present", "found"]))
+    })
 }
 
 /// A place in a file that the agent itself reports, having looked at nothing.

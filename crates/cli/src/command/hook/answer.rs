@@ -21,6 +21,9 @@ use crate::files;
 use crate::judge::judge;
 use crate::state::State;
 
+/// What Claude Code sets for the hooks of a plugin.
+const OF_PLUGINS: &str = "CLAUDE_PLUGIN_ROOT";
+
 /// What an event may weigh.
 const MOST: u64 = 64 * 1024 * 1024;
 
@@ -143,7 +146,9 @@ fn answer(
     let _ = told.send(Told::Settings(hooks.time_limit, hooks.on_failure));
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
-    let judge = if before { judge(&options.tools.adversarial_policy)? } else { None };
+    // One that cannot be made answers nothing: its gate denies what it should have judged.
+    let judge = if before { judge(&options.tools.adversarial_policy) } else { Ok(None) };
+    let (judge, no_judge) = judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
     let mut settings = settings(agent, options)?;
     settings.adversarial = settings.adversarial.within(left);
     let builder = || {
@@ -168,14 +173,16 @@ fn answer(
         settings: &hooks,
         folder: folder.as_deref(),
         environment: &BTreeMap::from_iter(home),
+        by_plugin: env::var_os(OF_PLUGINS).is_some(),
     };
     let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
     // Once a turn is often enough.
-    if matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. }) {
-        notes.iter().for_each(|note| answer.add_notice(&format!("countersign: {note}")));
-    }
-    if let Some(fault) = fault {
-        answer.add_notice(&format!("countersign: nothing is recorded: {fault:#}"));
+    let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
+    let notes = notes.into_iter().filter(|_| once);
+    let unrecorded = fault.map(|fault| format!("nothing is recorded: {fault:#}"));
+    let unasked = no_judge.map(|fault| format!("no model can be asked: {fault:#}"));
+    for note in notes.chain(unrecorded).chain(unasked) {
+        answer.add_notice(&format!("countersign: {note}"));
     }
     // Its end would move the ledger's log into its file, which can wait.
     std::mem::forget(guard);

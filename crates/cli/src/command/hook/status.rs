@@ -74,7 +74,7 @@ struct Status {
 struct AgentStatus {
     agent: &'static str,
     installed: Vec<Installed>,
-    /// Whether the newest session is heard though no settings name the hook: a plugin brings it.
+    /// Whether a plugin brought the hook to the newest session, and no settings name it.
     by_plugin: bool,
     /// The latest event of the sessions that were looked at.
     last_event: Option<Seen>,
@@ -90,6 +90,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         None => Agent::ALL.to_vec(),
     };
     let record = seen::Record::open(global)?;
+    let memories = global.state()?.folder().hooks();
     let wanted = seen::Wanted {
         sessions: &arguments.session,
         files: &arguments.transcript,
@@ -109,7 +110,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         shown.push(AgentStatus {
             agent: agent.name(),
-            by_plugin: installed.is_empty() && seen::newest_is_heard(&looked),
+            by_plugin: installed.is_empty() && seen::newest_is_by_plugin(&memories, &looked),
             installed,
             last_event: looked.iter().filter_map(|s| s.last_event.clone()).max_by_key(|e| e.at),
             last_judgement: looked

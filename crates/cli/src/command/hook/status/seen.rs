@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use countersign_formats::{Options as ReadOptions, read};
 use countersign_guard::{Draft, Event, Ledger};
-use countersign_hooks::{Agent, Coverage, Receipted, coverage};
+use countersign_hooks::{Agent, Coverage, Memory, Receipted, coverage};
 use countersign_model::{Format, Transcript};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -198,10 +198,10 @@ impl Record {
     }
 }
 
-/// Whether the newest session sent the hook an event.
-pub(super) fn newest_is_heard(sessions: &[SessionSeen]) -> bool {
+/// Whether a plugin brought the hook to the newest session.
+pub(super) fn newest_is_by_plugin(memories: &Path, sessions: &[SessionSeen]) -> bool {
     let newest = sessions.iter().max_by_key(|session| session.began);
-    newest.is_some_and(|session| session.last_event.is_some())
+    newest.is_some_and(|session| Memory::is_by_plugin(memories, &session.session))
 }
 
 fn receipted(event: &Event) -> Option<Receipted> {
