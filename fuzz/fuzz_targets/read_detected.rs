@@ -1,6 +1,6 @@
 #![no_main]
 
-use countersign_formats::{Options, read};
+use counterfoil_formats::{Options, read};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let options = Options { format: None, ..Options::new("fuzz") };

@@ -1,8 +1,8 @@
 #![no_main]
 
-use countersign_formats::{Options, read};
+use counterfoil_formats::{Options, read};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let options = Options { format: Some(countersign_model::Format::Fk), ..Options::new("fuzz") };
+    let options = Options { format: Some(counterfoil_model::Format::Fk), ..Options::new("fuzz") };
     let _ = read(bytes, &options, &mut |_| ());
 });

@@ -26,7 +26,7 @@ use session::Seen;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The binary, built with `--release`.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
     /// The folder with the agents: `node_modules/.bin` after
     /// `npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use countersign_formats::read;
-use countersign_model::Transcript;
-use countersign_rules::{Indexed, Settings, check, check_from};
+use counterfoil_formats::read;
+use counterfoil_model::Transcript;
+use counterfoil_rules::{Indexed, Settings, check, check_from};
 use serde_json::Value;
 
 pub(crate) use log::log;
@@ -158,7 +158,7 @@ fn reading(log: &str) -> Result<Reading> {
         let (mut checking, mut last) = (Duration::ZERO, Duration::MAX);
         let begin = Instant::now();
         found = 0;
-        read(log.as_bytes(), &countersign_formats::Options::new("bench"), &mut |reading| {
+        read(log.as_bytes(), &counterfoil_formats::Options::new("bench"), &mut |reading| {
             let begin = Instant::now();
             found += check(&reading.transcript, &settings).findings.len();
             checking += begin.elapsed();

@@ -9,11 +9,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use countersign_guard::{
+use counterfoil_guard::{
     Draft, Durability, Expected, Ledger, LedgerSettings, Pending, Randomness as _, SystemClock,
     SystemRandomness,
 };
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use crate::receipts::{closed, opened};
 

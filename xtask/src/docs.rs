@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use countersign_rules::{Group, Meta, rules};
+use counterfoil_rules::{Group, Meta, rules};
 
 /// Flags of `cargo xtask docs`.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 pub(crate) fn pages(read: impl Fn(&str) -> Option<String>) -> Result<Vec<Page>> {
     let text = |path: &str| read(path).with_context(|| format!("{path} cannot be read"));
     let (readme, configuration) = ("README.md", "docs/configuration.md");
-    let keys = keys::tables(&text("schemas/countersign.schema.json")?)?;
+    let keys = keys::tables(&text("schemas/counterfoil.schema.json")?)?;
     Ok(vec![
         Page { path: "docs/rules.md", text: rules_page() },
         Page {
@@ -78,7 +78,7 @@ fn rules_page() -> String {
          A rule's code is stable for ever. Its mode (`off`, `shadow`, `warn`, `block`) can be set \
          by code or name, see [configuration](configuration.md). A rule in `block` mode makes an \
          error only of what the record proves; everything else it finds is a warning. \
-         `countersign explain CODE` prints a rule's page.\n\n{}",
+         `counterfoil explain CODE` prints a rule's page.\n\n{}",
         tables("../spec/rules", "##")
     )
 }

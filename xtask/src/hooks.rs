@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use countersign_guard::{profile, review};
-use countersign_model::{Message, MessageKind, Role};
-use countersign_rules::Settings;
+use counterfoil_guard::{profile, review};
+use counterfoil_model::{Message, MessageKind, Role};
+use counterfoil_rules::Settings;
 use serde_json::{Value, json};
 
 use crate::bench::log;
@@ -19,7 +19,7 @@ use crate::corpus::large;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The binary, built with `--release`.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
     /// How often each kind of event is sent.
     #[arg(long, default_value_t = 40)]
@@ -110,7 +110,7 @@ fn sent_back(set: &Path) -> Result<()> {
         blocked += usize::from(!found.blocking.is_empty());
         for finding in &found.blocking {
             *codes.entry(finding.code.0).or_insert(0) += 1;
-            println!("{} [{}]: {}", row.id, row.class, countersign_guard::remark(finding));
+            println!("{} [{}]: {}", row.id, row.class, counterfoil_guard::remark(finding));
         }
     }
     println!("{blocked} of {rows} would be sent back; findings by rule: {codes:?}");
@@ -223,7 +223,7 @@ impl Desk {
         let mut child = Command::new(first)
             .args(rest)
             .current_dir(&self.folder)
-            .env("COUNTERSIGN_STATE", self.folder.join("state"))
+            .env("COUNTERFOIL_STATE", self.folder.join("state"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -24,7 +24,7 @@ use bench::Bench;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The binary, built with `--release`.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
     /// Only these areas.
     #[arg(value_name = "AREA")]

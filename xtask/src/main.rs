@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(about = "Developer tools of Countersign")]
+#[command(about = "Developer tools of Counterfoil")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use countersign_guard::{
+use counterfoil_guard::{
     Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
     Requested, SystemClock, SystemRandomness, TrustLevel,
 };
-use countersign_model::{Digest, ExecutionId, Origin, Status};
+use counterfoil_model::{Digest, ExecutionId, Origin, Status};
 use serde_json::json;
 
 #[derive(clap::Args)]

@@ -1,11 +1,11 @@
 //! Reading and checking a large Claude Code log beside a bare parse of the same lines:
-//! `cargo bench -p countersign`. For the whole 200 MB and the growth: `cargo run --release -p xtask -- bench`.
+//! `cargo bench -p counterfoil`. For the whole 200 MB and the growth: `cargo run --release -p xtask -- bench`.
 
 #[path = "../../../xtask/src/bench/log.rs"]
 mod log;
 
-use countersign_formats::{Options, read};
-use countersign_rules::{Settings, check};
+use counterfoil_formats::{Options, read};
+use counterfoil_rules::{Settings, check};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 

@@ -1,16 +1,16 @@
 //! What judging and confining cost: the analysis of a command line, and a confined command beside
-//! the bare shell: `cargo bench -p countersign --bench shell`. Compare the fastest of each.
+//! the bare shell: `cargo bench -p counterfoil --bench shell`. Compare the fastest of each.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::disallowed_methods, reason = "the bare shell is what it is held against")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Blocklist, Guard, GuardOptions, Sandbox, Session, SessionStart, ShellExecutor, Surroundings,
     TrustLevel, find_blocked_command,
 };
-use countersign_model::{Arguments, ToolCall};
+use counterfoil_model::{Arguments, ToolCall};
 use divan::Bencher;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -95,5 +95,5 @@ fn unconfined(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 200, sample_size = 1)]
 fn confined(bencher: Bencher<'_, '_>) {
-    measure(bencher, Sandbox::by_helper(env!("CARGO_BIN_EXE_countersign"), &["__confine"]));
+    measure(bencher, Sandbox::by_helper(env!("CARGO_BIN_EXE_counterfoil"), &["__confine"]));
 }

@@ -6,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use countersign_hooks::{Agent, SettingsForm, config_has_hooks};
+use counterfoil_hooks::{Agent, SettingsForm, config_has_hooks};
 
 use crate::exit::Complaint;
 use crate::files;

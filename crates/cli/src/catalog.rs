@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use countersign_formats::read_tools;
-use countersign_model::Catalog;
+use counterfoil_formats::read_tools;
+use counterfoil_model::Catalog;
 
 use crate::files;
 

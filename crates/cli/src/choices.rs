@@ -1,8 +1,8 @@
 //! Words that stand on the command line and in the configuration alike.
 
 use clap::ValueEnum;
-use countersign_model::{Mode, Severity};
-use countersign_report::ReportFormat;
+use counterfoil_model::{Mode, Severity};
+use counterfoil_report::ReportFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -60,7 +60,7 @@ impl std::error::Error for Complaint {}
 
 /// Prints what went wrong, and says how the process ends.
 pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<Exit> {
-    // Whoever reads our output has seen enough: `countersign check … | head`.
+    // Whoever reads our output has seen enough: `counterfoil check … | head`.
     let broken_pipe = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())

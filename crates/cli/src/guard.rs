@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use countersign_guard::{
+use counterfoil_guard::{
     Approver, FileExecutor, Gates, Guard, GuardSettings, Ledger, Sandbox, ShellExecutor,
     StateFolder, SystemClock, SystemRandomness, WebExecutor,
 };
@@ -109,7 +109,7 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
     let path = state.folder().ledger();
     if !path.exists() {
         let missing = format!("nothing is recorded yet: `{}` is missing", path.display());
-        return Err(Complaint::new(missing).help("`countersign run` records what it does").into());
+        return Err(Complaint::new(missing).help("`counterfoil run` records what it does").into());
     }
     let settings = options.ledger.clone().resolve()?;
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));

@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
-use countersign_formats::decompressed;
+use counterfoil_formats::decompressed;
 use walkdir::WalkDir;
 
 use crate::files;

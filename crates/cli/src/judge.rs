@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use countersign_guard::{AdversarialOptions, BoxFuture, Judge, JudgeError};
+use counterfoil_guard::{AdversarialOptions, BoxFuture, Judge, JudgeError};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::{Method, Request, header};

@@ -34,8 +34,8 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(1).is_some_and(|word| word == guard::CONFINE) {
         return match std::env::args_os().nth(2) {
-            Some(word) if word == guard::NAMESPACE => countersign_guard::try_user_namespace(),
-            _ => countersign_guard::run_confined(),
+            Some(word) if word == guard::NAMESPACE => counterfoil_guard::try_user_namespace(),
+            _ => counterfoil_guard::run_confined(),
         }
         .into();
     }
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Err(_) => {
             let _ = writeln!(
                 io::stderr(),
-                "\nthis is a fault of countersign itself: please report it with the message above"
+                "\nthis is a fault of counterfoil itself: please report it with the message above"
             );
             Exit::Internal.into()
         }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use countersign_report::Baseline;
+use counterfoil_report::Baseline;
 
 use crate::exit::Complaint;
 use crate::files;

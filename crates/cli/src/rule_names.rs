@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use countersign_model::Mode;
-use countersign_report::RuleCard;
-use countersign_rules::{Meta, Settings, rules};
+use counterfoil_model::Mode;
+use counterfoil_report::RuleCard;
+use counterfoil_rules::{Meta, Settings, rules};
 
 use crate::choices::RuleMode;
 use crate::config::ObligationOptions;
@@ -24,7 +24,7 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
         .ok_or_else(|| {
             let names = metas().flat_map(|meta| [meta.code.0, meta.name]);
             let help = did_you_mean(wanted, names)
-                .unwrap_or_else(|| "`countersign rules` lists all of them".to_owned());
+                .unwrap_or_else(|| "`counterfoil rules` lists all of them".to_owned());
             Complaint::new(format!("there is no rule `{wanted}`")).help(help)
         })
 }

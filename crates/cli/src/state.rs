@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use countersign_guard::StateFolder;
+use counterfoil_guard::StateFolder;
 
 use crate::exit::Complaint;
 
@@ -19,14 +19,14 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The folder that is meant: `named` (flag or `COUNTERSIGN_STATE`), else the platform's.
+    /// The folder that is meant: `named` (flag or `COUNTERFOIL_STATE`), else the platform's.
     pub(crate) fn resolve(named: Option<&Path>) -> Result<Self, Complaint> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match named.filter(|path| !path.as_os_str().is_empty()) {
             Some(path) => path.to_owned(),
             None => platform(set).ok_or_else(|| {
                 Complaint::new("there is no place for the state: HOME is not set")
-                    .help("name a folder with `--state DIR` or `COUNTERSIGN_STATE`")
+                    .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
             })?,
         };
         // Absolute, so that a tool that changes the folder cannot move the state.
@@ -59,7 +59,7 @@ impl State {
                 "nothing is recorded yet: {} is missing",
                 self.shown()
             ))
-            .help("`countersign run` records what it does; `--state DIR` names another folder")),
+            .help("`counterfoil run` records what it does; `--state DIR` names another folder")),
             Err(error) => Err(self.unusable(&error)),
         }
     }
@@ -135,12 +135,12 @@ impl State {
 
     fn no_folder(&self) -> Complaint {
         Complaint::new(format!("the state {} is not a folder", self.shown()))
-            .help("name a folder with `--state DIR` or `COUNTERSIGN_STATE`")
+            .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
     }
 
     fn unusable(&self, error: &io::Error) -> Complaint {
         let folder = self.shown();
-        let elsewhere = "name another folder with `--state DIR` or `COUNTERSIGN_STATE`";
+        let elsewhere = "name another folder with `--state DIR` or `COUNTERFOIL_STATE`";
         match error.kind() {
             io::ErrorKind::PermissionDenied => {
                 Complaint::new(format!("the state folder {folder} may not be written to"))
@@ -172,7 +172,7 @@ fn platform(set: impl Fn(&'static str) -> Option<PathBuf>) -> Option<PathBuf> {
         .filter(|path| path.is_absolute())
         .or_else(|| set("HOME").map(|home| home.join(".local").join("state")))
         .or_else(|| set("LOCALAPPDATA"))?;
-    Some(base.join("countersign"))
+    Some(base.join("counterfoil"))
 }
 
 #[cfg(test)]
@@ -182,10 +182,10 @@ mod tests {
     #[test]
     fn the_platforms_folder() {
         for (variables, expected) in [
-            (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")][..], Some("/x/countersign")),
-            (&[("XDG_STATE_HOME", "x"), ("HOME", "/h")], Some("/h/.local/state/countersign")),
-            (&[("HOME", "/h")], Some("/h/.local/state/countersign")),
-            (&[("LOCALAPPDATA", "/l")], Some("/l/countersign")),
+            (&[("XDG_STATE_HOME", "/x"), ("HOME", "/h")][..], Some("/x/counterfoil")),
+            (&[("XDG_STATE_HOME", "x"), ("HOME", "/h")], Some("/h/.local/state/counterfoil")),
+            (&[("HOME", "/h")], Some("/h/.local/state/counterfoil")),
+            (&[("LOCALAPPDATA", "/l")], Some("/l/counterfoil")),
             (&[], None),
         ] {
             let set = |name| {

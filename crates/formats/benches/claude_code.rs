@@ -1,9 +1,9 @@
 //! Reading a Claude Code log beside a bare parse of the same lines:
-//! `cargo bench -p countersign-formats`.
+//! `cargo bench -p counterfoil-formats`.
 
 use std::hint::black_box;
 
-use countersign_formats::{Options, read};
+use counterfoil_formats::{Options, read};
 use divan::counter::BytesCount;
 
 fn main() {

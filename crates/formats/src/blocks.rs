@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Arguments, Outcome, ToolCall};
+use counterfoil_model::{Arguments, Outcome, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Element, Fields};

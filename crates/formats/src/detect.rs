@@ -1,4 +1,4 @@
-use countersign_model::Format;
+use counterfoil_model::Format;
 use serde_json::value::RawValue;
 
 use crate::exchange;

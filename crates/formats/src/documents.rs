@@ -1,7 +1,7 @@
 //! Inputs that are JSON values, one or one a line, each of which is a session, a list of sessions,
 //! or a part of a session.
 
-use countersign_model::{Format, Gap, Problem};
+use counterfoil_model::{Format, Gap, Problem};
 use serde_json::value::RawValue;
 
 use crate::exchange;

@@ -1,6 +1,6 @@
 //! Other people's formats: readers for agent logs and tool lists.
 //!
-//! Every reader turns one form of log into [`countersign_model::Transcript`]s. A line or a field
+//! Every reader turns one form of log into [`counterfoil_model::Transcript`]s. A line or a field
 //! that is not understood is never fatal: it is counted in `Transcript::skipped` or reported as a
 //! problem, and the rest is still read.
 //!

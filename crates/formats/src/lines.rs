@@ -1,6 +1,6 @@
 use std::io::{self, BufRead, Read as _};
 
-use countersign_model::Problem;
+use counterfoil_model::Problem;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Zero bytes are what is left of lines that a crash kept from being written.

@@ -1,6 +1,6 @@
 use std::io::{self, BufRead, Cursor, Read};
 
-use countersign_model::{Format, Problem, Transcript};
+use counterfoil_model::{Format, Problem, Transcript};
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};

@@ -1,4 +1,4 @@
-use countersign_model::{RecordedReceipt, Status};
+use counterfoil_model::{RecordedReceipt, Status};
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};

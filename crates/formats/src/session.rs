@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use countersign_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
+use counterfoil_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
 
 use crate::fields::Fields;

@@ -1,6 +1,6 @@
 use std::io::{self, BufRead};
 
-use countersign_model::Problem;
+use counterfoil_model::Problem;
 
 use crate::lines::{Lines, Piece};
 

@@ -1,4 +1,4 @@
-use countersign_model::{Arguments, ToolCall};
+use counterfoil_model::{Arguments, ToolCall};
 
 use crate::blocks;
 use crate::fields::Fields;

@@ -1,4 +1,4 @@
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::{Map, Value};
 
 /// Why a list of tools cannot be read.
@@ -242,7 +242,7 @@ fn hinted(annotations: &Map<String, Value>) -> Effects {
     }
 }
 
-/// Effects as Countersign's own lists declare them.
+/// Effects as Counterfoil's own lists declare them.
 fn declared(object: &Map<String, Value>, effects: &mut Effects) {
     for (name, effect) in [
         ("reads", &mut effects.reads),
@@ -255,7 +255,7 @@ fn declared(object: &Map<String, Value>, effects: &mut Effects) {
     }
 }
 
-/// `{"kind": "mcp", "server": "…"}` and so on, as Countersign writes it.
+/// `{"kind": "mcp", "server": "…"}` and so on, as Counterfoil writes it.
 fn origin(value: &Value) -> Option<Origin> {
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     match value.get("kind").and_then(Value::as_str).or(value.as_str())? {

@@ -1,16 +1,16 @@
 //! Audit lines beside bare writes of as many bytes on the same file system, and verification
-//! beside a bare digest of the same bytes: `cargo bench -p countersign-guard --bench audit`.
+//! beside a bare digest of the same bytes: `cargo bench -p counterfoil-guard --bench audit`.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench may fail")]
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditEntry, AuditFiles, AuditLog, AuditResult, AuditSettings, Durability, SystemClock,
     verify_audit,
 };
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use serde_json::json;

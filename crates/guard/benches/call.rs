@@ -1,5 +1,5 @@
 //! A whole `Guard::call` with a tool that does nothing, and its parts, in one run:
-//! `cargo bench -p countersign-guard --bench call`.
+//! `cargo bench -p counterfoil-guard --bench call`.
 //!
 //! The ledger is written with durability `os`; the audit log with its default. Everything is on
 //! the file system of the temporary folder.
@@ -9,12 +9,12 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditEntry, AuditLog, AuditResult, AuditSettings, Draft, Durability, FunctionExecutor, Guard,
     GuardSettings, Ledger, LedgerSettings, Redactor, Session, SessionStart, StateFolder,
     Surroundings, SystemClock, SystemRandomness,
 };
-use countersign_model::{Arguments, Digest, Origin, Role, Tool, ToolCall};
+use counterfoil_model::{Arguments, Digest, Origin, Role, Tool, ToolCall};
 use divan::Bencher;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -100,7 +100,7 @@ fn ledger_event(bencher: Bencher<'_, '_>) {
         n += 1;
         let text = format!("something of forty bytes, more or less {n}").into_bytes();
         let said =
-            countersign_guard::Said { role: Role::User, text: Digest::of_bytes(&text), at: 0 };
+            counterfoil_guard::Said { role: Role::User, text: Digest::of_bytes(&text), at: 0 };
         ledger.append("s", Draft::Said(said), vec![text]).wait().unwrap()
     });
 }

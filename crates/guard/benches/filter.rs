@@ -1,7 +1,7 @@
 //! Filtering of what test runs and builds print:
-//! `cargo bench -p countersign-guard --bench filter`. The goal is 100 MB/s.
+//! `cargo bench -p counterfoil-guard --bench filter`. The goal is 100 MB/s.
 
-use countersign_guard::{FilterCall, FilterPipeline, FilterSettings};
+use counterfoil_guard::{FilterCall, FilterPipeline, FilterSettings};
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 

@@ -1,17 +1,17 @@
 //! All cheap gates on one call, beside what any of them costs at least: one look at the call.
 //!
-//! `cargo bench -p countersign-guard --bench gates`
+//! `cargo bench -p counterfoil-guard --bench gates`
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hint::black_box;
 use std::path::Path;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, AuthorizationOptions, Effect, Gates, Phase, PolicyOptions, PolicyRule,
     PolicySettings, Requested, Scene, TrustLevel,
 };
-use countersign_model::{Digest, Tool};
+use counterfoil_model::{Digest, Tool};
 use divan::Bencher;
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
     Requested, SystemClock, SystemRandomness, TrustLevel,
 };
-use countersign_model::{Digest, ExecutionId, Origin, Status, canonical_bytes_of};
+use counterfoil_model::{Digest, ExecutionId, Origin, Status, canonical_bytes_of};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use rusqlite::Connection;

@@ -1,7 +1,7 @@
 //! Redaction of ordinary text beside a copy of it and a search for one byte:
-//! `cargo bench -p countersign-guard --bench redact`. Divide the rates.
+//! `cargo bench -p counterfoil-guard --bench redact`. Divide the rates.
 
-use countersign_guard::Redactor;
+use counterfoil_guard::Redactor;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
@@ -20,7 +20,7 @@ fn ordinary() -> String {
         "2026-11-02T12:00:01.123Z INFO request served in 12 ms path=/api/v1/orders status=200\n",
         "commit 5f2c1d0a9b8e7f6d5c4b3a29181706f5e4d3c2b1\nAuthor: Ada <ada@example.org>\n",
         "    password = os.environ[\"DB_PASSWORD\"]\n",
-        "Compiling countersign-model v0.1.0 (/home/ada/countersign/crates/model)\n",
+        "Compiling counterfoil-model v0.1.0 (/home/ada/counterfoil/crates/model)\n",
         "error[E0308]: mismatched types: expected `&str`, found `String`\n",
         "see https://example.org/docs/guide?page=3#install for more, or ask on the list\n",
         "{\"id\":17,\"name\":\"Grace\",\"tags\":[\"a\",\"b\"],\"total\":1299.5}\n",

@@ -1,16 +1,16 @@
 //! A shell command through the executor (analysis, limits, process group, envelope) beside the
-//! bare shell: `cargo bench -p countersign-guard --features permits-for-tests --bench shell`.
+//! bare shell: `cargo bench -p counterfoil-guard --features permits-for-tests --bench shell`.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::disallowed_methods, reason = "the bare shell is what it is held against")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, ByPolicy, ErasedToolExecutor, Permit, Phase, Requested, Scene, ShellExecutor,
     ShellPolicyHandle, TrustLevel,
 };
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 use divan::Bencher;
 use serde_json::json;
 

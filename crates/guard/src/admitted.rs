@@ -1,5 +1,5 @@
-use countersign_model::{Digest, Tool, ToolCall, canonical_bytes};
-use countersign_rules::CallReport;
+use counterfoil_model::{Digest, Tool, ToolCall, canonical_bytes};
+use counterfoil_rules::CallReport;
 use serde_json::Value;
 
 /// A call that admission let pass. Nothing else can make one.
@@ -84,7 +84,7 @@ impl Admitted {
         let call = ToolCall {
             id: "call_1".to_owned(),
             tool: tool.name.clone(),
-            arguments: countersign_model::Arguments::from(&arguments),
+            arguments: counterfoil_model::Arguments::from(&arguments),
             line: 0,
         };
         let digest = call_digest(&tool.name, &arguments);

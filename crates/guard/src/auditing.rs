@@ -1,4 +1,4 @@
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 
 use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
 use crate::executor::{Egress, RolledBack};

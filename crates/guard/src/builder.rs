@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_model::Catalog;
-use countersign_rules::Admission;
+use counterfoil_model::Catalog;
+use counterfoil_rules::Admission;
 
 use crate::audit::{AuditLog, OpenAuditError};
 use crate::executor::{

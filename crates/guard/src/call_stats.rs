@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use countersign_model::Status;
+use counterfoil_model::Status;
 use serde::Serialize;
 
 use crate::ledger::{Draft, Event, Opened};

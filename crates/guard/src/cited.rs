@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use countersign_model::{ExecutionId, Status};
+use counterfoil_model::{ExecutionId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::guard::Guard;

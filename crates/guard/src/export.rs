@@ -1,11 +1,11 @@
-use countersign_model::{
+use counterfoil_model::{
     Catalog, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall, Transcript,
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// A session in our own transcript form: the OpenAI chat form with `receipts`, which
-/// `countersign check` reads.
+/// `counterfoil check` reads.
 ///
 /// A tool message carries `is_error`, `exit_code`, `is_refused`, `still_running` and
 /// `is_truncated`; times are RFC 3339 in UTC.

@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_model::{Catalog, Tool};
-use countersign_rules::{Admission, CatalogIssue, Settings as RuleSettings};
+use counterfoil_model::{Catalog, Tool};
+use counterfoil_rules::{Admission, CatalogIssue, Settings as RuleSettings};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -126,14 +126,14 @@ impl Guard {
         &self.parts.gates
     }
 
-    /// A session as a transcript: what [`crate::export`] writes and `countersign check` reads.
+    /// A session as a transcript: what [`crate::export`] writes and `counterfoil check` reads.
     ///
     /// # Errors
     /// When its record cannot be read.
     pub fn transcript(
         &self,
         session: &Session,
-    ) -> Result<countersign_model::Transcript, crate::ledger::ReadLedgerError> {
+    ) -> Result<counterfoil_model::Transcript, crate::ledger::ReadLedgerError> {
         session.transcript(self.ledger())
     }
 

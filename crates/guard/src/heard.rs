@@ -1,5 +1,5 @@
-use countersign_model::{Message, Role};
-use countersign_rules::Context;
+use counterfoil_model::{Message, Role};
+use counterfoil_rules::Context;
 use memchr::memmem::Finder;
 
 /// So much is looked through at a time, in bytes.

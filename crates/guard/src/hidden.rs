@@ -1,4 +1,4 @@
-use countersign_model::{Arguments, ToolCall};
+use counterfoil_model::{Arguments, ToolCall};
 use serde_json::Value;
 
 /// Members of arguments whose name begins so are the model's thinking: nobody but the model may

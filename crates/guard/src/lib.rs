@@ -5,8 +5,8 @@
 //! holds what the agent says against the receipts.
 //!
 //! ```
-//! # use countersign_guard::{Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, ToolError};
-//! # use countersign_model::{Arguments, Tool, ToolCall};
+//! # use counterfoil_guard::{Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, ToolError};
+//! # use counterfoil_model::{Arguments, Tool, ToolCall};
 //! # let call = ToolCall {
 //! #     id: "call_1".to_owned(),
 //! #     tool: "ping".to_owned(),

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 use serde::Serialize;
 
 use crate::gate::{Available, Turn, available};

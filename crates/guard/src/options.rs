@@ -6,7 +6,7 @@ mod fixation;
 
 use std::time::Duration;
 
-use countersign_rules::Settings as RuleSettings;
+use counterfoil_rules::Settings as RuleSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use countersign_model::{Digest, Status, ToolErrorCategory, canonical_bytes};
+use counterfoil_model::{Digest, Status, ToolErrorCategory, canonical_bytes};
 use serde_json::Value;
 
 use crate::executor::{Confinement, SideEffect};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use countersign_model::{Arguments, Role, Status};
-use countersign_rules::{Ending, Fixation, Step};
+use counterfoil_model::{Arguments, Role, Status};
+use counterfoil_rules::{Ending, Fixation, Step};
 
 use crate::ledger::{Draft, Ledger, Opened, ReadLedgerError};
 

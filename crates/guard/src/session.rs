@@ -3,8 +3,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use countersign_model::{Arguments, Catalog, Digest, Role, Transcript};
-use countersign_rules::{Ending, Fixation, FixationSettings, RejectionLog, Step};
+use counterfoil_model::{Arguments, Catalog, Digest, Role, Transcript};
+use counterfoil_rules::{Ending, Fixation, FixationSettings, RejectionLog, Step};
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
 use crate::export::tool_list;
@@ -167,7 +167,7 @@ impl Session {
 
     /// What was rejected in this session since this process joined it.
     #[must_use]
-    pub fn rejections(&self) -> countersign_rules::RejectionCounts {
+    pub fn rejections(&self) -> counterfoil_rules::RejectionCounts {
         self.state().rejections.counts().clone()
     }
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use countersign_rules::{AdmissionSettings, FixationSettings, Settings as RuleSettings};
+use counterfoil_rules::{AdmissionSettings, FixationSettings, Settings as RuleSettings};
 
 use crate::audit::AuditSettings;
 use crate::cache::ResultCacheSettings;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_formats::read_tools;
-use countersign_model::{
+use counterfoil_formats::read_tools;
+use counterfoil_model::{
     Arguments, Catalog, Digest, Format, Gap, Message, Origin, Outcome, RecordedReceipt, Role,
     Status, ToolCall, Transcript,
 };
@@ -24,7 +24,7 @@ pub(crate) struct Timeline {
 }
 
 /// A recorded session as a transcript, read from the ledger alone; `None` when the ledger has no
-/// event of it. [`crate::export`] writes it, `countersign check` reads that.
+/// event of it. [`crate::export`] writes it, `counterfoil check` reads that.
 ///
 /// # Errors
 /// When the ledger cannot be read.

@@ -1,4 +1,4 @@
-use countersign_model::Status;
+use counterfoil_model::Status;
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 

@@ -1,4 +1,4 @@
-use countersign_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::admitted::call_digest;

@@ -1,5 +1,5 @@
-use countersign_model::{Digest, Finding, Role, Severity};
-use countersign_rules::{Counts, Settings, check};
+use counterfoil_model::{Digest, Finding, Role, Severity};
+use counterfoil_rules::{Counts, Settings, check};
 use serde::Serialize;
 use serde_json::{Value, json};
 

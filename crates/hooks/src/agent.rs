@@ -1,4 +1,4 @@
-use countersign_guard::Asking;
+use counterfoil_guard::Asking;
 
 /// A coding agent with a published hook contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

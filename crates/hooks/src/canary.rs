@@ -173,7 +173,7 @@ pub fn probes(agent: Agent, log: &str, folder: &str) -> [Probe; 3] {
     }
     let probe = |name, event, input, expected| Probe { name, event, input, expected };
     [
-        probe("a harmless call passes", before, call(1, "echo countersign"), Expected::Passes),
+        probe("a harmless call passes", before, call(1, "echo counterfoil"), Expected::Passes),
         probe("a destructive command is denied", before, call(2, DENIED), Expected::Objects),
         probe("a stop on a false claim is blocked", stop, claim, Expected::Objects),
     ]
@@ -200,7 +200,7 @@ fn envelope(agent: Agent, event: &str, number: u8, log: &str, folder: &str) -> V
 }
 
 fn session(number: u8) -> String {
-    format!("countersign-canary-{number}")
+    format!("counterfoil-canary-{number}")
 }
 
 fn set(object: &mut Value, key: &str, value: Value) {

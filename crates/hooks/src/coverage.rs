@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::{Digest, Transcript};
+use counterfoil_model::{Digest, Transcript};
 use serde_json::json;
 
 /// A receipt, as far as coverage asks.
@@ -94,7 +94,7 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::{Arguments, Format, Message, Role, ToolCall};
+    use counterfoil_model::{Arguments, Format, Message, Role, ToolCall};
     use serde_json::Value;
 
     use super::*;

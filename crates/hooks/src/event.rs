@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use countersign_guard::{HostEnded, HostedCall};
+use counterfoil_guard::{HostEnded, HostedCall};
 
 /// One event of a coding agent's session.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_guard::{Closed, Draft, Ledger, Opened};
-use countersign_model::{
+use counterfoil_guard::{Closed, Draft, Ledger, Opened};
+use counterfoil_model::{
     Arguments, Gap, Message, MessageKind, Outcome, Role, Status, ToolCall, Transcript,
 };
-use countersign_shell::{ActivityKind, OutputVerdict, summary};
+use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 use serde_json::Value;
 
 /// How many of the latest events are looked at.
@@ -322,7 +322,7 @@ fn shown(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::Format;
+    use counterfoil_model::Format;
 
     use super::*;
 

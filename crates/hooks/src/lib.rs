@@ -5,8 +5,8 @@
 //! [`write_answer`] says the outcome in the agent's words. What a process has to know of those
 //! before it stands in the ledger, and in a [`Memory`] of what was read of the transcript.
 //!
-//! Deliberately not here: what is right or wrong, and what may run. `countersign-rules` and
-//! `countersign-guard` decide that.
+//! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
+//! `counterfoil-guard` decide that.
 //!
 //! Start with [`respond`]; the table of contracts is in `contract/mod.rs`.
 

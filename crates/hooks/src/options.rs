@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use countersign_guard::{CommandArgument, Durability, GuardOptions, Substitution, Unread};
+use counterfoil_guard::{CommandArgument, Durability, GuardOptions, Substitution, Unread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl Default for HooksOptions {
 
 /// Commands of ours that are the user's: with the first an agent would write receipts for runs
 /// that never were, with the second it would loosen what judges it.
-const OWN: [&str; 2] = ["countersign hook", "countersign trust"];
+const OWN: [&str; 2] = ["counterfoil hook", "counterfoil trust"];
 
 impl HooksOptions {
     /// The checked settings.

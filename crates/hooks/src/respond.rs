@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AppendError, BeginSessionError, CallError, Guard, HostedCall, Judged, SessionStart,
     Surroundings, is_feedback,
 };
-use countersign_model::Role;
+use counterfoil_model::Role;
 
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
@@ -117,10 +117,10 @@ fn before_answer(hosted: &HostedCall, judged: Judged, notes: Vec<String>) -> Ans
         Judged::Allowed { .. } => None,
         Judged::Asked(questions) => {
             let whys: Vec<String> = questions.into_iter().map(|question| question.why).collect();
-            Some(Decision::Ask(format!("countersign: {}", whys.join("; "))))
+            Some(Decision::Ask(format!("counterfoil: {}", whys.join("; "))))
         }
         Judged::Denied(reasons) => {
-            let mut text = format!("countersign: `{}` may not run: ", hosted.tool.name);
+            let mut text = format!("counterfoil: `{}` may not run: ", hosted.tool.name);
             let messages: Vec<&str> = reasons.iter().map(|r| r.message.as_str()).collect();
             text.push_str(&messages.join("; "));
             if let Some(help) = reasons.iter().find_map(|reason| reason.help.as_deref()) {
@@ -129,6 +129,6 @@ fn before_answer(hosted: &HostedCall, judged: Judged, notes: Vec<String>) -> Ans
             Some(Decision::Deny(text))
         }
     };
-    let notes = (!notes.is_empty()).then(|| format!("countersign: {}", notes.join("\n")));
+    let notes = (!notes.is_empty()).then(|| format!("counterfoil: {}", notes.join("\n")));
     Answer { decision, context: notes, notice: None }
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use countersign_guard::{ExitCause, HostEnded, HostedCall};
-use countersign_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use counterfoil_guard::{ExitCause, HostEnded, HostedCall};
+use counterfoil_model::{Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;

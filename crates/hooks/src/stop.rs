@@ -2,8 +2,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use countersign_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
-use countersign_model::{Digest, Finding, MessageKind, Role, Subject, Transcript, Verdict};
+use counterfoil_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
+use counterfoil_model::{Digest, Finding, MessageKind, Role, Subject, Transcript, Verdict};
 
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
@@ -39,9 +39,9 @@ impl<'e> Speaker<'e> {
     /// `Err` with what the person is told where nothing can be checked. Gemini CLI names the folder
     /// of its sub-agents' logs.
     fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
-        const NO_LOG: &str = "countersign: the agent names no transcript: nothing is checked";
+        const NO_LOG: &str = "counterfoil: the agent names no transcript: nothing is checked";
         const WHO_SPEAKS: &str =
-            "countersign: it does not show which sub-agent reports: its report is not checked";
+            "counterfoil: it does not show which sub-agent reports: its report is not checked";
         let log = event.transcript.as_deref().ok_or(NO_LOG)?;
         if agent == Agent::Gemini && log.is_dir() {
             let helper = who_speaks(log).ok_or(WHO_SPEAKS)?;
@@ -227,12 +227,12 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
     let findings: Vec<&Finding> = review.blocking.iter().chain(&review.warnings).collect();
     if findings.is_empty() {
         let tampering = tampering(coverage);
-        return (!tampering.is_empty()).then(|| format!("countersign: {}", tampering.join("; ")));
+        return (!tampering.is_empty()).then(|| format!("counterfoil: {}", tampering.join("; ")));
     }
     let mut text =
-        "countersign: the record does not show everything that the agent said".to_owned();
+        "counterfoil: the record does not show everything that the agent said".to_owned();
     for finding in findings.iter().take(TOLD) {
-        text.push_str(&format!("\n- {}", countersign_guard::remark(finding)));
+        text.push_str(&format!("\n- {}", counterfoil_guard::remark(finding)));
     }
     if findings.len() > TOLD {
         text.push_str(&format!("\n- and {} more", findings.len() - TOLD));

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Origin {
-    /// One of Countersign's own tools.
+    /// One of Counterfoil's own tools.
     Builtin,
     /// Offered by an MCP server.
     Mcp {

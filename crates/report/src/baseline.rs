@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Finding, Transcript};
+use counterfoil_model::{Finding, Transcript};
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;

@@ -1,4 +1,4 @@
-use countersign_model::{Finding, Judgement, Problem, Transcript, Verdict};
+use counterfoil_model::{Finding, Judgement, Problem, Transcript, Verdict};
 use serde::Serialize;
 
 /// One transcript with what was found in it.

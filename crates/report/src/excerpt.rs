@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::Span;
+use counterfoil_model::Span;
 use serde_json::value::RawValue;
 
 use crate::visible::visible_char;

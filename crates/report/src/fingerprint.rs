@@ -1,6 +1,6 @@
 use std::fmt;
 
-use countersign_model::{Digest, Finding, Subject};
+use counterfoil_model::{Digest, Finding, Subject};
 use serde_json::{Value, json};
 
 /// What makes a finding the same finding in the next run: the rule, the transcript's id, and what

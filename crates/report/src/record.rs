@@ -1,4 +1,4 @@
-use countersign_model::{
+use counterfoil_model::{
     CallRef, Claim, Confidence, Evidence, Finding, Judgement, Mode, Severity, Span, Subject,
     Transcript, Verdict,
 };

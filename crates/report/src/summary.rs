@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Gap, Problem, Severity};
+use counterfoil_model::{Gap, Problem, Severity};
 use serde::Serialize;
 
 use crate::checked::{Checked, Claims, Unread};

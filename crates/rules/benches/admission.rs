@@ -1,11 +1,11 @@
 //! Admission of one call, beside what it cannot do without: a bare parse and a bare validation of
-//! the same arguments. The ratio within one run is what counts: `cargo bench -p countersign-rules`.
+//! the same arguments. The ratio within one run is what counts: `cargo bench -p counterfoil-rules`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript,
 };
-use countersign_rules::{Admission, AdmissionSettings, Settings, check};
+use counterfoil_rules::{Admission, AdmissionSettings, Settings, check};
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 

@@ -1,12 +1,12 @@
 //! Verification of one answer of 2 kB against 14 kB of results in ten calls, beside a bare parse of
-//! the same results: `cargo bench -p countersign-rules --bench verification`. For the slowest of a
+//! the same results: `cargo bench -p counterfoil-rules --bench verification`. For the slowest of a
 //! hundred: `cargo run --release -p xtask -- bench`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
 #[path = "../../../xtask/src/bench/answer.rs"]
 mod answer;
 
-use countersign_rules::{Indexed, check};
+use counterfoil_rules::{Indexed, check};
 use divan::{Bencher, black_box};
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn verify(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 2000)]
 fn verify_with_calls(bencher: Bencher<'_, '_>) {
     let session = answer::session();
-    let settings = countersign_rules::Settings::default();
+    let settings = counterfoil_rules::Settings::default();
     bencher.bench_local(|| check(black_box(&session), &settings));
 }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Finding, Judgement, Mode, Transcript, Verdict};
+use counterfoil_model::{Finding, Judgement, Mode, Transcript, Verdict};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};

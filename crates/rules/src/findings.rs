@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{
+use counterfoil_model::{
     CallRef, Claim, Code, Confidence, Evidence, Finding, Judgement, Mode, Severity, Subject,
     Verdict,
 };

@@ -1,4 +1,4 @@
-//! What is wrong: call rules and claim rules over one [`countersign_model::Transcript`].
+//! What is wrong: call rules and claim rules over one [`counterfoil_model::Transcript`].
 //!
 //! Pure and synchronous: same transcript, same findings, in the same order. Deliberately not
 //! here: I/O, async, and knowledge of any vendor's format.

@@ -1,4 +1,4 @@
-use countersign_model::Family;
+use counterfoil_model::Family;
 use thiserror::Error;
 
 /// What a policy wants done whenever something else is done.

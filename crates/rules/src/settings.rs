@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Code, Mode};
+use counterfoil_model::{Code, Mode};
 
 use crate::obligation::Obligation;
 use crate::rule::Meta;

@@ -25,7 +25,7 @@ pub(super) fn stand_before(binary: &Path, at: &Path, settings: &Path) -> Result<
     super::session::executable(&script)?;
     let Ok(text) = fs::read_to_string(settings) else { return Ok(()) };
     let ours = format!("\"{} hook ", script.display());
-    Ok(fs::write(settings, text.replace("\"countersign hook ", &ours))?)
+    Ok(fs::write(settings, text.replace("\"counterfoil hook ", &ours))?)
 }
 
 /// Copies the logs, and the events in their order, with the session's own folder written `AT`.

@@ -141,7 +141,7 @@ impl Desk<'_> {
         let mut command = Command::new(self.binary);
         command.args(arguments);
         let code = self.run(place, &mut command, name)?;
-        code.with_context(|| format!("`countersign {}` does not end", arguments.join(" ")))
+        code.with_context(|| format!("`counterfoil {}` does not end", arguments.join(" ")))
     }
 
     /// The exit code; `None` where the time was up.
@@ -149,7 +149,7 @@ impl Desk<'_> {
         let to = |end: &str| File::create(place.at.join(format!("{name}.{end}")));
         command.env("HOME", &place.home).env("PATH", self.path(place)?);
         command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("NO_PROXY", "127.0.0.1");
-        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COUNTERSIGN_STATE", "XDG_STATE_HOME"] {
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COUNTERFOIL_STATE", "XDG_STATE_HOME"] {
             command.env_remove(name);
         }
         command.current_dir(&place.work).stdin(Stdio::null());

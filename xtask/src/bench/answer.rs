@@ -1,9 +1,9 @@
 //! An invented session of ten calls, and the answer that tells what they did.
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, Catalog, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
 };
-use countersign_rules::{Group, Settings, rules};
+use counterfoil_rules::{Group, Settings, rules};
 use serde_json::json;
 
 /// The tools of a shop's assistant.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use countersign_model::Role;
-use countersign_rules::{Indexed, Settings};
+use counterfoil_model::Role;
+use counterfoil_rules::{Indexed, Settings};
 
 use crate::corpus::large;
 

@@ -45,7 +45,7 @@ pub(crate) fn expected(class: &str) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_rules::rules;
+    use counterfoil_rules::rules;
 
     #[test]
     fn the_rules_exist_and_classes_stand_once() {

@@ -1,5 +1,5 @@
-use countersign_model::{Severity, Subject};
-use countersign_rules::{Counts, Settings, check};
+use counterfoil_model::{Severity, Subject};
+use counterfoil_rules::{Counts, Settings, check};
 use rayon::prelude::*;
 
 use super::rows::Row;

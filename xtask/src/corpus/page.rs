@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use countersign_rules::rules;
+use counterfoil_rules::rules;
 
 use super::sets::SETS;
 use super::tally::{Class, Counts, Rule, Tally, claim_rules};

@@ -3,8 +3,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use countersign_formats::{Options, decompressed, read};
-use countersign_model::{Digest, Format, Transcript};
+use counterfoil_formats::{Options, decompressed, read};
+use counterfoil_model::{Digest, Format, Transcript};
 use serde::Deserialize;
 
 /// One labelled transcript.

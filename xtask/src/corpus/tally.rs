@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_model::{Role, Verdict};
-use countersign_rules::{Group, rules};
+use counterfoil_model::{Role, Verdict};
+use counterfoil_rules::{Group, rules};
 
 use super::expected::expected;
 use super::measure::{Found, Measured};

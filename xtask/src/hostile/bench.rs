@@ -76,7 +76,7 @@ impl Bench {
 
     /// Starts the binary in the workspace and waits for it.
     pub(super) fn run(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Result<Ran> {
-        let state = format!("COUNTERSIGN_STATE={}", self.path("state").display());
+        let state = format!("COUNTERFOIL_STATE={}", self.path("state").display());
         let home = format!("HOME={}", self.home().display());
         let mut command = Command::new("timeout");
         command.args(["--kill-after=1", "60", "env", "-i", &state, &home]);

@@ -53,9 +53,9 @@ const PROJECT: [&str; 16] = [
 
 pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     let mut attempts = Vec::new();
-    bench.write("dev/.config/countersign/countersign.toml", USER)?;
+    bench.write("dev/.config/counterfoil/counterfoil.toml", USER)?;
     for project in PROJECT {
-        bench.write("dev/project/countersign.toml", project)?;
+        bench.write("dev/project/counterfoil.toml", project)?;
         for command in CALLS {
             let event = json!({
                 "session_id": "s1", "cwd": bench.work(), "hook_event_name": "PreToolUse",
@@ -69,7 +69,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
             ));
         }
     }
-    std::fs::remove_file(bench.work().join("countersign.toml"))?;
+    std::fs::remove_file(bench.work().join("counterfoil.toml"))?;
     attempts.extend(programs(bench)?);
     Ok(attempts)
 }
@@ -95,7 +95,7 @@ fn programs(bench: &Bench) -> Result<Vec<Attempt>> {
             "[tools.sandbox]\nprofile = \"off\"\nallow_unconfined = true\n".to_owned(),
         ),
     ] {
-        bench.write("dev/project/countersign.toml", project)?;
+        bench.write("dev/project/counterfoil.toml", project)?;
         let arguments = json!({ "command": format!("echo x > {ran}") }).to_string();
         let said = bench.run(&["run", "shell", "--from-agent", "--args", &arguments], "")?;
         let held = !bench.path("outside/ran").exists();

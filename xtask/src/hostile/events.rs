@@ -15,7 +15,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     let mut attempts = Vec::new();
     for on_failure in ["open", "closed"] {
         bench.write(
-            "dev/.config/countersign/countersign.toml",
+            "dev/.config/counterfoil/counterfoil.toml",
             format!("[hooks]\non_failure = \"{on_failure}\"\n"),
         )?;
         for (agent, event, tool) in AGENTS {

@@ -98,7 +98,7 @@ fn acts(format: &str, said: &str) -> Option<&'static str> {
     let shown = if format == "markdown" { without_code(said) } else { said.to_owned() };
     let said = shown.as_str();
     let own = |line: &&str| {
-        ["::error file=", "::warning file=", "::notice title=countersign"]
+        ["::error file=", "::warning file=", "::notice title=counterfoil"]
             .iter()
             .any(|own| line.starts_with(own))
     };

@@ -8,8 +8,8 @@ use super::{Attempt, Held};
 
 /// Places that a call may not change unasked.
 const PLACES: [&str; 16] = [
-    "countersign.toml",
-    "sub/countersign.toml",
+    "counterfoil.toml",
+    "sub/counterfoil.toml",
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".mcp.json",
@@ -23,7 +23,7 @@ const PLACES: [&str; 16] = [
     "HOME/.bashrc",
     "HOME/.zshrc",
     "HOME/.profile",
-    "HOME/.config/countersign/countersign.toml",
+    "HOME/.config/counterfoil/counterfoil.toml",
 ];
 
 /// Ways in which a command writes a place.

@@ -226,7 +226,7 @@ fn terminal(bench: &Bench) -> Result<Attempt> {
     let line = [
         "env -i".to_owned(),
         format!("HOME={}", bench.home().display()),
-        format!("COUNTERSIGN_STATE={}", bench.path("state").display()),
+        format!("COUNTERFOIL_STATE={}", bench.path("state").display()),
         format!("PATH={PATH}"),
         format!(
             "{} run shell --from-agent --args '{}'",

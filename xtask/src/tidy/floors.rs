@@ -58,7 +58,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
         for used in used(&manifest) {
             let line = line_of(text, &used);
             // A crate may test itself with a feature of its own.
-            let crate_name = used.strip_prefix("countersign-").filter(|other| *other != name);
+            let crate_name = used.strip_prefix("counterfoil-").filter(|other| *other != name);
             if let Some(other) = crate_name.map(floor)
                 && other.is_none_or(|other| other >= own)
             {
@@ -116,17 +116,17 @@ mod tests {
     #[test]
     fn only_lower_floors_are_used() {
         let cases: [(&str, &str, &[(usize, &str)]); 7] = [
-            ("rules", "[dependencies]\ncountersign-model.workspace = true", &[]),
-            ("rules", "[dev-dependencies]\ncountersign-rules = { path = \".\" }", &[]),
+            ("rules", "[dependencies]\ncounterfoil-model.workspace = true", &[]),
+            ("rules", "[dev-dependencies]\ncounterfoil-rules = { path = \".\" }", &[]),
             (
                 "rules",
-                "[dependencies]\ncountersign-formats.workspace = true",
-                &[(5, "`rules` (floor 1) uses `countersign-formats` (floor 1)")],
+                "[dependencies]\ncounterfoil-formats.workspace = true",
+                &[(5, "`rules` (floor 1) uses `counterfoil-formats` (floor 1)")],
             ),
             (
                 "model",
-                "[dev-dependencies]\ncountersign-rules.workspace = true",
-                &[(5, "`model` (floor 0) uses `countersign-rules` (floor 1)")],
+                "[dev-dependencies]\ncounterfoil-rules.workspace = true",
+                &[(5, "`model` (floor 0) uses `counterfoil-rules` (floor 1)")],
             ),
             (
                 "formats",

@@ -1,7 +1,7 @@
 //! Every form of log has a fixture, a fuzz target and a place in the README.
 
 use anyhow::Result;
-use countersign_model::Format;
+use counterfoil_model::Format;
 
 use super::{Complaint, House};
 

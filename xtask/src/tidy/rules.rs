@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use countersign_rules::rules;
+use counterfoil_rules::rules;
 
 use super::{Complaint, House};
 

@@ -7,8 +7,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use countersign_hooks::Agent;
-use countersign_model::Digest;
+use counterfoil_hooks::Agent;
+use counterfoil_model::Digest;
 use serde_json::Value;
 use walkdir::WalkDir;
 
@@ -82,7 +82,7 @@ fn nothing(homes: &Homes, agents: &[Agent]) -> Complaint {
         })
         .collect();
     Complaint::new("no session of an agent was found on this machine").help(format!(
-        "looked for {}; name a log instead: `countersign check PATH`",
+        "looked for {}; name a log instead: `counterfoil check PATH`",
         looked.join("; ")
     ))
 }

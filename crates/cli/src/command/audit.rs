@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use countersign_guard::{
+use counterfoil_guard::{
     AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
     ReadAuditError, SystemClock, SystemRandomness, export, recorded_transcript, verify_audit,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use super::Global;
 use crate::choices::Colour;
@@ -32,12 +32,12 @@ use when::When;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign audit tail                            what was called last
-  countersign audit query --result blocked --since 24h
-  countersign audit query --session s1 --format jsonl | jq .call
-  countersign audit stats
-  countersign audit checkpoint > kept-elsewhere.txt
-  countersign audit verify --checkpoint kept-elsewhere.txt
+  counterfoil audit tail                            what was called last
+  counterfoil audit query --result blocked --since 24h
+  counterfoil audit query --session s1 --format jsonl | jq .call
+  counterfoil audit stats
+  counterfoil audit checkpoint > kept-elsewhere.txt
+  counterfoil audit verify --checkpoint kept-elsewhere.txt
 
 Exit codes: 0 all is as it was written, 1 something is not, 2 usage or input error.")]
 pub(crate) struct Arguments {
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 enum Action {
     /// Show the last lines
     #[command(
-        after_help = "Examples:\n  countersign audit tail\n  countersign audit tail -n 100 --format jsonl"
+        after_help = "Examples:\n  counterfoil audit tail\n  counterfoil audit tail -n 100 --format jsonl"
     )]
     Tail {
         /// How many
@@ -61,9 +61,9 @@ enum Action {
     /// Show the lines that fit
     #[command(after_help = "\
 Examples:
-  countersign audit query --tool shell --result error
-  countersign audit query --since 2026-11-02 --until 2026-11-03T12:00:00Z
-  countersign audit query --execution-id shell_1735999999123_9f3a01bc")]
+  counterfoil audit query --tool shell --result error
+  counterfoil audit query --since 2026-11-02 --until 2026-11-03T12:00:00Z
+  counterfoil audit query --execution-id shell_1735999999123_9f3a01bc")]
     Query {
         #[command(flatten)]
         wanted: Wanted,
@@ -75,7 +75,7 @@ Examples:
     },
     /// Count calls by tool, result, category and hour
     #[command(
-        after_help = "Examples:\n  countersign audit stats\n  countersign audit stats --since 7d --format json"
+        after_help = "Examples:\n  counterfoil audit stats\n  counterfoil audit stats --since 7d --format json"
     )]
     Stats {
         #[command(flatten)]
@@ -93,23 +93,23 @@ Examples:
     /// checkpoint, a replaced key by the public key. The answer says which of them it had.
     #[command(after_help = "\
 Examples:
-  countersign audit verify
-  countersign audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
+  counterfoil audit verify
+  counterfoil audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
     Verify(verify::Arguments),
-    /// Print recorded sessions as transcripts, which `countersign check` reads
+    /// Print recorded sessions as transcripts, which `counterfoil check` reads
     ///
     /// One session a line, in the OpenAI chat form with a `receipts` member, made from the ledger.
     #[command(after_help = "\
 Examples:
-  countersign audit export --session s1 | countersign check -
-  countersign audit export > sessions.jsonl")]
+  counterfoil audit export --session s1 | counterfoil check -
+  counterfoil audit export > sessions.jsonl")]
     Export {
         /// Only this session; all of them otherwise
         #[arg(long, value_name = "ID")]
         session: Option<String>,
     },
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
-    #[command(after_help = "Examples:\n  countersign audit checkpoint > kept-elsewhere.txt")]
+    #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
 }
 
@@ -249,7 +249,7 @@ fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit>
     for session in sessions {
         let Some(transcript) = recorded_transcript(&ledger, &session)? else {
             return Err(Complaint::new(format!("the ledger has no session `{session}`"))
-                .help("`countersign audit query` shows the sessions of recent calls")
+                .help("`counterfoil audit query` shows the sessions of recent calls")
                 .into());
         };
         writeln!(out, "{}", export(&transcript))?;

@@ -6,14 +6,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use countersign_formats::{Options as ReadOptions, ReadError, Reading, read};
-use countersign_guard::{export, recorded_transcript};
-use countersign_hooks::Agent;
-use countersign_model::{Catalog, Format, Message, Problem, Role, Severity, Verdict};
-use countersign_report::{
+use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
+use counterfoil_guard::{export, recorded_transcript};
+use counterfoil_hooks::Agent;
+use counterfoil_model::{Catalog, Format, Message, Problem, Role, Severity, Verdict};
+use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
-use countersign_rules::{Report, Settings, check};
+use counterfoil_rules::{Report, Settings, check};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORM", value_parser = forms())]
     input_format: Option<String>,
     /// A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not carry one
-    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
+    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
     /// Run only this rule, by code or name (repeatable)
     #[arg(long = "rule", value_name = "RULE", help_heading = "Rules")]
@@ -72,19 +72,19 @@ pub(crate) struct Arguments {
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
     /// The least severity that is shown
-    #[arg(long, value_name = "LEVEL", env = "COUNTERSIGN_SEVERITY", help_heading = "Findings")]
+    #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_SEVERITY", help_heading = "Findings")]
     severity: Option<Level>,
     /// From which severity on the exit code is 1
-    #[arg(long, value_name = "LEVEL", env = "COUNTERSIGN_FAIL_ON", help_heading = "Findings")]
+    #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_FAIL_ON", help_heading = "Findings")]
     fail_on: Option<FailOn>,
     /// Findings that are accepted for now: counted, not shown, never failing
-    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_BASELINE", help_heading = "Findings")]
+    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
     baseline: Option<PathBuf>,
     /// Write what is found now to the baseline, and exit with 0
     #[arg(long, help_heading = "Findings")]
     write_baseline: bool,
     /// How findings are shown
-    #[arg(long, value_name = "FORMAT", env = "COUNTERSIGN_FORMAT", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", env = "COUNTERFOIL_FORMAT", help_heading = "Output")]
     format: Option<OutputFormat>,
     /// Show every claim with its verdict and what it rests on
     #[arg(long, help_heading = "Output")]
@@ -102,15 +102,15 @@ pub(crate) struct Arguments {
 
 const AFTER: &str = "\
 Examples:
-  countersign check session.jsonl
-  countersign check ~/.claude/projects --severity warning
-  countersign check logs/ --format sarif --output countersign.sarif
-  countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
-  countersign check logs/ --baseline known.json --write-baseline
-  countersign check --latest                 the newest session of an agent on this machine
-  countersign check --session fix-42
-  echo 'All tests pass.' | countersign check --session fix-42 --answer -
-  zcat log.gz | countersign check - --format jsonl | jq .message";
+  counterfoil check session.jsonl
+  counterfoil check ~/.claude/projects --severity warning
+  counterfoil check logs/ --format sarif --output counterfoil.sarif
+  counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
+  counterfoil check logs/ --baseline known.json --write-baseline
+  counterfoil check --latest                 the newest session of an agent on this machine
+  counterfoil check --session fix-42
+  echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
+  zcat log.gz | counterfoil check - --format jsonl | jq .message";
 
 fn forms() -> PossibleValuesParser {
     PossibleValuesParser::new(Format::ALL.map(Format::name))

@@ -9,8 +9,8 @@ use crate::exit::Exit;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign completions bash > ~/.local/share/bash-completion/completions/countersign
-  countersign completions fish > ~/.config/fish/completions/countersign.fish")]
+  counterfoil completions bash > ~/.local/share/bash-completion/completions/counterfoil
+  counterfoil completions fish > ~/.config/fish/completions/counterfoil.fish")]
 pub(crate) struct Arguments {
     /// The shell
     shell: Shell,
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     let mut command = super::Cli::command();
-    clap_complete::generate(arguments.shell, &mut command, "countersign", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, "counterfoil", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(Exit::Clean)
 }

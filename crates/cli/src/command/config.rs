@@ -13,17 +13,17 @@ use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
 ///
-/// The configuration is `countersign.toml` in the working directory or above it, and below that
-/// the user's (`$XDG_CONFIG_HOME/countersign/countersign.toml`). Environment variables
-/// `COUNTERSIGN_*` come before files, flags before both.
+/// The configuration is `counterfoil.toml` in the working directory or above it, and below that
+/// the user's (`$XDG_CONFIG_HOME/counterfoil/counterfoil.toml`). Environment variables
+/// `COUNTERFOIL_*` come before files, flags before both.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign config check
-  countersign config show --config ci/countersign.toml
-  COUNTERSIGN_TOOLS_RETRY_MAX_ATTEMPTS=5 countersign config show
-  countersign config migrate --write
-  countersign config schema > countersign.schema.json")]
+  counterfoil config check
+  counterfoil config show --config ci/counterfoil.toml
+  COUNTERFOIL_TOOLS_RETRY_MAX_ATTEMPTS=5 counterfoil config show
+  counterfoil config migrate --write
+  counterfoil config schema > counterfoil.schema.json")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -45,9 +45,9 @@ enum Action {
     /// running it once.
     #[command(after_help = "\
 Examples:
-  countersign config migrate                     the nearest file, changes shown
-  countersign config migrate --write             the same, written
-  countersign config migrate - < old.toml        standard input, the result printed")]
+  counterfoil config migrate                     the nearest file, changes shown
+  counterfoil config migrate --write             the same, written
+  counterfoil config migrate - < old.toml        standard input, the result printed")]
     Migrate {
         /// The file, or - for standard input; without it the nearest that is found
         file: Option<PathBuf>,
@@ -71,7 +71,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     match &arguments.action {
         Action::Schema => {
-            writeln!(out, "{}", countersign_report::json_pretty(&config::schema()))?;
+            writeln!(out, "{}", counterfoil_report::json_pretty(&config::schema()))?;
         }
         Action::Check => {
             let found = config::find(&global.place())?;
@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             match format {
                 ShowFormat::Toml => write!(out, "{}", config::show(&found)?)?,
                 ShowFormat::Json => {
-                    writeln!(out, "{}", countersign_report::json_pretty(&found.options))?;
+                    writeln!(out, "{}", counterfoil_report::json_pretty(&found.options))?;
                 }
             }
         }

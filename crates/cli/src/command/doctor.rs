@@ -20,8 +20,8 @@ use crate::terminal::Paint;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign doctor
-  countersign doctor --format json | jq '.checks[] | select(.status != \"ok\")'
+  counterfoil doctor
+  counterfoil doctor --format json | jq '.checks[] | select(.status != \"ok\")'
 
 Exit codes: 0 commands are confined and recorded as configured, 1 something is not, 2 usage error.")]
 pub(crate) struct Arguments {
@@ -105,7 +105,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let outcome = Outcome { schema_version: 1, healthy, profile: sandbox.profile().name(), checks };
     let mut out = io::stdout().lock();
     match arguments.format {
-        Format::Json => writeln!(out, "{}", countersign_report::json_pretty(&outcome))?,
+        Format::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&outcome))?,
         Format::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
     }
     Ok(if healthy { Exit::Clean } else { Exit::Findings })

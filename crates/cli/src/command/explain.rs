@@ -10,7 +10,7 @@ use crate::terminal::Paint;
 /// Show a rule's page: what it finds, why it matters, what it leaves alone
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  countersign explain UNKNOWN_TOOL\n  countersign explain unknown-tool | less -R"
+    after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool | less -R"
 )]
 pub(crate) struct Arguments {
     /// The rule's code or name

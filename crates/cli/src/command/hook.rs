@@ -1,5 +1,5 @@
 use clap::{Args, Subcommand};
-use countersign_hooks::Agent;
+use counterfoil_hooks::Agent;
 
 use super::Global;
 use crate::exit::Exit;
@@ -15,9 +15,9 @@ mod uninstall;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign hook install claude-code         the hook goes into ~/.claude/settings.json, and is tried out
-  countersign hook status                     what is installed, what was seen, what was missed
-  countersign hook claude-code < event.json   what the agent's settings call at every event
+  counterfoil hook install claude-code         the hook goes into ~/.claude/settings.json, and is tried out
+  counterfoil hook status                     what is installed, what was seen, what was missed
+  counterfoil hook claude-code < event.json   what the agent's settings call at every event
 
 Exit codes: 0 always when an event is answered, so that the agent reads the answer; 2 usage error.")]
 pub(crate) struct Arguments {

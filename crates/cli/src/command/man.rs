@@ -10,8 +10,8 @@ use crate::exit::Exit;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign man | man -l -
-  countersign man --directory /usr/local/share/man/man1")]
+  counterfoil man | man -l -
+  counterfoil man --directory /usr/local/share/man/man1")]
 pub(crate) struct Arguments {
     /// Write every page into this folder
     #[arg(long, value_name = "FOLDER")]

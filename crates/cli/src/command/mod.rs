@@ -29,7 +29,7 @@ use crate::state::State;
 
 /// Checks what a language-model agent says against what its tool calls show.
 #[derive(Debug, Parser)]
-#[command(name = "countersign", version, max_term_width = 100, after_help = AFTER)]
+#[command(name = "counterfoil", version, max_term_width = 100, after_help = AFTER)]
 #[command(arg_required_else_help = true, subcommand_required = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -40,9 +40,9 @@ pub(crate) struct Cli {
 
 const AFTER: &str = "\
 Examples:
-  countersign check session.jsonl          what the agent said, against what it did
-  countersign check logs/ --format sarif   the same for a folder, for code scanning
-  countersign explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
+  counterfoil check session.jsonl          what the agent said, against what it did
+  counterfoil check logs/ --format sarif   the same for a folder, for code scanning
+  counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
 
 Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
 3 internal error.";
@@ -52,13 +52,13 @@ Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input err
 #[command(next_help_heading = "Configuration and state")]
 pub(crate) struct Global {
     /// Read exactly this configuration file
-    #[arg(long, global = true, value_name = "FILE", env = "COUNTERSIGN_CONFIG")]
+    #[arg(long, global = true, value_name = "FILE", env = "COUNTERFOIL_CONFIG")]
     config: Option<PathBuf>,
     /// Read no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
     /// The folder of ledger, audit log and keys
-    #[arg(long, global = true, value_name = "DIR", env = "COUNTERSIGN_STATE")]
+    #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     state: Option<PathBuf>,
 }
 

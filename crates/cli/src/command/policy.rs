@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use countersign_guard::Gates;
+use counterfoil_guard::Gates;
 
 use super::Global;
 use crate::config::{self, Place};
@@ -21,9 +21,9 @@ use crate::exit::Exit;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign policy check ci/countersign.toml
-  countersign policy explain --tool shell --args '{\"command\": \"git push\"}'
-  countersign policy replay --policy new.toml session.jsonl")]
+  counterfoil policy check ci/counterfoil.toml
+  counterfoil policy explain --tool shell --args '{\"command\": \"git push\"}'
+  counterfoil policy replay --policy new.toml session.jsonl")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 /// which makes more of its claims checkable.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  countersign prompt >> CLAUDE.md\n  countersign prompt | pbcopy"
+    after_help = "Examples:\n  counterfoil prompt >> CLAUDE.md\n  counterfoil prompt | pbcopy"
 )]
 pub(crate) struct Arguments {}
 

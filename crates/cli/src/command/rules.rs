@@ -2,8 +2,8 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use countersign_model::Mode;
-use countersign_rules::{Group, Meta};
+use counterfoil_model::Mode;
+use counterfoil_rules::{Group, Meta};
 use serde::Serialize;
 
 use super::Global;
@@ -15,7 +15,7 @@ use crate::terminal;
 /// List the rules: code, name, mode in force, what each finds
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  countersign rules\n  countersign rules --format json | jq -r '.[].code'"
+    after_help = "Examples:\n  counterfoil rules\n  counterfoil rules --format json | jq -r '.[].code'"
 )]
 pub(crate) struct Arguments {
     /// How the list is shown
@@ -66,7 +66,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let rows: Vec<Row> = metas().map(row).collect();
     let mut out = io::stdout().lock();
     match arguments.format {
-        ListFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&rows))?,
+        ListFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&rows))?,
         ListFormat::Text => writeln!(out, "{}", table(&rows))?,
     }
     Ok(Exit::Clean)

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use countersign_guard::{
+use counterfoil_guard::{
     Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings, TrustLevel,
 };
-use countersign_model::{Arguments as CallArguments, Status, ToolCall};
+use counterfoil_model::{Arguments as CallArguments, Status, ToolCall};
 use serde_json::{Value, json};
 
 use super::Global;
@@ -29,14 +29,14 @@ use approver::Answerer;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign run shell --args '{\"command\": \"cargo test\"}'
-  countersign run shell --args @call.json --session fix-42 --json | jq .receipt
-  echo '{\"command\": \"ls\"}' | countersign run shell --args -
-  countersign run shell --args '{\"command\": \"make deploy\"}' --yes
+  counterfoil run shell --args '{\"command\": \"cargo test\"}'
+  counterfoil run shell --args @call.json --session fix-42 --json | jq .receipt
+  echo '{\"command\": \"ls\"}' | counterfoil run shell --args -
+  counterfoil run shell --args '{\"command\": \"make deploy\"}' --yes
 
 Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// The tool; `countersign tools` lists them
+    /// The tool; `counterfoil tools` lists them
     tool: String,
     /// The arguments, a JSON object; - reads standard input, @FILE a file
     #[arg(long, value_name = "JSON", default_value = "{}")]
@@ -199,12 +199,12 @@ fn show(
     let mut out = io::stdout().lock();
     if arguments.json {
         let whole = whole(answer, receipt, status);
-        writeln!(out, "{}", countersign_report::json_pretty(&whole))?;
+        writeln!(out, "{}", counterfoil_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
         let gap = if answer.text.is_empty() || answer.text.ends_with('\n') { "" } else { "\n" };
         // A page or a file may hold what a terminal obeys; whoever reads a pipe gets it as it is.
         let text = match io::stdout().is_terminal() {
-            true => countersign_report::visible_output(&answer.text),
+            true => counterfoil_report::visible_output(&answer.text),
             false => Cow::Borrowed(answer.text.as_str()),
         };
         write!(out, "{text}{gap}")?;

@@ -3,8 +3,8 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use countersign_guard::CallStats;
-use countersign_report::visible;
+use counterfoil_guard::CallStats;
+use counterfoil_report::visible;
 use serde::Serialize;
 
 use super::Global;
@@ -18,9 +18,9 @@ use crate::terminal::Paint;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign stats
-  countersign stats --session fix-42
-  countersign stats --format json | jq .hallucinated_tools")]
+  counterfoil stats
+  counterfoil stats --session fix-42
+  counterfoil stats --format json | jq .hallucinated_tools")]
 pub(crate) struct Arguments {
     /// Count this session only
     #[arg(long, value_name = "ID")]
@@ -66,7 +66,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         sessions.retain(|session| session == wanted);
         if sessions.is_empty() {
             return Err(Complaint::new(format!("there is no session `{wanted}`"))
-                .help("`countersign audit tail` shows the latest")
+                .help("`counterfoil audit tail` shows the latest")
                 .into());
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let mut out = io::stdout().lock();
     match arguments.format {
-        WholeFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&counted))?,
+        WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&counted))?,
         WholeFormat::Text => write!(out, "{}", text(&counted, Paint::for_output(arguments.color)))?,
     }
     Ok(Exit::Clean)

@@ -2,9 +2,9 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use countersign_guard::{Excluded, Offer, SessionStart};
-use countersign_model::{Effects, Origin, Tool};
-use countersign_report::visible;
+use counterfoil_guard::{Excluded, Offer, SessionStart};
+use counterfoil_model::{Effects, Origin, Tool};
+use counterfoil_report::visible;
 use serde_json::{Value, json};
 
 use super::Global;
@@ -17,9 +17,9 @@ use crate::terminal;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign tools
-  countersign tools --session fix-42      what that session may use now
-  countersign tools --format json | jq '.[] | .name'")]
+  counterfoil tools
+  counterfoil tools --session fix-42      what that session may use now
+  counterfoil tools --format json | jq '.[] | .name'")]
 pub(crate) struct Arguments {
     /// As this session would be offered them; without it, as a new one
     #[arg(long, value_name = "ID")]
@@ -56,7 +56,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     match arguments.format {
         ListFormat::Json => {
             let rows: Vec<Value> = guard.catalog().iter().map(|tool| row(tool, &offer)).collect();
-            writeln!(out, "{}", countersign_report::json_pretty(&rows))?;
+            writeln!(out, "{}", counterfoil_report::json_pretty(&rows))?;
         }
         ListFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
     }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use countersign_report::visible;
+use counterfoil_report::visible;
 
 use super::Global;
 use crate::config;
@@ -18,11 +18,11 @@ use crate::files;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign trust                    the nearest countersign.toml, after a look at it
-  countersign trust --revoke           not any more
-  countersign trust ci/countersign.toml --yes")]
+  counterfoil trust                    the nearest counterfoil.toml, after a look at it
+  counterfoil trust --revoke           not any more
+  counterfoil trust ci/counterfoil.toml --yes")]
 pub(crate) struct Arguments {
-    /// The file; without it the nearest `countersign.toml` from here upwards
+    /// The file; without it the nearest `counterfoil.toml` from here upwards
     file: Option<PathBuf>,
     /// Do not trust it any more
     #[arg(long)]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let found = || {
         config::project_file().ok_or_else(|| {
-            Complaint::new("there is no countersign.toml here or above").help("name the file")
+            Complaint::new("there is no counterfoil.toml here or above").help("name the file")
         })
     };
     let path = arguments.file.clone().map_or_else(found, Ok)?;

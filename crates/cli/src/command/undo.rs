@@ -1,10 +1,10 @@
 use std::io::{self, Write as _};
 
 use clap::Args;
-use countersign_guard::{
+use counterfoil_guard::{
     RolledBack, SessionStart, SinceChanged, Surroundings, UndoError, undo_snapshot,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
 
 use super::Global;
@@ -16,8 +16,8 @@ use crate::guard::Making;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign undo shell_1735999999123_0a1b2c3d
-  countersign undo shell_1735999999123_0a1b2c3d --force   also files that were changed since
+  counterfoil undo shell_1735999999123_0a1b2c3d
+  counterfoil undo shell_1735999999123_0a1b2c3d --force   also files that were changed since
 
 Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0.")]
 pub(crate) struct Arguments {

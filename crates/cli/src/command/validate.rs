@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use countersign_model::{Arguments as CallArguments, ToolCall};
-use countersign_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
+use counterfoil_model::{Arguments as CallArguments, ToolCall};
+use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::read_catalog;
@@ -21,7 +21,7 @@ use crate::files;
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
     /// The list of tools: OpenAI, Anthropic or MCP shape
-    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
+    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: PathBuf,
     /// The calls: a file, or - for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
@@ -39,9 +39,9 @@ pub(crate) struct Arguments {
 
 const AFTER: &str = "\
 Examples:
-  countersign validate --tools tools.json calls.jsonl
+  counterfoil validate --tools tools.json calls.jsonl
   echo '{\"name\": \"get_order\", \"arguments\": {\"id\": \"7\"}}' |
-    countersign validate --tools tools.json --coerce --format text
+    counterfoil validate --tools tools.json --coerce --format text
 
 Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.";
 

@@ -17,7 +17,7 @@ use crate::exit::Complaint;
 use crate::files;
 
 /// The name of a configuration file.
-const NAME: &str = "countersign.toml";
+const NAME: &str = "counterfoil.toml";
 
 /// Where the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
     let note = (!refused.is_empty()).then(|| {
         format!(
             "{}: a project's file may only narrow what you decided, so {} has no effect; \
-             `countersign trust` if you want it",
+             `counterfoil trust` if you want it",
             path.display(),
             refused.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
         )
@@ -162,7 +162,7 @@ pub(super) fn user_folder() -> Option<PathBuf> {
     let folder = set("XDG_CONFIG_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".config")))
         .or_else(|| set("APPDATA"))?;
-    Some(folder.join("countersign"))
+    Some(folder.join("counterfoil"))
 }
 
 /// Whether a file is the user's or the system's, and nobody else may write it.

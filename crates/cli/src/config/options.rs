@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use countersign_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
-use countersign_hooks::HooksOptions;
-use countersign_rules::{Obligation, ObligationError};
+use counterfoil_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
+use counterfoil_hooks::HooksOptions;
+use counterfoil_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
 /// What a configuration file says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(title = "countersign.toml")]
+#[schemars(title = "counterfoil.toml")]
 pub(crate) struct Options {
-    /// Defaults of `countersign check`.
+    /// Defaults of `counterfoil check`.
     pub(crate) check: CheckOptions,
     /// Modes that differ from a rule's own, by code or name.
     pub(crate) rules: BTreeMap<String, RuleMode>,
@@ -56,7 +56,7 @@ impl ObligationOptions {
     }
 }
 
-/// Defaults of `countersign check`. Each flag of the same name wins.
+/// Defaults of `counterfoil check`. Each flag of the same name wins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CheckOptions {

@@ -1,8 +1,8 @@
-use countersign_model::Problem;
+use counterfoil_model::Problem;
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
-use countersign_rules::ObligationError;
+use counterfoil_rules::ObligationError;
 
 use super::options::Options;
 use super::schema::{Node, schema};
@@ -181,7 +181,7 @@ mod tests {
             "[check]\nignore = [\n  \"UNKNOWN_TOOL\",\n  \"nothing\",\n]\n",
             4,
             "there is no rule `nothing`",
-            Some("`countersign rules` lists all of them"),
+            Some("`counterfoil rules` lists all of them"),
         );
         check(
             "[check]\n\nseverity = \"fatal\"\n",
@@ -220,7 +220,7 @@ mod tests {
             "[[obligations]]\nafter = \"edit\"\npaths = [\"*.rs\"]\nneeds = \"passing test\"\n";
         let read = toml::from_str::<Options>(text).unwrap().obligations;
         assert!(super::read(text).is_ok());
-        let expected = countersign_rules::Obligation::new(
+        let expected = counterfoil_rules::Obligation::new(
             Some("edit"),
             None,
             vec!["*.rs".to_owned()],
@@ -253,11 +253,11 @@ mod tests {
 
     #[test]
     fn the_published_schema_is_current() {
-        let published = include_str!("../../../../schemas/countersign.schema.json");
+        let published = include_str!("../../../../schemas/counterfoil.schema.json");
         let expected = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
         assert!(
             published == expected,
-            "run `countersign config schema > schemas/countersign.schema.json`"
+            "run `counterfoil config schema > schemas/counterfoil.schema.json`"
         );
     }
 }

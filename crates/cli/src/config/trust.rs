@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::find::user_folder;
 use crate::files;

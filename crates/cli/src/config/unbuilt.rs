@@ -10,7 +10,7 @@ const UNBUILT: &[(&str, &str)] = &[
     ("tools.tafc", "schemas are not changed for thinking fields yet: remove the section"),
 ];
 
-const MIGRATE: &str = "it moved: `countersign config migrate --write` puts it into `[tools.retry]`";
+const MIGRATE: &str = "it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`";
 const AGENT: &str = "there is no agent in this build: remove it";
 
 /// What to do about a key without effect here.

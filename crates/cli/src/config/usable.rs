@@ -1,5 +1,5 @@
-use countersign_guard::GuardOptionsError;
-use countersign_model::Problem;
+use counterfoil_guard::GuardOptionsError;
+use counterfoil_model::Problem;
 use toml::de::{DeTable, DeValue};
 
 use super::options::Options;

@@ -1,7 +1,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
-use countersign_model::Problem;
+use counterfoil_model::Problem;
 use serde_json::Value as Schema;
 use toml::{Table, Value};
 
@@ -13,7 +13,7 @@ use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 
 /// What every variable of ours begins with.
-const PREFIX: &str = "COUNTERSIGN_";
+const PREFIX: &str = "COUNTERFOIL_";
 
 /// Names that were there before ours, with the key that each stands for.
 const ALIASES: [(&str, [&str; 3]); 2] = [
@@ -21,7 +21,7 @@ const ALIASES: [(&str, [&str; 3]); 2] = [
     ("TOOL_FIXATION_WINDOW", ["tools", "fixation", "window"]),
 ];
 
-/// The variable of a key: `tools.retry.base_ms` is `COUNTERSIGN_TOOLS_RETRY_BASE_MS`.
+/// The variable of a key: `tools.retry.base_ms` is `COUNTERFOIL_TOOLS_RETRY_BASE_MS`.
 fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join("_").to_uppercase())
 }
@@ -70,7 +70,7 @@ fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = Stri
     }
     let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
-        .unwrap_or_else(|| "`countersign config show` lists every key".to_owned());
+        .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
     Complaint::new(format!("the variable {name} stands for no key")).help(help)
 }
 

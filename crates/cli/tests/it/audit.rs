@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditEntry, AuditLog, AuditResult, AuditSettings, Clock, Draft, ExitCode, Ledger,
     LedgerSettings, Randomness, RandomnessError,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -294,7 +294,7 @@ fn a_sound_log() {
         "checkpoints": [
           {
             "size": 4,
-            "origin": "countersign/ledger/0707070707070707/audit",
+            "origin": "counterfoil/ledger/0707070707070707/audit",
             "compared": {
               "is": "continues",
               "newer": 4
@@ -468,7 +468,7 @@ fn what_is_missing_is_said() {
     exit 2
     --- stderr
     error: nothing is recorded yet: `[desk]/absent` is missing
-      help: `countersign run` records what it does; `--state DIR` names another folder
+      help: `counterfoil run` records what it does; `--state DIR` names another folder
     "#);
     let desk = recorded();
     std::fs::write(desk.path().join("nonsense.txt"), "nonsense").unwrap();
@@ -476,7 +476,7 @@ fn what_is_missing_is_said() {
     exit 2
     --- stderr
     error: `nonsense.txt`: it is not a checkpoint: no signature follows
-      help: `countersign audit checkpoint` prints what is meant
+      help: `counterfoil audit checkpoint` prints what is meant
     "#);
     assert_snapshot!(run(&desk, "verify --public-key nonsense.txt"), @r#"
     exit 2

@@ -52,7 +52,7 @@ fn a_broken_file_is_named_and_the_rest_is_still_checked() {
     ::error file=a.json,title=could not be read::no known form of log
     ::error file=missing.json,title=could not be read::there is no such file
     ::error file=b.json,line=1,title=UNKNOWN_TOOL unknown-tool::there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
-    ::notice title=countersign::1 error in 1 transcript (no claims to check)
+    ::notice title=counterfoil::1 error in 1 transcript (no claims to check)
     ");
 }
 

@@ -6,12 +6,12 @@ use crate::Desk;
 
 #[test]
 fn an_unknown_key_is_named_with_its_line() {
-    let desk = Desk::with(&[("countersign.toml", "[check]\nfail_on = \"never\"\nseverty = 1\n")]);
-    let ran = desk.run("config check --config countersign.toml");
+    let desk = Desk::with(&[("counterfoil.toml", "[check]\nfail_on = \"never\"\nseverty = 1\n")]);
+    let ran = desk.run("config check --config counterfoil.toml");
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error: countersign.toml:3: unknown key `severty` in [check]
+    error: counterfoil.toml:3: unknown key `severty` in [check]
       help: did you mean `severity`?
     ");
 }
@@ -160,7 +160,7 @@ fn what_is_in_force() {
     [tools.file]
     deny_read = ["**/.env", "**/secrets/**", "**/.git/config"]
     allow_read = []
-    deny_write = ["**/.git/**", "**/countersign.toml"]
+    deny_write = ["**/.git/**", "**/counterfoil.toml"]
     directories = []
     max_output_chars = 30000
 
@@ -220,8 +220,8 @@ fn what_is_in_force() {
 fn the_nearest_file_wins_then_the_users_and_flags_win_over_both() {
     let log = r#"{"tools":[],"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"x","arguments":"{}"}}]}]}"#;
     let desk = Desk::with(&[
-        ("countersign.toml", "[rules]\nunknown-tool = \"warn\"\n"),
-        ("home/.config/countersign/countersign.toml", "[check]\nfail_on = \"warning\"\n"),
+        ("counterfoil.toml", "[rules]\nunknown-tool = \"warn\"\n"),
+        ("home/.config/counterfoil/counterfoil.toml", "[check]\nfail_on = \"warning\"\n"),
         ("log.json", log),
     ]);
     for (line, code) in [
@@ -239,39 +239,39 @@ fn the_nearest_file_wins_then_the_users_and_flags_win_over_both() {
 fn variables_win_over_files_and_what_is_said_names_its_place() {
     let desk = Desk::with(&[
         (
-            "countersign.toml",
+            "counterfoil.toml",
             "[check]\nfail_on = \"never\"\ntools = \"t.json\"\n[rules]\nFK010 = \"warn\"\n",
         ),
-        ("home/.config/countersign/countersign.toml", "[check]\nseverity = \"warning\"\n"),
+        ("home/.config/counterfoil/counterfoil.toml", "[check]\nseverity = \"warning\"\n"),
     ]);
     let home = desk.path().join("home").display().to_string();
     let here = desk.path().display().to_string();
     let ran = desk.run_in(
         &[
-            ("COUNTERSIGN_CHECK_FAIL_ON", "note"),
-            ("COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION", "9"),
+            ("COUNTERFOIL_CHECK_FAIL_ON", "note"),
+            ("COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION", "9"),
         ],
         "config show",
     );
     assert_snapshot!(ran.out.replace(&home, "HOME").replace(&here, "HERE"), @r#"
-    # HERE/countersign.toml
-    # HOME/.config/countersign/countersign.toml
+    # HERE/counterfoil.toml
+    # HOME/.config/counterfoil/counterfoil.toml
     # obligations is not set
 
     [check]
-    fail_on = "note"  # COUNTERSIGN_CHECK_FAIL_ON
-    severity = "warning"  # HOME/.config/countersign/countersign.toml
+    fail_on = "note"  # COUNTERFOIL_CHECK_FAIL_ON
+    severity = "warning"  # HOME/.config/counterfoil/counterfoil.toml
     format = "text"
     show_supported = false
     ignore = []
-    tools = "HERE/t.json"  # HERE/countersign.toml
+    tools = "HERE/t.json"  # HERE/counterfoil.toml
     # baseline is not set
 
-    [rules]  # HERE/countersign.toml
+    [rules]  # HERE/counterfoil.toml
     FK010 = "warn"
 
     [tools]
-    max_tool_calls_per_session = 9  # COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION
+    max_tool_calls_per_session = 9  # COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION
 
     [tools.admission]
     coerce = false
@@ -396,7 +396,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     [tools.file]
     deny_read = ["**/.env", "**/secrets/**", "**/.git/config"]
     allow_read = []
-    deny_write = ["**/.git/**", "**/countersign.toml"]
+    deny_write = ["**/.git/**", "**/counterfoil.toml"]
     directories = []
     max_output_chars = 30000
 
@@ -453,29 +453,29 @@ fn wrong_variables_are_named() {
     let desk = Desk::with(&[]);
     for (name, value, expected) in [
         (
-            "COUNTERSIGN_TOOLS_MAX_TOOL_CALL_PER_SESSION",
+            "COUNTERFOIL_TOOLS_MAX_TOOL_CALL_PER_SESSION",
             "9",
-            "the variable COUNTERSIGN_TOOLS_MAX_TOOL_CALL_PER_SESSION stands for no key\n  help: did you mean `COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
+            "the variable COUNTERFOIL_TOOLS_MAX_TOOL_CALL_PER_SESSION stands for no key\n  help: did you mean `COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
         ),
         (
-            "COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION",
+            "COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION",
             "many",
-            "the variable COUNTERSIGN_TOOLS_MAX_TOOL_CALLS_PER_SESSION: `many` is not a value such as 3 or true",
+            "the variable COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION: `many` is not a value such as 3 or true",
         ),
         (
-            "COUNTERSIGN_CHECK_IGNORE",
+            "COUNTERFOIL_CHECK_IGNORE",
             "FK010, FK0",
-            "the variable COUNTERSIGN_CHECK_IGNORE: there is no rule `FK0`\n  help: ",
+            "the variable COUNTERFOIL_CHECK_IGNORE: there is no rule `FK0`\n  help: ",
         ),
         (
-            "COUNTERSIGN_CHECK_SHOW_SUPPORTED",
+            "COUNTERFOIL_CHECK_SHOW_SUPPORTED",
             "3",
-            "the variable COUNTERSIGN_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
+            "the variable COUNTERFOIL_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
         ),
         (
-            "COUNTERSIGN_TOOLS_TAFC_ENABLED",
+            "COUNTERFOIL_TOOLS_TAFC_ENABLED",
             "true",
-            "the variable COUNTERSIGN_TOOLS_TAFC_ENABLED has no effect in this build\n  help: ",
+            "the variable COUNTERFOIL_TOOLS_TAFC_ENABLED has no effect in this build\n  help: ",
         ),
     ] {
         let ran = desk.run_in(&[(name, value)], "config check");
@@ -484,8 +484,8 @@ fn wrong_variables_are_named() {
     }
     let ran = desk.run_in(
         &[
-            ("COUNTERSIGN_CHECK_IGNORE", "FK010, FK012"),
-            ("COUNTERSIGN_RULES", "{ FK014 = \"off\" }"),
+            ("COUNTERFOIL_CHECK_IGNORE", "FK010, FK012"),
+            ("COUNTERFOIL_RULES", "{ FK014 = \"off\" }"),
         ],
         "config show --format json",
     );
@@ -499,17 +499,17 @@ fn wrong_variables_are_named() {
 #[test]
 fn old_keys_move_when_asked() {
     let old = "# tries\n[agent]\nmax_tool_retries = 3  # thrice\n\n[rules]\nFK010 = \"warn\"\n";
-    let desk = Desk::of_a_stranger(&[("countersign.toml", old)]);
-    assert_snapshot!(desk.run("config check --config countersign.toml"), @"
+    let desk = Desk::of_a_stranger(&[("counterfoil.toml", old)]);
+    assert_snapshot!(desk.run("config check --config counterfoil.toml"), @"
     exit 2
     --- stderr
-    error: countersign.toml:3: `agent.max_tool_retries` has no effect in this build
-      help: it moved: `countersign config migrate --write` puts it into `[tools.retry]`
+    error: counterfoil.toml:3: `agent.max_tool_retries` has no effect in this build
+      help: it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`
     ");
-    assert_snapshot!(desk.run("config migrate countersign.toml"), @r#"
+    assert_snapshot!(desk.run("config migrate counterfoil.toml"), @r#"
     exit 0
-    --- countersign.toml
-    +++ countersign.toml (migrated)
+    --- counterfoil.toml
+    +++ counterfoil.toml (migrated)
     @@ -1,6 +1,6 @@
     +[tools.retry]
      # tries
@@ -522,12 +522,12 @@ fn old_keys_move_when_asked() {
     --- stderr
     nothing is written yet: `--write` does it
     "#);
-    assert_eq!(std::fs::read_to_string(desk.path().join("countersign.toml")).unwrap(), old);
-    assert_snapshot!(desk.run("config migrate countersign.toml --write"), @"
+    assert_eq!(std::fs::read_to_string(desk.path().join("counterfoil.toml")).unwrap(), old);
+    assert_snapshot!(desk.run("config migrate counterfoil.toml --write"), @"
     exit 0
-    countersign.toml: `[agent].max_tool_retries` becomes `[tools.retry].max_attempts`
+    counterfoil.toml: `[agent].max_tool_retries` becomes `[tools.retry].max_attempts`
     ");
-    assert_snapshot!(std::fs::read_to_string(desk.path().join("countersign.toml")).unwrap(), @r#"
+    assert_snapshot!(std::fs::read_to_string(desk.path().join("counterfoil.toml")).unwrap(), @r#"
     [tools.retry]
     # tries
     max_attempts = 3  # thrice
@@ -535,9 +535,9 @@ fn old_keys_move_when_asked() {
     [rules]
     FK010 = "warn"
     "#);
-    assert_snapshot!(desk.run("config migrate countersign.toml --write"), @"
+    assert_snapshot!(desk.run("config migrate counterfoil.toml --write"), @"
     exit 0
-    countersign.toml: current, nothing to do
+    counterfoil.toml: current, nothing to do
     ");
     assert_snapshot!(desk.run_with("config migrate -", old), @r#"
     exit 0
@@ -575,7 +575,7 @@ fn a_migration_that_cannot_be_done_says_why() {
 #[test]
 fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     let says = "[hooks]\nstop = \"off\"\nblock_network_commands = true\n";
-    let desk = Desk::of_a_stranger(&[("countersign.toml", says)]);
+    let desk = Desk::of_a_stranger(&[("counterfoil.toml", says)]);
     let stop = || {
         let ran = desk.run("config show --format json");
         let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
@@ -584,7 +584,7 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     };
     let (mode, warned) = stop();
     assert_eq!(mode, "block");
-    assert!(warned.contains("so `hooks.stop` has no effect; `countersign trust`"), "{warned}");
+    assert!(warned.contains("so `hooks.stop` has no effect; `counterfoil trust`"), "{warned}");
     // Nobody can be asked here.
     let asked = desk.run("trust");
     assert_eq!(asked.code, 2, "{asked}");
@@ -593,14 +593,14 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop(), ("off".to_owned(), String::new()));
     // A change asks again.
-    std::fs::write(desk.path().join("countersign.toml"), format!("# more\n{says}")).unwrap();
+    std::fs::write(desk.path().join("counterfoil.toml"), format!("# more\n{says}")).unwrap();
     assert_eq!(stop().0, "block");
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop().0, "off");
     assert_eq!(desk.run("trust --revoke").code, 0);
     assert_eq!(stop().0, "block");
     // The user who names a file means all of it.
-    let named = desk.run("config show --format json --config countersign.toml");
+    let named = desk.run("config show --format json --config counterfoil.toml");
     assert!(named.out.contains("\"stop\": \"off\""), "{named}");
 }
 
@@ -608,8 +608,8 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
 #[cfg(unix)]
 fn a_projects_file_that_others_may_write_is_not_read() {
     use std::os::unix::fs::PermissionsExt as _;
-    let desk = Desk::of_a_stranger(&[("countersign.toml", "[tools.sandbox]\nstrict = true\n")]);
-    let path = desk.path().join("countersign.toml");
+    let desk = Desk::of_a_stranger(&[("counterfoil.toml", "[tools.sandbox]\nstrict = true\n")]);
+    let path = desk.path().join("counterfoil.toml");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
     let ran = desk.run("config show --format json");
     let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();

@@ -115,7 +115,7 @@ const KEYS: &[(&str, &str)] = &[
     ("tools.sandbox.run_as", "\"owner\""),
     ("tools.file.deny_read", r#"["**/.env", "**/secrets/**", "**/.git/config"]"#),
     ("tools.file.allow_read", "[]"),
-    ("tools.file.deny_write", r#"["**/.git/**", "**/countersign.toml"]"#),
+    ("tools.file.deny_write", r#"["**/.git/**", "**/counterfoil.toml"]"#),
     ("tools.file.directories", "[]"),
     ("tools.file.max_output_chars", "30000"),
     ("tools.web.deny_domains", "[]"),
@@ -165,8 +165,8 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 #[test]
 fn an_empty_configuration_is_the_table_of_defaults() {
-    let desk = Desk::with(&[("countersign.toml", "")]);
-    let shown = desk.run("config show --config countersign.toml").out;
+    let desk = Desk::with(&[("counterfoil.toml", "")]);
+    let shown = desk.run("config show --config counterfoil.toml").out;
     let mut found: BTreeMap<String, Option<toml::Value>> = BTreeMap::new();
     let mut section = String::new();
     for line in shown.lines() {
@@ -213,12 +213,12 @@ fn flatten(path: &str, table: &toml::Table, found: &mut BTreeMap<String, Option<
 #[test]
 fn keys_without_effect_are_refused_with_what_to_do() {
     for text in WITHOUT_EFFECT {
-        let desk = Desk::with(&[("countersign.toml", text)]);
-        let ran = desk.run("config check --config countersign.toml");
+        let desk = Desk::with(&[("counterfoil.toml", text)]);
+        let ran = desk.run("config check --config counterfoil.toml");
         assert!(
             ran.code == 2
                 && ran.err.contains("has no effect in this build\n  help: ")
-                && ran.err.starts_with("error: countersign.toml:"),
+                && ran.err.starts_with("error: counterfoil.toml:"),
             "{text}: {ran}"
         );
     }
@@ -229,30 +229,30 @@ fn values_that_cannot_be_used_are_named() {
     for (text, expected) in [
         (
             "[tools.retry]\nbase_ms = 9000\n",
-            "countersign.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
+            "counterfoil.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
         ),
         (
             "[tools.retry]\nparameter_reformat_provider = \"x\"\n",
-            "countersign.toml:2: `tools.retry.parameter_reformat_provider` has no effect in this build",
+            "counterfoil.toml:2: `tools.retry.parameter_reformat_provider` has no effect in this build",
         ),
         (
             "[tools.fixation]\nstreak = 11\n",
-            "countersign.toml:1: [tools.fixation]: `streak` (11) is more than `window` (10)",
+            "counterfoil.toml:1: [tools.fixation]: `streak` (11) is more than `window` (10)",
         ),
         (
             "[tools.fixation]\nnudge = 1\n",
-            "countersign.toml:1: [tools.fixation]: `nudge` is 1, it must be",
+            "counterfoil.toml:1: [tools.fixation]: `nudge` is 1, it must be",
         ),
         (
             "[ledger]\nkeep_events_days = 0\n",
-            "countersign.toml:1: [ledger]: `keep_events_days` is 0",
+            "counterfoil.toml:1: [ledger]: `keep_events_days` is 0",
         ),
         (
             "[tools.dependencies]\nboost_per_dep = 2.0\n",
-            "countersign.toml:1: tools.dependencies.boost_per_dep is `2`; it must be a number from 0 to 1\n",
+            "counterfoil.toml:1: tools.dependencies.boost_per_dep is `2`; it must be a number from 0 to 1\n",
         ),
     ] {
-        let desk = Desk::with(&[("countersign.toml", text)]);
+        let desk = Desk::with(&[("counterfoil.toml", text)]);
         let ran = desk.run("config check");
         assert!(ran.code == 2 && ran.err.contains(expected), "{text}: {ran}");
     }

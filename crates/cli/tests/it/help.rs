@@ -10,7 +10,7 @@ fn help() {
     exit 0
     Checks what a language-model agent says against what its tool calls show
 
-    Usage: countersign [OPTIONS] <COMMAND>
+    Usage: counterfoil [OPTIONS] <COMMAND>
 
     Commands:
       check        Check transcripts: every claim against the record, every call against its tool
@@ -39,14 +39,14 @@ fn help() {
       -V, --version  Print version
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
-      countersign check session.jsonl          what the agent said, against what it did
-      countersign check logs/ --format sarif   the same for a folder, for code scanning
-      countersign explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
+      counterfoil check session.jsonl          what the agent said, against what it did
+      counterfoil check logs/ --format sarif   the same for a folder, for code scanning
+      counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
 
     Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
     3 internal error.
@@ -59,7 +59,7 @@ fn help_of_check() {
     exit 0
     Check transcripts: every claim against the record, every call against its tool
 
-    Usage: countersign check [OPTIONS] [PATH]...
+    Usage: counterfoil check [OPTIONS] [PATH]...
 
     Arguments:
       [PATH]...  Files, folders, or - for standard input
@@ -76,7 +76,7 @@ fn help_of_check() {
                                  openhands, otel, mcp, openai-responses, anthropic, openai-chat,
                                  specstory]
           --tools <FILE>         A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not
-                                 carry one [env: COUNTERSIGN_TOOLS=]
+                                 carry one [env: COUNTERFOIL_TOOLS=]
       -h, --help                 Print help (see more with '--help')
 
     Rules:
@@ -86,16 +86,16 @@ fn help_of_check() {
                                 all (repeatable)
 
     Findings:
-          --severity <LEVEL>  The least severity that is shown [env: COUNTERSIGN_SEVERITY=] [possible
+          --severity <LEVEL>  The least severity that is shown [env: COUNTERFOIL_SEVERITY=] [possible
                               values: note, warning, error]
-          --fail-on <LEVEL>   From which severity on the exit code is 1 [env: COUNTERSIGN_FAIL_ON=]
+          --fail-on <LEVEL>   From which severity on the exit code is 1 [env: COUNTERFOIL_FAIL_ON=]
                               [possible values: error, warning, note, never]
           --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
-                              [env: COUNTERSIGN_BASELINE=]
+                              [env: COUNTERFOIL_BASELINE=]
           --write-baseline    Write what is found now to the baseline, and exit with 0
 
     Output:
-          --format <FORMAT>  How findings are shown [env: COUNTERSIGN_FORMAT=] [possible values: text,
+          --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,
                              json, jsonl, sarif, junit, github, markdown]
           --show-supported   Show every claim with its verdict and what it rests on
       -o, --output <FILE>    Write to this file instead of standard output
@@ -103,20 +103,20 @@ fn help_of_check() {
       -q, --quiet            No summary, no progress: findings and errors only
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
-      countersign check session.jsonl
-      countersign check ~/.claude/projects --severity warning
-      countersign check logs/ --format sarif --output countersign.sarif
-      countersign check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
-      countersign check logs/ --baseline known.json --write-baseline
-      countersign check --latest                 the newest session of an agent on this machine
-      countersign check --session fix-42
-      echo 'All tests pass.' | countersign check --session fix-42 --answer -
-      zcat log.gz | countersign check - --format jsonl | jq .message
+      counterfoil check session.jsonl
+      counterfoil check ~/.claude/projects --severity warning
+      counterfoil check logs/ --format sarif --output counterfoil.sarif
+      counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
+      counterfoil check logs/ --baseline known.json --write-baseline
+      counterfoil check --latest                 the newest session of an agent on this machine
+      counterfoil check --session fix-42
+      echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
+      zcat log.gz | counterfoil check - --format jsonl | jq .message
     ");
 }
 
@@ -126,13 +126,13 @@ fn help_of_validate() {
     exit 0
     Check tool calls against a list of tools, before anybody runs them
 
-    Usage: countersign validate [OPTIONS] --tools <FILE> [CALLS]
+    Usage: counterfoil validate [OPTIONS] --tools <FILE> [CALLS]
 
     Arguments:
       [CALLS]  The calls: a file, or - for standard input [default: -]
 
     Options:
-          --tools <FILE>     The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERSIGN_TOOLS=]
+          --tools <FILE>     The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERFOIL_TOOLS=]
           --coerce           Apply corrections that lose nothing ("42" for 42), and print the arguments
                              to run instead
           --format <FORMAT>  How the verdicts are shown [default: json] [possible values: json, text]
@@ -141,14 +141,14 @@ fn help_of_validate() {
       -h, --help             Print help (see more with '--help')
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERSIGN_CONFIG=]
+          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERSIGN_STATE=]
+          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
-      countersign validate --tools tools.json calls.jsonl
+      counterfoil validate --tools tools.json calls.jsonl
       echo '{"name": "get_order", "arguments": {"id": "7"}}' |
-        countersign validate --tools tools.json --coerce --format text
+        counterfoil validate --tools tools.json --coerce --format text
 
     Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.
     "#);
@@ -163,7 +163,7 @@ fn a_wrong_flag_is_named_with_the_right_one() {
 
       tip: a similar argument exists: '--format'
 
-    Usage: countersign check --format <FORMAT> <PATH>...
+    Usage: counterfoil check --format <FORMAT> <PATH>...
 
     For more information, try '--help'.
     ");
@@ -213,8 +213,8 @@ fn rules_are_listed_as_json() {
 fn scripts_pages_and_the_protocol_are_printed() {
     let desk = Desk::with(&[]);
     for (line, expected) in [
-        ("completions bash", "_countersign()"),
-        ("man", ".TH countersign 1"),
+        ("completions bash", "_counterfoil()"),
+        ("man", ".TH counterfoil 1"),
         ("prompt", "# Execution protocol"),
         ("explain UNKNOWN_TOOL", "UNKNOWN_TOOL unknown-tool [block]"),
     ] {

@@ -14,7 +14,7 @@ const USERS: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {}\n}\n";
 fn shown(desk: &Desk, ran: &Ran) -> String {
     ran.to_string()
         .replace(&desk.path().display().to_string(), "DESK")
-        .replace(env!("CARGO_BIN_EXE_countersign"), "BIN")
+        .replace(env!("CARGO_BIN_EXE_counterfoil"), "BIN")
 }
 
 fn text(desk: &Desk, name: &str) -> String {
@@ -40,7 +40,7 @@ fn installed_and_tried_out() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tried out, with a state of its own:
       yes  a harmless call passes
-      yes  a destructive command is denied: countersign: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
+      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
       yes  a stop on a false claim is blocked: Your message says what the record of this session does not show.
     ");
     let once = text(&desk, SETTINGS);
@@ -106,7 +106,7 @@ fn a_dry_run_writes_nothing() {
     +        "matcher": "*",
     +        "hooks": [
     +          {
-    +            "name": "countersign",
+    +            "name": "counterfoil",
     +            "type": "command",
     +            "command": "BIN hook gemini",
     +            "timeout": 10000
@@ -136,7 +136,7 @@ fn a_broken_file_is_named_with_its_line_and_left_alone() {
 
 #[test]
 fn a_canary_that_fails_says_what_and_what_to_do() {
-    let desk = Desk::with(&[("countersign.toml", "[hooks]\nstop = \"off\"\n")]);
+    let desk = Desk::with(&[("counterfoil.toml", "[hooks]\nstop = \"off\"\n")]);
     let ran = desk.run("hook install claude-code --project");
     assert_snapshot!(shown(&desk, &ran), @"
     exit 1
@@ -144,12 +144,12 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tried out, with a state of its own:
       yes  a harmless call passes
-      yes  a destructive command is denied: countersign: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
+      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
       NO   a stop on a false claim is blocked: it raised no objection
     --- stderr
-    note: the command names a path of this machine; with `countersign` on PATH it would hold for everybody who shares these settings
+    note: the command names a path of this machine; with `counterfoil` on PATH it would hold for everybody who shares these settings
     error: the hook does not do its work
-      help: the settings stay as they are now: put right what is said above and install again, or take the hook out with `countersign hook uninstall claude-code --project`
+      help: the settings stay as they are now: put right what is said above and install again, or take the hook out with `counterfoil hook uninstall claude-code --project`
     ");
 }
 
@@ -197,14 +197,14 @@ fn mode_and_link_of_the_file_stay() {
 #[test]
 fn a_path_with_blanks_and_quotes_is_written_so_that_a_shell_finds_it() {
     let desk = Desk::with(&[("it's a place/x", "")]);
-    let program = desk.path().join("it's a place/countersign");
-    fs::copy(env!("CARGO_BIN_EXE_countersign"), &program).unwrap();
+    let program = desk.path().join("it's a place/counterfoil");
+    fs::copy(env!("CARGO_BIN_EXE_counterfoil"), &program).unwrap();
     let ran = desk.spawn_program(&program, &[], &["hook", "install", "claude-code"], "");
     assert_eq!(ran.code, 0, "{ran}");
     let on_path = [("PATH", program.parent().unwrap().to_str().unwrap())];
     let ran = desk.spawn_program(&program, &on_path, &["hook", "install", "claude-code"], "");
     assert!(ran.out.contains("updated"), "{ran}");
-    assert!(text(&desk, SETTINGS).contains("\"countersign hook claude-code\""));
+    assert!(text(&desk, SETTINGS).contains("\"counterfoil hook claude-code\""));
 }
 
 /// The commands that the plugin asks an agent to run are commands of this program.
@@ -215,7 +215,7 @@ fn the_plugins_commands_name_what_there_is() {
     for file in ["explain.md", "status.md"] {
         let page = fs::read_to_string(root.join(file)).unwrap();
         assert!(page.starts_with("---\ndescription: "), "{file}");
-        for line in page.split('`').filter_map(|code| code.strip_prefix("countersign ")) {
+        for line in page.split('`').filter_map(|code| code.strip_prefix("counterfoil ")) {
             let line = line.replace("CODE", "FK010");
             let ran = Desk::with(&[]).run(&line);
             assert_ne!(ran.code, 2, "{line}: {ran}");

@@ -12,7 +12,7 @@ fn shown(desk: &Desk, ran: &Ran) -> String {
     ran.to_string()
         .replace(&filed_as(desk), "HERE")
         .replace(&desk.path().display().to_string(), "DESK")
-        .replace(env!("CARGO_BIN_EXE_countersign"), "BIN")
+        .replace(env!("CARGO_BIN_EXE_counterfoil"), "BIN")
 }
 
 /// The folder's name as Claude Code files it.
@@ -65,13 +65,13 @@ fn nothing_is_installed_and_nothing_was_seen() {
     assert_snapshot!(desk.run("hook status"), @"
     exit 0
     claude-code
-      not installed: `countersign hook install claude-code` does it
+      not installed: `counterfoil hook install claude-code` does it
       no event of its sessions was seen
     codex
-      not installed: `countersign hook install codex` does it
+      not installed: `counterfoil hook install codex` does it
       no event of its sessions was seen
     gemini
-      not installed: `countersign hook install gemini` does it
+      not installed: `counterfoil hook install gemini` does it
       no event of its sessions was seen
     tool calls without a receipt
       no log of a session was found
@@ -125,7 +125,7 @@ fn calls_without_a_receipt_are_listed() {
 #[test]
 fn an_installed_hook_that_cannot_run_is_wrong() {
     let text = json!({ "hooks": { "Stop": [{ "hooks": [
-        { "type": "command", "command": "/nowhere/countersign hook claude-code" },
+        { "type": "command", "command": "/nowhere/counterfoil hook claude-code" },
     ]}]}});
     let desk = Desk::with(&[
         ("home/.claude/settings.json", &text.to_string()),
@@ -136,17 +136,17 @@ fn an_installed_hook_that_cannot_run_is_wrong() {
     assert_snapshot!(shown(&desk, &ran), @"
     exit 1
     claude-code
-      user     DESK/home/.claude/settings.json: /nowhere/countersign hook claude-code
+      user     DESK/home/.claude/settings.json: /nowhere/counterfoil hook claude-code
                wrong: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
-               wrong: `/nowhere/countersign` is no program that can be run
+               wrong: `/nowhere/counterfoil` is no program that can be run
       project  DESK/.claude/settings.json
                wrong: line 1: EOF while parsing an object: the agent cannot read it
       no event of its sessions was seen
     codex
-      not installed: `countersign hook install codex` does it
+      not installed: `counterfoil hook install codex` does it
       no event of its sessions was seen
     gemini
-      not installed: `countersign hook install gemini` does it
+      not installed: `counterfoil hook install gemini` does it
       no event of its sessions was seen
     tool calls without a receipt
       no log of a session was found
@@ -331,7 +331,7 @@ fn no_session_at_all() {
     exit 2
     --- stderr
     error: no session of an agent was found on this machine
-      help: looked for claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `countersign check PATH`
+      help: looked for claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `counterfoil check PATH`
     ");
 }
 

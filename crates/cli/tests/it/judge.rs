@@ -57,12 +57,12 @@ fn desk(port: u16, more: &str) -> Desk {
         "[tools.adversarial_policy]\nenabled = true\npolicies = [\"Nothing is deleted.\"]\n\
          url = \"http://127.0.0.1:{port}/v1/\"\nmodel = \"small\"\n{more}\n"
     );
-    Desk::with(&[("countersign.toml", &text)])
+    Desk::with(&[("counterfoil.toml", &text)])
 }
 
 fn run(desk: &Desk) -> (i32, Value) {
     let words = ["run", "shell", "--yes", "--json", "--args", r#"{"command":"echo 'a`b'"}"#];
-    let variables = [("COUNTERSIGN_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
+    let variables = [("COUNTERFOIL_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
     let ran = desk.spawn(&variables, &words, "");
     let value = serde_json::from_str(&ran.out).map_err(|_| ran.to_string()).unwrap();
     (ran.code, value)
@@ -122,9 +122,9 @@ fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
     ] {
         let text =
             format!("[tools.adversarial_policy]\nenabled = true\npolicies = [\"x\"]\n{more}\n");
-        let desk = Desk::with(&[("countersign.toml", &text)]);
+        let desk = Desk::with(&[("counterfoil.toml", &text)]);
         let words = ["run", "shell", "--yes", "--args", r#"{"command":"true"}"#];
-        let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
         assert_eq!(ran.code, 2, "{ran}");
         assert!(ran.err.contains(complaint), "{ran}");
     }
@@ -150,7 +150,7 @@ fn a_hook_asks_the_model() {
             "session_id": "s", "cwd": desk.path(), "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1",
         });
-        let variables = [("COUNTERSIGN_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
+        let variables = [("COUNTERFOIL_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];
         let ran = desk.spawn(&variables, &["hook", "claude-code"], &event.to_string());
         assert_eq!(ran.code, 0, "{ran}");
         serde_json::from_str(&ran.out).unwrap_or(Value::Null)

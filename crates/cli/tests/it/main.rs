@@ -41,20 +41,20 @@ pub(crate) struct Ran {
 }
 
 impl Desk {
-    /// The files, of which a `countersign.toml` is trusted: what it says is what the user decided.
+    /// The files, of which a `counterfoil.toml` is trusted: what it says is what the user decided.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let desk = Self::of_a_stranger(files);
-        if desk.path().join("countersign.toml").exists() {
+        if desk.path().join("counterfoil.toml").exists() {
             desk.trust();
         }
         desk
     }
 
-    /// Trusts the `countersign.toml` that is there now, as `countersign trust` does.
+    /// Trusts the `counterfoil.toml` that is there now, as `counterfoil trust` does.
     pub(crate) fn trust(&self) {
-        let path = self.path().join("countersign.toml").canonicalize().unwrap();
-        let digest = countersign_model::Digest::of_bytes(&std::fs::read(&path).unwrap());
-        let list = self.path().join("home/.config/countersign");
+        let path = self.path().join("counterfoil.toml").canonicalize().unwrap();
+        let digest = counterfoil_model::Digest::of_bytes(&std::fs::read(&path).unwrap());
+        let list = self.path().join("home/.config/counterfoil");
         std::fs::create_dir_all(&list).unwrap();
         std::fs::write(list.join("trusted"), format!("{digest} {}\n", path.display())).unwrap();
     }
@@ -90,7 +90,7 @@ impl Desk {
 
     /// Runs the binary on these arguments, with these variables and this standard input.
     pub(crate) fn spawn(&self, variables: &[(&str, &str)], arguments: &[&str], input: &str) -> Ran {
-        let program = Path::new(env!("CARGO_BIN_EXE_countersign"));
+        let program = Path::new(env!("CARGO_BIN_EXE_counterfoil"));
         self.spawn_program(program, variables, arguments, input)
     }
 

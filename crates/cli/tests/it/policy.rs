@@ -26,7 +26,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
 
 /// The desk of the page.
 fn desk() -> Desk {
-    Desk::with(&[("countersign.toml", blocks("toml")[0]), ("session.json", SESSION)])
+    Desk::with(&[("counterfoil.toml", blocks("toml")[0]), ("session.json", SESSION)])
 }
 
 /// Words of a command line; single quotes hold one together.
@@ -53,7 +53,7 @@ fn the_examples_of_the_page_are_what_comes_out() {
     assert!(examples.len() >= 3);
     for example in examples {
         let (command, expected) = example.split_once('\n').unwrap();
-        let line = command.strip_prefix("$ countersign ").unwrap();
+        let line = command.strip_prefix("$ counterfoil ").unwrap();
         let ran = desk.spawn(&[], &words(line), "");
         let out = ran.out.replace(&format!("{}/", desk.path().display()), "");
         assert_eq!((out.trim(), ran.err.as_str()), (expected.trim(), ""), "{command}");
@@ -171,14 +171,14 @@ fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
 #[test]
 fn a_replay_of_the_same_policy_changes_nothing() {
     let desk = desk();
-    let ran = desk.run("policy replay --policy countersign.toml session.json");
+    let ran = desk.run("policy replay --policy counterfoil.toml session.json");
     assert_eq!((ran.code, ran.out.trim()), (0, "3 calls: 3 the same"));
 }
 
 #[test]
 fn a_replay_as_json() {
     let ran = desk()
-        .run_with("--no-config policy replay --policy countersign.toml --format json -", SESSION);
+        .run_with("--no-config policy replay --policy counterfoil.toml --format json -", SESSION);
     assert_snapshot!(ran, @r#"
     exit 1
     {
@@ -317,7 +317,7 @@ fn a_log_that_cannot_be_read_is_an_error() {
     let desk = desk();
     std::fs::write(desk.path().join("noise.json"), "nothing of the kind").unwrap();
     for log in ["noise.json", "missing.json"] {
-        let ran = desk.run(&format!("policy replay --policy countersign.toml {log}"));
+        let ran = desk.run(&format!("policy replay --policy counterfoil.toml {log}"));
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(log), "{}", ran.err);
     }

@@ -43,7 +43,7 @@ const COMMANDS: [&str; 25] = [
     "cd .. && ls",
     "eval \"$X\"",
     "PATH=.:$PATH cat a.txt",
-    "countersign hook uninstall",
+    "counterfoil hook uninstall",
     "echo a | sh",
     "python3 -c 'print(1)'",
     "",
@@ -59,7 +59,7 @@ const PATHS: [&str; 14] = [
     "..",
     "../outside",
     "/etc/hostname",
-    "countersign.toml",
+    "counterfoil.toml",
     ".git/config",
     "none/of/it",
     "",
@@ -103,7 +103,7 @@ fn verdict(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> String {
         "policy", "explain", "--tool", tool, "--args", arguments, "--trust", trust, "--format",
         "json",
     ];
-    let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+    let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
     let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
     if answer["tool_of_run"] == false || ran.code == 2 {
         return "deny".to_owned();
@@ -113,7 +113,7 @@ fn verdict(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> String {
 
 fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value) {
     let words = ["run", tool, "--json", "--from-agent", "--args", arguments, "--trust", trust];
-    let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+    let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
     let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
     let asked = answer["category"] == "ConfirmationRequired"
         || answer["category"] == "confirmation_required";
@@ -127,7 +127,7 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
 
 fn compare(trust: &str) {
     let files = [
-        ("countersign.toml", CONFIG),
+        ("counterfoil.toml", CONFIG),
         ("a.txt", "a\n"),
         (".env", "K=1\n"),
         ("key.pem", "x\n"),

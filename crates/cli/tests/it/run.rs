@@ -18,7 +18,7 @@ impl Shop {
         if !arguments.is_empty() {
             words.extend(["--args", arguments]);
         }
-        self.0.spawn(&[("COUNTERSIGN_STATE", "state"), ("USER", "kim")], &words, "")
+        self.0.spawn(&[("COUNTERFOIL_STATE", "state"), ("USER", "kim")], &words, "")
     }
 
     fn json(&self, line: &str, arguments: &str) -> (i32, Value) {
@@ -53,7 +53,7 @@ fn the_result_goes_to_standard_output_and_the_rest_beside_it() {
     assert!(ran.err.starts_with("completed in ") && ran.err.contains(", session s1\n"), "{ran}");
     let input = r#"{"command": "echo from input"}"#;
     let words = ["run", "shell", "--yes", "--args", "-"];
-    let ran = shop.0.spawn(&[("COUNTERSIGN_STATE", "state")], &words, input);
+    let ran = shop.0.spawn(&[("COUNTERFOIL_STATE", "state")], &words, input);
     assert_eq!((ran.code, ran.out.as_str()), (0, "from input\n"), "{ran}");
     let ran = shop.run("run shell --args @absent.json", "");
     assert_eq!(ran.code, 2, "{ran}");
@@ -95,7 +95,7 @@ fn whoever_agreed_stands_in_the_receipt() {
 
 #[test]
 fn a_quota_is_counted_across_runs() {
-    let shop = Shop::new(&[("countersign.toml", "[tools]\nmax_tool_calls_per_session = 1\n")]);
+    let shop = Shop::new(&[("counterfoil.toml", "[tools]\nmax_tool_calls_per_session = 1\n")]);
     let line = "run shell --yes --json --session s1";
     let (code, first) = shop.json(line, r#"{"command": "true"}"#);
     assert_eq!(code, 0, "{first:#}");
@@ -106,7 +106,7 @@ fn a_quota_is_counted_across_runs() {
 #[test]
 fn the_tools_and_who_may_use_them() {
     let shop = Shop::new(&[(
-        "countersign.toml",
+        "counterfoil.toml",
         "[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.bash]\nrequires = [\"shell\"]\n",
     )]);
     assert_snapshot!(shop.run("tools", ""), @"
@@ -178,7 +178,7 @@ fn files_are_read_and_written_with_receipts() {
         ("read_file", r#"{"path": "/etc/passwd"}"#, "PolicyBlocked"),
         ("read_file", r#"{"path": "state/ledger.db"}"#, "PolicyBlocked"),
         ("write_file", r#"{"path": "state/audit.jsonl", "content": "forged"}"#, "PolicyBlocked"),
-        ("write_file", r#"{"path": "countersign.toml", "content": ""}"#, "PolicyBlocked"),
+        ("write_file", r#"{"path": "counterfoil.toml", "content": ""}"#, "PolicyBlocked"),
         ("read_file", r#"{"path": "absent"}"#, "PermanentFailure"),
         ("read_file", r#"{"path": "notes.txt", "limit": 0}"#, "InvalidParameters"),
         ("edit_file", r#"{"path": "notes.txt", "old": "x", "new": "y"}"#, "InvalidParameters"),
@@ -222,7 +222,7 @@ fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
         let variables: Vec<(&str, &str)> = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
             .into_iter()
             .map(|name| (name, proxy.as_str()))
-            .chain([("COUNTERSIGN_STATE", "state"), ("USER", "kim")])
+            .chain([("COUNTERFOIL_STATE", "state"), ("USER", "kim")])
             .collect();
         desk.spawn(&variables, words, "")
     };
@@ -234,7 +234,7 @@ fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
     assert_eq!(came.load(std::sync::atomic::Ordering::SeqCst), 0);
 
     let file = format!("[tools.web]\nallow_private_hosts = [\"127.0.0.1:{port}\"]\n");
-    let opened = Desk::with(&[("countersign.toml", &file)]);
+    let opened = Desk::with(&[("counterfoil.toml", &file)]);
     let ran = run(&opened, &["run", "scrape", "--json", "--args", &url]);
     assert_eq!(ran.code, 0, "{ran}");
     let whole: Value = serde_json::from_str(&ran.out).unwrap();
@@ -322,7 +322,7 @@ fn a_state_that_cannot_be_used_runs_nothing() {
     let desk = Desk::with(&[("file", "")]);
     for (state, expected) in [("file", "is not a folder"), ("file/below", "lies below a file")] {
         let words = ["run", "shell", "--yes", "--args", r#"{"command": "touch ran"}"#];
-        let ran = desk.spawn(&[("COUNTERSIGN_STATE", state)], &words, "");
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", state)], &words, "");
         assert!(ran.code == 2 && ran.err.contains(expected), "{ran}");
     }
     assert!(!desk.path().join("ran").exists());
@@ -338,12 +338,12 @@ fn an_interrupted_call_is_recorded_as_cancelled() {
     let fifo = desk.path().join("started");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let arguments = r#"{"command": "{ echo on; sleep 600; } > started"}"#;
-    let child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+    let child = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
         .args(["run", "shell", "--yes", "--json", "--args", arguments])
         .current_dir(desk.path())
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("COUNTERSIGN_STATE", desk.path().join("state"))
+        .env("COUNTERFOIL_STATE", desk.path().join("state"))
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -395,7 +395,7 @@ fn the_same_failing_call_is_refused_in_another_process_too() {
             "--args",
             arguments,
         ];
-        let ran = desk.spawn(&[("COUNTERSIGN_STATE", "state")], &words, "");
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         answer["category"].as_str().unwrap_or_default().to_owned()
     };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{Desk, Ran};
 
 fn spawn(desk: &Desk, words: &[&str]) -> Ran {
-    desk.spawn(&[("COUNTERSIGN_STATE", "state")], words, "")
+    desk.spawn(&[("COUNTERFOIL_STATE", "state")], words, "")
 }
 
 /// Runs a command; the id of its receipt.
@@ -22,7 +22,7 @@ fn shell(desk: &Desk, command: &str, from: &[&str]) -> String {
 #[cfg(target_os = "linux")]
 fn a_command_is_undone_and_that_has_a_receipt() {
     let settings = "[tools.shell]\ntransactional = true\nkeep_snapshots = 2\n";
-    let desk = Desk::with(&[("notes.txt", "mine\n"), ("countersign.toml", settings)]);
+    let desk = Desk::with(&[("notes.txt", "mine\n"), ("counterfoil.toml", settings)]);
     let notes = desk.path().join("notes.txt");
     let command = "echo theirs > notes.txt; echo x > more.txt";
     // Of what the user types there is no snapshot.

@@ -1,4 +1,4 @@
-use countersign_model::{Format, Message, MessageKind, Role};
+use counterfoil_model::{Format, Message, MessageKind, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};

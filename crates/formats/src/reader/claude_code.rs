@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_model::{Format, Gap, Message, MessageKind, Outcome, Role};
+use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};

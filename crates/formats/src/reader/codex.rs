@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use countersign_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 
 use crate::blocks;
 use crate::fields::Fields;

@@ -1,4 +1,4 @@
-use countersign_model::{Format, Message, Outcome, Role, Status, ToolCall};
+use counterfoil_model::{Format, Message, Outcome, Role, Status, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;

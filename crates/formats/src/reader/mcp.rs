@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Format, Message, Origin, Outcome, Role, Tool, ToolCall};
+use counterfoil_model::{Format, Message, Origin, Outcome, Role, Tool, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;

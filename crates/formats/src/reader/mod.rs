@@ -14,7 +14,7 @@ mod otel;
 mod specstory;
 mod swe_agent;
 
-use countersign_model::Format;
+use counterfoil_model::Format;
 
 use crate::read::{ReadError, Reading};
 use crate::sketch::Sketch;

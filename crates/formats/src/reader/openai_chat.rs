@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Format, Message, MessageKind, Outcome, Role};
+use counterfoil_model::{Format, Message, MessageKind, Outcome, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use countersign_model::{Format, Message, Role};
+use counterfoil_model::{Format, Message, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks;

@@ -1,4 +1,4 @@
-use countersign_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;

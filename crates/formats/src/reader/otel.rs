@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashSet};
 
-use countersign_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::Value;
 
 use crate::blocks::join;

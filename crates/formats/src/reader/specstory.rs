@@ -1,6 +1,6 @@
 use std::iter::Peekable;
 
-use countersign_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 
 use crate::outcome_text;
 use crate::read::{ReadError, Reading};

@@ -1,5 +1,5 @@
-use countersign_formats::{Options, ReadError, looked_for};
-use countersign_model::{Format, Gap};
+use counterfoil_formats::{Options, ReadError, looked_for};
+use counterfoil_model::{Format, Gap};
 
 use crate::shown::{fixture, read_all};
 

@@ -1,5 +1,5 @@
-use countersign_formats::Options;
-use countersign_model::Format;
+use counterfoil_formats::Options;
+use counterfoil_model::Format;
 
 use crate::shown::{fixture, shown};
 

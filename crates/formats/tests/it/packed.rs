@@ -1,6 +1,6 @@
 use std::io::{Cursor, Read, Write};
 
-use countersign_formats::decompressed;
+use counterfoil_formats::decompressed;
 
 fn check(packed: &[u8], plain: &[u8]) {
     let mut found = Vec::new();

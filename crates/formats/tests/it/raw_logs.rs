@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use countersign_formats::{Options, Reading, read};
+use counterfoil_formats::{Options, Reading, read};
 
 /// Large sets of real logs lie beside the repository where there are any.
 fn folder() -> PathBuf {

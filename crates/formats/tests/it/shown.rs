@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 use std::io::Cursor;
 
-use countersign_formats::{Options, ReadError, Reading, Summary, read};
-use countersign_model::Format;
+use counterfoil_formats::{Options, ReadError, Reading, Summary, read};
+use counterfoil_model::Format;
 
 /// The fixture of a format.
 pub(crate) fn fixture(format: Format) -> &'static str {
@@ -63,7 +63,7 @@ fn show(reading: &Reading, out: &mut String) -> std::fmt::Result {
     writeln!(out, "{} {}, tools {tools}", transcript.format.name(), transcript.id)?;
     for (at, message) in transcript.messages.iter().enumerate() {
         write!(out, "{at} :{} {:?}", message.line, message.role)?;
-        if message.kind != countersign_model::MessageKind::Ordinary {
+        if message.kind != counterfoil_model::MessageKind::Ordinary {
             write!(out, "/{:?}", message.kind)?;
         }
         if let Some(agent) = &message.agent {

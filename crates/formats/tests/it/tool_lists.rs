@@ -1,4 +1,4 @@
-use countersign_formats::read_tools;
+use counterfoil_formats::read_tools;
 use serde_json::{Value, json};
 
 /// Name and parameters of each tool, or the error.

@@ -1,4 +1,4 @@
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use serde_json::{Value, json};
 
 use super::entry::{AuditEntry, AuditResult, ExitCode};

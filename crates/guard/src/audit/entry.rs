@@ -1,4 +1,4 @@
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -34,7 +34,7 @@ impl OpenAuditError {
         match self {
             Self::Link(_) => "put the file itself there, or name another state folder",
             Self::BrokenEnd { .. } => {
-                "`countersign audit verify` names the place; keep the files and move them aside to begin anew"
+                "`counterfoil audit verify` names the place; keep the files and move them aside to begin anew"
             }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 "free some space: nothing runs that cannot be written down"

@@ -1,6 +1,6 @@
 //! One line: what it says, and the digests that bind it to the line before.
 
-use countersign_model::{Digest, ToolErrorCategory};
+use counterfoil_model::{Digest, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use super::line::AuditLine;
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use countersign_model::ToolCall;
-use countersign_rules::CallReport;
+use counterfoil_model::ToolCall;
+use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
 use crate::guard::Guard;

@@ -1,4 +1,4 @@
-use countersign_model::{Digest, Status, ToolErrorCategory};
+use counterfoil_model::{Digest, Status, ToolErrorCategory};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-use countersign_model::Status;
+use counterfoil_model::Status;
 
 use super::close::ClosedCall;
 use super::execute::Ended;

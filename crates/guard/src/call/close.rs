@@ -1,5 +1,5 @@
-use countersign_model::Status;
-use countersign_rules::Ending as Went;
+use counterfoil_model::Status;
+use counterfoil_rules::Ending as Went;
 
 use super::CallError;
 use super::execute::Ended;

@@ -1,6 +1,6 @@
 use std::panic::AssertUnwindSafe;
 
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 use futures_util::FutureExt as _;
 
 use crate::admitted::Admitted;

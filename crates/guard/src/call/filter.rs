@@ -1,4 +1,4 @@
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 
 use super::close::ClosedCall;
 use crate::admitted::Admitted;

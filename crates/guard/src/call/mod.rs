@@ -11,7 +11,7 @@ mod judge;
 mod open;
 mod reject;
 
-use countersign_model::ToolCall;
+use counterfoil_model::ToolCall;
 
 use crate::auditing::Said;
 use crate::guard::Guard;

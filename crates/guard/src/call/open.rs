@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use countersign_model::{Digest, ExecutionId, ToolCall};
+use counterfoil_model::{Digest, ExecutionId, ToolCall};
 use serde_json::Value;
 
 use super::CallError;
@@ -52,7 +52,7 @@ impl Guard {
         Ok(Opened {
             execution_id: self.execution_id(tool, scene.now)?,
             tool: tool.to_owned(),
-            origin: countersign_model::Origin::External,
+            origin: counterfoil_model::Origin::External,
             emitted_tool: (call.tool != tool).then(|| call.tool.clone()),
             call_id: call.id.clone(),
             caller_id: scene.caller.map(str::to_owned),

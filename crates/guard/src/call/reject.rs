@@ -1,5 +1,5 @@
-use countersign_model::{Status, ToolErrorCategory};
-use countersign_rules::{Ending, rejection_text};
+use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_rules::{Ending, rejection_text};
 use serde_json::{Value, json};
 
 use super::admit::Refused;

@@ -3,8 +3,8 @@
 
 use std::io::ErrorKind;
 
-use countersign_model::ToolErrorCategory;
-use countersign_rules::CallReport;
+use counterfoil_model::ToolErrorCategory;
+use counterfoil_rules::CallReport;
 
 use super::ToolError;
 use crate::gate::Judged;

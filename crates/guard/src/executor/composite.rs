@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use countersign_model::{Tool, ToolErrorCategory};
+use counterfoil_model::{Tool, ToolErrorCategory};
 
 use super::{
     DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder, ToolError,

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 
 use super::{ErasedToolExecutor, ExecutorId, ToolError, ToolExecutor, ToolOutput};
 use crate::admitted::Admitted;

@@ -1,4 +1,4 @@
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 
 use super::{ExecutorId, ToolError, ToolExecutor, ToolOutput};
 use crate::admitted::Admitted;

@@ -1,4 +1,4 @@
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 /// Why an executor did not do what it was permitted to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

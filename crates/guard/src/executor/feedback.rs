@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use super::ToolError;
 use crate::redact::Redactor;

@@ -1,7 +1,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 use serde_json::Value;
 
 use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};

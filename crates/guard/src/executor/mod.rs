@@ -16,7 +16,7 @@ mod web;
 
 use std::future::Future;
 
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};

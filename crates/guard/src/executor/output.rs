@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

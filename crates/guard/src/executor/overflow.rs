@@ -1,4 +1,4 @@
-use countersign_model::{Effects, Origin, Tool, ToolErrorCategory};
+use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};

@@ -1,4 +1,4 @@
-use countersign_shell::{Command, Destination, Position, Script};
+use counterfoil_shell::{Command, Destination, Position, Script};
 
 /// Programs that print nothing worth knowing beside what others print, or a word of their own.
 const QUIET: &[&str] = &[

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::verdict::Question;
 use crate::ports::Clock;

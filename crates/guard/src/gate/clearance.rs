@@ -64,7 +64,7 @@ impl Clearance {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::Tool;
+    use counterfoil_model::Tool;
     use serde_json::json;
 
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use countersign_shell::{Command, Script, Target, Word, WordKind};
+use counterfoil_shell::{Command, Script, Target, Word, WordKind};
 use serde_json::Value;
 
 use crate::admitted::Admitted;

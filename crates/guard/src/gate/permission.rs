@@ -1,4 +1,4 @@
-use countersign_model::{Origin, Tool};
+use counterfoil_model::{Origin, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

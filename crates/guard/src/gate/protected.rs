@@ -13,9 +13,9 @@ use super::policy::Globs;
 
 /// What the agent should not change unseen: what decides about it, and what runs by itself later.
 const PLACES: [&str; 46] = [
-    "**/countersign.toml",
-    "~/.config/countersign/**",
-    "~/.local/state/countersign/**",
+    "**/counterfoil.toml",
+    "~/.config/counterfoil/**",
+    "~/.local/state/counterfoil/**",
     // Settings, hooks and servers of agents and editors.
     "**/.claude/settings*.json",
     "**/.claude/hooks/**",

@@ -1,6 +1,6 @@
 //! The ways to write one command: what rules about commands are held against.
 
-use countersign_shell::{Command, Direction, Script, Target};
+use counterfoil_shell::{Command, Direction, Script, Target};
 
 /// One command of a line, or one text of other arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

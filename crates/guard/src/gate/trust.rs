@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Origin, Tool};
+use counterfoil_model::{Origin, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

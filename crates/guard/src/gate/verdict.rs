@@ -1,6 +1,6 @@
 use std::fmt;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use serde::Serialize;
 
 use crate::admitted::Admitted;

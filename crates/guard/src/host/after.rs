@@ -1,4 +1,4 @@
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::Value;
 
 use super::before::HostedCall;

@@ -1,4 +1,4 @@
-use countersign_model::{Digest, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Digest, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::Value;
 
 use super::{repetition, secrets};

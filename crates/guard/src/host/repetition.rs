@@ -1,7 +1,7 @@
 //! Repetition without progress, over processes: what a session did last stands in the ledger.
 
-use countersign_model::Arguments;
-use countersign_rules::Fixation;
+use counterfoil_model::Arguments;
+use counterfoil_rules::Fixation;
 
 use super::before::HostedCall;
 use crate::guard::Guard;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use countersign_model::{
+use counterfoil_model::{
     Code, Evidence, Finding, Message, MessageKind, Mode, Role, Severity, Subject, Transcript,
     Verdict,
 };
-use countersign_rules::{Settings, check_from};
+use counterfoil_rules::{Settings, check_from};
 
 /// Rules that only warn elsewhere, and stop an agent at its hook: what they find costs it one more
 /// turn, and that settles it.

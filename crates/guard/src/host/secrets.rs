@@ -3,7 +3,7 @@
 //! What stays on the machine is the user's own affair: a file that needs its key gets it. What
 //! would leave the machine is asked about, and what a shell would remember is remarked upon.
 
-use countersign_shell::{Command, Script};
+use counterfoil_shell::{Command, Script};
 use url::{Host, Url};
 
 use super::before::HostedCall;

@@ -1,4 +1,4 @@
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::body::draft_bytes;
 use super::event::Draft;

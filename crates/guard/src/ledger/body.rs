@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use countersign_model::{Digest, canonical_bytes_of};
+use counterfoil_model::{Digest, canonical_bytes_of};
 use serde::Deserialize;
 
 use super::event::{Draft, Event, Links};
@@ -135,7 +135,7 @@ impl DraftOutline<'_> {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::canonical_bytes;
+    use counterfoil_model::canonical_bytes;
     use serde_json::json;
 
     use super::*;

@@ -1,4 +1,4 @@
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 

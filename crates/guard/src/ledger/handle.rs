@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::Connection;
 
 use super::append::{AppendError, Item};

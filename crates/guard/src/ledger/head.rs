@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::body::Outline;

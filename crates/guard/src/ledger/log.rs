@@ -9,7 +9,7 @@
 
 use std::io::Result;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::log_file::LogFile;
 use super::results::Stored;

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use ed25519_dalek::Signer as _;
 
 use super::key::{PublicKey, SigningKey};

@@ -310,7 +310,7 @@ fn create(connection: &Connection, origin: &str, key: &SigningKey) -> rusqlite::
 fn new_origin(randomness: &dyn Randomness) -> Result<String, RandomnessError> {
     let mut bytes = [0; 8];
     randomness.fill(&mut bytes)?;
-    Ok(format!("countersign/ledger/{:016x}", u64::from_be_bytes(bytes)))
+    Ok(format!("counterfoil/ledger/{:016x}", u64::from_be_bytes(bytes)))
 }
 
 /// The key that signs now, if it is here.

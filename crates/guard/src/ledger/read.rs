@@ -1,6 +1,6 @@
 //! What is asked of the tables.
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::body;

@@ -1,4 +1,4 @@
-use countersign_model::{Digest, Origin, Status, ToolErrorCategory};
+use counterfoil_model::{Digest, Origin, Status, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

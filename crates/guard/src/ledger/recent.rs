@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::results::Stored;

@@ -1,6 +1,6 @@
 //! The result store: texts and results by their digest, compressed.
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 /// Bytes on their way into the store.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::key::SigningKey;

@@ -2,7 +2,7 @@
 
 mod proof;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use sha2::{Digest as _, Sha256};
 
 pub use proof::{ConsistencyProof, InclusionProof};

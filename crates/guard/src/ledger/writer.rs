@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_model::{Digest, Status};
+use counterfoil_model::{Digest, Status};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::append::{AppendError, Item};

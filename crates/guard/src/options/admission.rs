@@ -1,4 +1,4 @@
-use countersign_rules::AdmissionSettings;
+use counterfoil_rules::AdmissionSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-use countersign_rules::FixationSettings;
+use counterfoil_rules::FixationSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -55,7 +55,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".local/share/gem/credentials",
     ".local/share/keyrings",
     ".local/share/uv/credentials",
-    ".local/state/countersign",
+    ".local/state/counterfoil",
     ".m2/settings-security.xml",
     ".m2/settings.xml",
     ".mozilla",

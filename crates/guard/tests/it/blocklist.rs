@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Blocklist, BlocklistOptions, RefusalKind, Substitution, find_blocked_command, judge_command,
 };
 

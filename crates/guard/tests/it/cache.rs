@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     CacheKey, CachedResult, CitationFault, FunctionExecutor, Guard, GuardBuilder, GuardSettings,
     ResultCacheOptions, ResultCacheSettings, Surroundings, ToolError, ToolResultCache,
     is_cacheable,
 };
-use countersign_model::{Digest, Effects, Origin, Status, Tool, ToolErrorCategory};
+use counterfoil_model::{Digest, Effects, Origin, Status, Tool, ToolErrorCategory};
 use serde_json::Value;
 
 use crate::desk::{NOW, StillClock, call, run, session, wait};
@@ -78,7 +78,7 @@ fn the_same_call_gets_the_same_result_and_a_receipt_that_says_so() {
 
     // `clear` also sets the counters back.
     ours.clear();
-    assert_eq!(ours.cache().counts(), countersign_guard::CacheCounts::default());
+    assert_eq!(ours.cache().counts(), counterfoil_guard::CacheCounts::default());
     assert_eq!(wait(run(&guard, &ours, "look", r#"{"a":2}"#)).text, "run 6");
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Approval, Approver, BoxFuture, CitationFault, Draft, Durability, FunctionExecutor, Guard,
     GuardSettings, PermitBasis, Question, SessionStart, ShowId, StateFolder, Surroundings,
     ToolError, TrustLevel,
 };
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     CompositeExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
     ExecutorOrderError, ToolError, ToolOutput, TwoOwners,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
 
 use crate::stage::{Recording, Stage, approved, call, permit, wait};

@@ -14,11 +14,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Blocklist, BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellPolicy, ShellPolicyHandle,
     Substitution, TrustLevel, find_blocked_command,
 };
-use countersign_shell::Script;
+use counterfoil_shell::Script;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, approved, permit, wait};

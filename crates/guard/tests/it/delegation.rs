@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorKind, ToolOutput,
 };
 use serde_json::json;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Answer, Clock, FunctionExecutor, Guard, GuardBuilder, Randomness, RandomnessError, Session,
     SessionStart, Surroundings, ToolError,
 };
-use countersign_model::{Arguments, Effects, Origin, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, Effects, Origin, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
 /// A clock that moves only when told to.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use countersign_guard::{FunctionExecutor, Surroundings, ToolError, ToolEvent};
-use countersign_model::Status;
+use counterfoil_guard::{FunctionExecutor, Surroundings, ToolError, ToolEvent};
+use counterfoil_model::Status;
 use serde_json::{Value, json};
 
 use crate::desk::{call, run, session, shop, tool, wait};

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use countersign_guard::{
+use counterfoil_guard::{
     BuildGuardError, CallError, Draft, FunctionExecutor, Guard, GuardSettings, ORDER, OnFailure,
     StateFolder, Surroundings, ToolError,
 };
-use countersign_model::Status;
+use counterfoil_model::Status;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -11,11 +11,11 @@ mod writing;
 use std::fs;
 use std::path::PathBuf;
 
-use countersign_guard::{
+use counterfoil_guard::{
     ErasedToolExecutor, FileExecutor, FileOptions, FileOptionsError, ToolError, ToolOutput,
     TrustLevel,
 };
-use countersign_model::ToolErrorCategory::{
+use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, PermanentFailure, PolicyBlocked,
 };
 use serde_json::{Value, json};

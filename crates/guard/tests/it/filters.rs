@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     CommandMatcher, Draft, Filter, FilterCall, FilterConfidence, FilterDeclaration, FilterId,
     FilterOptions, FilterPipeline, FilterSettings, Filtered, Guard, GuardSettings, SessionStart,
     ShellExecutor, TrustLevel, is_preserved,
 };
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use proptest::prelude::*;
 use serde_json::json;
 

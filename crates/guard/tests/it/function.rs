@@ -4,8 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_guard::{ErasedToolExecutor, FunctionExecutor, ToolError, ToolOutput};
-use countersign_model::{Effects, Tool, ToolErrorCategory};
+use counterfoil_guard::{ErasedToolExecutor, FunctionExecutor, ToolError, ToolOutput};
+use counterfoil_model::{Effects, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, approved, call, permit, wait};
@@ -89,7 +89,7 @@ fn a_panic_in_a_function_poisons_nothing() {
         Ok("fine")
     });
     let executors: Vec<Arc<dyn ErasedToolExecutor>> = vec![Arc::new(fragile)];
-    let composite = countersign_guard::CompositeExecutor::new(executors).unwrap();
+    let composite = counterfoil_guard::CompositeExecutor::new(executors).unwrap();
     let fine = Ok(Some(ToolOutput::from("fine")));
     assert_eq!(run(&composite, "fragile", json!({})), fine);
     let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {

@@ -2,10 +2,10 @@
 
 use std::io::Cursor;
 
-use countersign_formats::{Options, read};
-use countersign_guard::{Disposition, Guard, Session, export};
-use countersign_model::{Finding, RecordedReceipt, Role, Transcript};
-use countersign_rules::{Settings, check};
+use counterfoil_formats::{Options, read};
+use counterfoil_guard::{Disposition, Guard, Session, export};
+use counterfoil_model::{Finding, RecordedReceipt, Role, Transcript};
+use counterfoil_rules::{Settings, check};
 use insta::assert_snapshot;
 
 use crate::desk::{run, session, shop, wait};
@@ -96,7 +96,7 @@ async fn play(guard: &Guard, session: &Session, steps: &[Step]) -> (Vec<Finding>
 
 fn replay(text: &str) -> Transcript {
     let mut transcripts = Vec::new();
-    let mut keep = |reading: countersign_formats::Reading| {
+    let mut keep = |reading: counterfoil_formats::Reading| {
         assert!(reading.problems.is_empty(), "{:?}", reading.problems);
         transcripts.push(reading.transcript);
     };

@@ -1,10 +1,10 @@
 //! Long results: what is shown of them, and how the rest is read.
 
-use countersign_guard::{
+use counterfoil_guard::{
     FunctionExecutor, Guard, GuardSettings, OverflowOptions, SessionStart, ShellExecutor,
     ShellOptions, ShellPolicy, ShellPolicyHandle, ToolError, TrustLevel,
 };
-use countersign_model::{Status, Tool, ToolErrorCategory};
+use counterfoil_model::{Status, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{run, session, shop, wait};
@@ -17,7 +17,7 @@ fn long() -> FunctionExecutor {
 }
 
 /// The whole text of a result, read in pieces until nothing goes on.
-fn read(guard: &Guard, session: &countersign_guard::Session, id: &str) -> String {
+fn read(guard: &Guard, session: &counterfoil_guard::Session, id: &str) -> String {
     let (mut text, mut offset) = (String::new(), 0);
     loop {
         let arguments = json!({ "id": id, "offset": offset }).to_string();

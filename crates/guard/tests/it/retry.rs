@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Randomness, RandomnessError, RetryOptions, RetryOptionsError, RetrySettings, ToolError,
     may_retry,
 };
-use countersign_model::ToolErrorCategory::{self, *};
+use counterfoil_model::ToolErrorCategory::{self, *};
 use proptest::prelude::*;
 
 /// Always the same eight bytes, or none.

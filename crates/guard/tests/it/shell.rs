@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellOptions, ShellOptionsError,
     ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, SideEffect, ToolError, ToolOutput,
     TrustLevel,
 };
-use countersign_model::ToolErrorCategory::{
+use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, PermanentFailure, PolicyBlocked, Timeout,
 };
 use serde_json::{Value, json};

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Answer, Approval, Approver, BoxFuture, Draft, Guard, GuardSettings, PermitBasis, Question,
     Session, SessionStart, ShellExecutor, SideEffect, Surroundings, TrustLevel,
 };
-use countersign_model::{
+use counterfoil_model::{
     Status,
     ToolErrorCategory::{self, ConfirmationRequired, PermanentFailure, PolicyBlocked, Timeout},
 };

@@ -6,11 +6,11 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Phase, Requested, Scene,
     ToolError, ToolExecutor, ToolOutput, TrustLevel,
 };
-use countersign_model::Tool;
+use counterfoil_model::Tool;
 use serde_json::Value;
 
 /// The surroundings of a test; change what matters.

@@ -2,12 +2,12 @@
 
 use std::io::ErrorKind;
 
-use countersign_guard::{
+use counterfoil_guard::{
     ExitCause, Judged, Reason, ToolError, ToolErrorFeedback, ToolErrorKind, ToolOutput,
     classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
 };
-use countersign_model::ToolErrorCategory::{self, *};
-use countersign_rules::{Admission, AdmissionSettings};
+use counterfoil_model::ToolErrorCategory::{self, *};
+use counterfoil_rules::{Admission, AdmissionSettings};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -126,15 +126,15 @@ fn refusals_have_one_category() {
         assert_eq!(classify_issue(code), expected, "{code}");
     }
 
-    let tool = countersign_model::Tool {
+    let tool = counterfoil_model::Tool {
         parameters: Some(json!({
             "type": "object",
             "properties": {"n": {"type": "integer"}, "m": {"type": "integer"}},
             "required": ["n"],
         })),
-        ..countersign_model::Tool::named("count")
+        ..counterfoil_model::Tool::named("count")
     };
-    let (catalog, _) = countersign_model::Catalog::known([tool]);
+    let (catalog, _) = counterfoil_model::Catalog::known([tool]);
     let (admission, _) = Admission::compile(&catalog, AdmissionSettings::default());
     let cases = [
         ("count", json!({"n": 1}), None),
@@ -144,10 +144,10 @@ fn refusals_have_one_category() {
         ("count", json!({"m": "many"}), Some(InvalidParameters)),
     ];
     for (name, arguments, expected) in cases {
-        let call = countersign_model::ToolCall {
+        let call = counterfoil_model::ToolCall {
             id: String::new(),
             tool: name.to_owned(),
-            arguments: countersign_model::Arguments::from(&arguments),
+            arguments: counterfoil_model::Arguments::from(&arguments),
             line: 0,
         };
         let report = admission.admit(&call, None);
@@ -155,7 +155,7 @@ fn refusals_have_one_category() {
     }
 
     let reason = Reason {
-        gate: countersign_guard::GateId("quota"),
+        gate: counterfoil_guard::GateId("quota"),
         code: "quota_blocked",
         message: String::new(),
         matched: None,

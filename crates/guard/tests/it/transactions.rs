@@ -8,12 +8,12 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Answer, Guard, GuardSettings, Requested, SessionStart, ShellExecutor, ShellOptions,
     ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, ToolEvent, TrustLevel,
     UndoError, undo_snapshot,
 };
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -242,7 +242,7 @@ fn no_snapshot_is_left_behind() {
     let there = || -> BTreeSet<String> {
         let entries = fs::read_dir(std::env::temp_dir()).unwrap();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let own = format!("countersign-snapshot-{}-", std::process::id());
+        let own = format!("counterfoil-snapshot-{}-", std::process::id());
         names.filter(|name| name.starts_with(&own)).collect()
     };
     let bench = Bench::new(on());

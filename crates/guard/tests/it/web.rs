@@ -16,11 +16,11 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use countersign_guard::{
+use counterfoil_guard::{
     BoxFuture, ErasedToolExecutor, Requested, Resolver, Scene, SideEffect, ToolOutput, TrustLevel,
     WebExecutor, WebOptions, WebOptionsError,
 };
-use countersign_model::ToolErrorCategory::{
+use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, NetworkError, PermanentFailure, PolicyBlocked, RateLimited,
     ServerError, Timeout,
 };

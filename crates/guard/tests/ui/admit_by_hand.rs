@@ -1,5 +1,5 @@
 //! The constructor is not for everybody.
-use countersign_guard::Admitted;
+use counterfoil_guard::Admitted;
 
 fn main() {
     let _ = Admitted::new;

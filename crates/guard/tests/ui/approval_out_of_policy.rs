@@ -1,5 +1,5 @@
 //! The two ways to execute cannot be confused.
-use countersign_guard::{ByPolicy, Permit, Scene, ToolExecutor};
+use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 
 async fn confirmed(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {
     let _ = executor.execute_tool_call_confirmed(permit, scene).await;

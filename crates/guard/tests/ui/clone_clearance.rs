@@ -2,5 +2,5 @@
 fn copies<T: Clone>() {}
 
 fn main() {
-    copies::<countersign_guard::Clearance>();
+    copies::<counterfoil_guard::Clearance>();
 }

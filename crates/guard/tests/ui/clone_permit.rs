@@ -1,5 +1,5 @@
 //! There is one of each.
-use countersign_guard::{ByPolicy, Permit};
+use counterfoil_guard::{ByPolicy, Permit};
 
 fn copied(permit: &Permit<ByPolicy>) -> Permit<ByPolicy> {
     permit.clone()

@@ -1,5 +1,5 @@
 //! An admitted call is not a permit.
-use countersign_guard::{Admitted, Scene, ToolExecutor};
+use counterfoil_guard::{Admitted, Scene, ToolExecutor};
 
 async fn run(executor: &impl ToolExecutor, call: Admitted, scene: &Scene<'_>) {
     let _ = executor.execute_tool_call(call, scene).await;

@@ -1,5 +1,5 @@
 //! Only admission makes an admitted call.
-use countersign_guard::Admitted;
+use counterfoil_guard::Admitted;
 
 fn main() {
     let _ = Admitted {};

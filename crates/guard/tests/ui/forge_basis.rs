@@ -1,5 +1,5 @@
 //! Nobody says by himself what a permit stands on.
-use countersign_guard::ByApproval;
+use counterfoil_guard::ByApproval;
 
 fn main() {
     let _ = ByApproval { by: String::from("me") };

@@ -1,5 +1,5 @@
 //! Only the gates clear a call.
-use countersign_guard::Clearance;
+use counterfoil_guard::Clearance;
 
 fn main() {
     let _ = Clearance {};

@@ -1,5 +1,5 @@
 //! A permit has no public parts and no constructor.
-use countersign_guard::{ByPolicy, Permit};
+use counterfoil_guard::{ByPolicy, Permit};
 
 fn main() {
     let _: Permit<ByPolicy> = Permit {};

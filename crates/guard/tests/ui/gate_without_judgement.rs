@@ -1,5 +1,5 @@
 //! A gate says what it says: nothing is inherited.
-use countersign_guard::{Gate, GateId};
+use counterfoil_guard::{Gate, GateId};
 
 struct Open;
 

@@ -1,6 +1,6 @@
 //! There are two bases and no third.
 struct ByMe;
 
-impl countersign_guard::Basis for ByMe {}
+impl counterfoil_guard::Basis for ByMe {}
 
 fn main() {}

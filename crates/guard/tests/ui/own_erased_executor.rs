@@ -1,5 +1,5 @@
 //! Erasing is not for everybody: a wrapper could lose what the executor says.
-use countersign_guard::ErasedToolExecutor;
+use counterfoil_guard::ErasedToolExecutor;
 
 struct Mine;
 

@@ -1,5 +1,5 @@
 //! A clearance alone gives no permit: the guard opens the ledger first.
-use countersign_guard::Clearance;
+use counterfoil_guard::Clearance;
 
 fn renewed(clearance: &Clearance) {
     let _ = clearance.permit("ex_1", 2);

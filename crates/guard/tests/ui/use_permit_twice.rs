@@ -1,5 +1,5 @@
 //! A permit is spent by using it.
-use countersign_guard::{ByPolicy, Permit, Scene, ToolExecutor};
+use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 
 async fn twice(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {
     let _ = executor.execute_tool_call(permit, scene).await;

@@ -1,5 +1,5 @@
-use countersign_guard::{HostEnded, HostedCall};
-use countersign_model::{Format, Status};
+use counterfoil_guard::{HostEnded, HostedCall};
+use counterfoil_model::{Format, Status};
 use serde_json::{Map, Value, json};
 
 use super::{Contract, ReadEventError};

@@ -4,7 +4,7 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use countersign_model::Format;
+use counterfoil_model::Format;
 use serde_json::Value;
 
 use crate::agent::Agent;

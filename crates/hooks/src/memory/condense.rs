@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use countersign_guard::Redactor;
-use countersign_model::{Arguments, Message, MessageKind, Role};
+use counterfoil_guard::Redactor;
+use counterfoil_model::{Arguments, Message, MessageKind, Role};
 use serde_json::Value;
 
 /// Bytes of the newest messages that are kept as they are.
@@ -99,7 +99,7 @@ fn cut_strings(value: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::Outcome;
+    use counterfoil_model::Outcome;
 
     use super::*;
 

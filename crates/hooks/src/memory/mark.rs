@@ -3,7 +3,7 @@
 use super::record::{Bytes, Cursor};
 use super::source::Source;
 
-pub(super) const MAGIC: &[u8] = b"countersign hook memory 3\n";
+pub(super) const MAGIC: &[u8] = b"counterfoil hook memory 3\n";
 pub(super) const MESSAGE: u8 = b'm';
 pub(super) const GAP: u8 = b'g';
 pub(super) const MARK: u8 = b'.';

@@ -12,9 +12,9 @@ use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use countersign_formats as formats;
-use countersign_guard::Redactor;
-use countersign_model::{Digest, Format, Message, MessageKind, Role, Transcript};
+use counterfoil_formats as formats;
+use counterfoil_guard::Redactor;
+use counterfoil_model::{Digest, Format, Message, MessageKind, Role, Transcript};
 
 use crate::stop::digest;
 
@@ -406,7 +406,7 @@ fn forget(folder: &Path) {
 mod tests {
     use std::io::Write as _;
 
-    use countersign_model::Gap;
+    use counterfoil_model::Gap;
     use serde_json::json;
 
     use super::*;

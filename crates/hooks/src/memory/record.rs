@@ -1,6 +1,6 @@
 //! Messages as bytes: lengths before texts, so that reading back is little more than copying.
 
-use countersign_model::{Arguments, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 
 const ROLES: [Role; 4] = [Role::System, Role::User, Role::Assistant, Role::Tool];
 const KINDS: [MessageKind; 4] =

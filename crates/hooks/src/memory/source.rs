@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::record::{Bytes, Cursor};
 

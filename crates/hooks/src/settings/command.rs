@@ -13,7 +13,7 @@ pub fn command_line(agent: Agent, program: &str) -> String {
     format!("{quoted} hook {}", agent.name())
 }
 
-/// The program of a command line that is ours for this agent: `countersign hook AGENT`, by name or
+/// The program of a command line that is ours for this agent: `counterfoil hook AGENT`, by name or
 /// path, also behind variables and with further arguments.
 #[must_use]
 pub fn program_of(agent: Agent, command: &str) -> Option<String> {
@@ -24,7 +24,7 @@ pub fn program_of(agent: Agent, command: &str) -> Option<String> {
     let asks = rest
         .windows(2)
         .any(|pair| matches!(pair, [group, name] if group == "hook" && name == agent.name()));
-    (stem == "countersign" && asks).then_some(program)
+    (stem == "counterfoil" && asks).then_some(program)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_recognised() {
-        for program in ["countersign", "/opt/a b/countersign", "/it's/$HOME/countersign"] {
+        for program in ["counterfoil", "/opt/a b/counterfoil", "/it's/$HOME/counterfoil"] {
             let line = command_line(Agent::Codex, program);
             assert_eq!(program_of(Agent::Codex, &line).as_deref(), Some(program), "{line}");
             assert_eq!(program_of(Agent::Gemini, &line), None, "{line}");
@@ -48,13 +48,13 @@ mod tests {
     #[test]
     fn ours_and_others() {
         for (line, expected) in [
-            ("countersign hook claude-code", Some("countersign")),
-            ("COUNTERSIGN_STATE=/s countersign hook claude-code", Some("countersign")),
-            ("'/a b/countersign.exe' --state x hook claude-code", Some("/a b/countersign.exe")),
-            ("countersign check --session claude-code", None),
-            ("echo countersign hook claude-code", None),
-            ("countersign-lint hook claude-code", None),
-            ("countersign hook 'claude-code", None),
+            ("counterfoil hook claude-code", Some("counterfoil")),
+            ("COUNTERFOIL_STATE=/s counterfoil hook claude-code", Some("counterfoil")),
+            ("'/a b/counterfoil.exe' --state x hook claude-code", Some("/a b/counterfoil.exe")),
+            ("counterfoil check --session claude-code", None),
+            ("echo counterfoil hook claude-code", None),
+            ("counterfoil-lint hook claude-code", None),
+            ("counterfoil hook 'claude-code", None),
             ("", None),
         ] {
             assert_eq!(program_of(Agent::ClaudeCode, line).as_deref(), expected, "{line}");

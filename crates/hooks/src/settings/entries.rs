@@ -66,7 +66,7 @@ impl Entry {
         // Gemini CLI switches hooks off by their names, and counts in milliseconds.
         let timeout = match agent {
             Agent::Gemini => {
-                handler.insert("name".to_owned(), json!("countersign"));
+                handler.insert("name".to_owned(), json!("counterfoil"));
                 self.seconds * 1000
             }
             Agent::ClaudeCode | Agent::Codex => self.seconds,
@@ -88,7 +88,7 @@ impl Entry {
 #[must_use]
 pub fn plugin_hooks() -> Value {
     let agent = Agent::ClaudeCode;
-    let command = command_line(agent, "countersign");
+    let command = command_line(agent, "counterfoil");
     let event = |entry: &Entry| (entry.event.to_owned(), json!([entry.group(agent, &command)]));
     Value::Object(of(agent).iter().map(event).collect())
 }

@@ -46,7 +46,7 @@ pub fn enabled_plugin(text: &str) -> bool {
     plugins.is_some_and(|plugins| {
         plugins.properties.iter().any(|plugin| {
             let on = plugin.value.as_boolean_lit().is_some_and(|value| value.value);
-            on && plugin.name.as_str().split('@').next() == Some("countersign")
+            on && plugin.name.as_str().split('@').next() == Some("counterfoil")
         })
     })
 }
@@ -58,7 +58,7 @@ fn in_json(agent: Agent, root: &Object<'_>) -> Option<&'static str> {
     let names_us = |object: Option<&Object<'_>>| {
         object.and_then(|o| o.get_array("disabled")).is_some_and(|names| {
             let mut names = names.elements.iter().filter_map(Node::as_string_lit);
-            names.any(|name| name.value == "countersign")
+            names.any(|name| name.value == "counterfoil")
         })
     };
     match agent {
@@ -70,9 +70,9 @@ fn in_json(agent: Agent, root: &Object<'_>) -> Option<&'static str> {
             let (config, hooks) = (root.get_object("hooksConfig"), root.get_object("hooks"));
             let off = [
                 (is(config, "enabled", false), "`hooksConfig.enabled` is false"),
-                (names_us(config), "`hooksConfig.disabled` names `countersign`"),
+                (names_us(config), "`hooksConfig.disabled` names `counterfoil`"),
                 (is(hooks, "enabled", false), "`hooks.enabled` is false"),
-                (names_us(hooks), "`hooks.disabled` names `countersign`"),
+                (names_us(hooks), "`hooks.disabled` names `counterfoil`"),
                 (
                     is(root.get_object("tools"), "enableHooks", false),
                     "`tools.enableHooks` is false",

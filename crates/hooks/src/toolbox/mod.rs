@@ -6,7 +6,7 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Tool};
 
 use crate::agent::Agent;
 

@@ -1,9 +1,9 @@
 //! The claim of the canary is false in each agent's own log.
 
-use countersign_formats::{Options, read};
-use countersign_hooks::{Agent, canary_log};
-use countersign_model::{Severity, Verdict};
-use countersign_rules::{Settings, check};
+use counterfoil_formats::{Options, read};
+use counterfoil_hooks::{Agent, canary_log};
+use counterfoil_model::{Severity, Verdict};
+use counterfoil_rules::{Settings, check};
 
 #[test]
 fn the_claim_is_contradicted_by_the_log() {

@@ -1,6 +1,6 @@
 //! The plugin for Claude Code installs what `hook install` installs.
 
-use countersign_hooks::{Agent, SettingsForm, command_line, enabled_plugin, install, plugin_hooks};
+use counterfoil_hooks::{Agent, SettingsForm, command_line, enabled_plugin, install, plugin_hooks};
 use serde_json::{Value, json};
 
 const MANIFEST: &str = include_str!("../../../../plugins/claude-code/.claude-plugin/plugin.json");
@@ -13,7 +13,7 @@ fn parsed(text: &str) -> Value {
 
 #[test]
 fn the_plugins_hooks_are_those_that_install_writes() {
-    let command = command_line(Agent::ClaudeCode, "countersign");
+    let command = command_line(Agent::ClaudeCode, "counterfoil");
     let edit = install(Agent::ClaudeCode, SettingsForm::Json, None, &command).unwrap();
     let installed = parsed(&edit.text.unwrap());
     let plugin = parsed(HOOKS);
@@ -29,7 +29,7 @@ fn the_plugins_hooks_are_those_that_install_writes() {
 #[test]
 fn the_manifest_names_the_plugin_and_this_version() {
     let manifest = parsed(MANIFEST);
-    assert_eq!(manifest["name"], "countersign");
+    assert_eq!(manifest["name"], "counterfoil");
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
     let marketplace = parsed(MARKETPLACE);
     assert_eq!(marketplace["plugins"][0]["name"], manifest["name"]);
@@ -40,10 +40,10 @@ fn the_manifest_names_the_plugin_and_this_version() {
 #[test]
 fn an_enabled_plugin_is_seen_in_the_settings() {
     for (plugins, expected) in [
-        (json!({ "countersign@countersign": true }), true),
-        (json!({ "countersign@elsewhere": true, "x@y": false }), true),
-        (json!({ "countersign@countersign": false }), false),
-        (json!({ "countersigned@x": true }), false),
+        (json!({ "counterfoil@counterfoil": true }), true),
+        (json!({ "counterfoil@elsewhere": true, "x@y": false }), true),
+        (json!({ "counterfoil@counterfoil": false }), false),
+        (json!({ "counterfoiled@x": true }), false),
         (json!([]), false),
     ] {
         let text = json!({ "enabledPlugins": plugins }).to_string();

@@ -1,6 +1,6 @@
 //! Agents' settings: what is put in, and that it comes out again.
 
-use countersign_hooks::{
+use counterfoil_hooks::{
     Agent, SettingsChange, SettingsForm, command_line, install, installed, missing_events,
     switched_off, uninstall,
 };
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 const JSON: SettingsForm = SettingsForm::Json;
 
 fn with_hooks(form: SettingsForm, agent: Agent, text: Option<&str>) -> String {
-    install(agent, form, text, &command_line(agent, "countersign")).unwrap().text.unwrap()
+    install(agent, form, text, &command_line(agent, "counterfoil")).unwrap().text.unwrap()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 10
               }
             ]
@@ -37,7 +37,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 10
               }
             ]
@@ -49,7 +49,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 10
               }
             ]
@@ -60,7 +60,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 10
               }
             ]
@@ -71,7 +71,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 30
               }
             ]
@@ -82,7 +82,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 30
               }
             ]
@@ -93,7 +93,7 @@ fn a_new_file_for_claude_code() {
             "hooks": [
               {
                 "type": "command",
-                "command": "countersign hook claude-code",
+                "command": "counterfoil hook claude-code",
                 "timeout": 10
               }
             ]
@@ -115,9 +115,9 @@ fn a_new_file_for_gemini() {
             "matcher": "*",
             "hooks": [
               {
-                "name": "countersign",
+                "name": "counterfoil",
                 "type": "command",
-                "command": "countersign hook gemini",
+                "command": "counterfoil hook gemini",
                 "timeout": 10000
               }
             ]
@@ -152,7 +152,7 @@ fn what_is_there_stays_in_its_order() {
     				"hooks": [
     					{
     						"type": "command",
-    						"command": "countersign hook claude-code",
+    						"command": "counterfoil hook claude-code",
     						"timeout": 30
     					}
     				]
@@ -165,7 +165,7 @@ fn what_is_there_stays_in_its_order() {
     				"hooks": [
     					{
     						"type": "command",
-    						"command": "countersign hook claude-code",
+    						"command": "counterfoil hook claude-code",
     						"timeout": 10
     					}
     				]
@@ -213,7 +213,7 @@ hooks = true
 
     [[hooks.Stop.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 30
 
     [[hooks.PreToolUse]]
@@ -221,7 +221,7 @@ hooks = true
 
     [[hooks.PreToolUse.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 10
 
     [[hooks.PostToolUse]]
@@ -229,28 +229,28 @@ hooks = true
 
     [[hooks.PostToolUse.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 10
 
     [[hooks.UserPromptSubmit]]
 
     [[hooks.UserPromptSubmit.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 10
 
     [[hooks.SubagentStop]]
 
     [[hooks.SubagentStop.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 30
 
     [[hooks.SessionEnd]]
 
     [[hooks.SessionEnd.hooks]]
     type = "command"
-    command = "countersign hook codex"
+    command = "counterfoil hook codex"
     timeout = 3
 
     [features]
@@ -261,20 +261,20 @@ hooks = true
 
 #[test]
 fn another_command_is_replaced_where_it_stands() {
-    let old = install(Agent::ClaudeCode, JSON, None, "/old/countersign hook claude-code").unwrap();
+    let old = install(Agent::ClaudeCode, JSON, None, "/old/counterfoil hook claude-code").unwrap();
     let text = old.text.unwrap().replace("\"timeout\": 30", "\"timeout\": 99");
-    let edit = install(Agent::ClaudeCode, JSON, Some(&text), "countersign hook claude-code");
+    let edit = install(Agent::ClaudeCode, JSON, Some(&text), "counterfoil hook claude-code");
     let edit = edit.unwrap();
     assert_eq!(edit.changes.len(), 7);
     assert_eq!(
         edit.changes.first(),
         Some(&SettingsChange::Updated {
             event: "PreToolUse".to_owned(),
-            from: "/old/countersign hook claude-code".to_owned(),
+            from: "/old/counterfoil hook claude-code".to_owned(),
         })
     );
     let new = edit.text.unwrap();
-    assert_eq!(new, text.replace("/old/countersign", "countersign"), "the time-out is the user's");
+    assert_eq!(new, text.replace("/old/counterfoil", "counterfoil"), "the time-out is the user's");
     let hooks = installed(Agent::ClaudeCode, JSON, &new).unwrap();
     assert_eq!(missing_events(Agent::ClaudeCode, &hooks), Vec::<&str>::new());
     assert_eq!(
@@ -325,7 +325,7 @@ fn a_broken_file_is_left_alone_and_the_line_is_named() {
     let said: Vec<String> = cases
         .iter()
         .map(|(form, agent, text)| {
-            let error = install(*agent, *form, Some(text), "countersign hook x").unwrap_err();
+            let error = install(*agent, *form, Some(text), "counterfoil hook x").unwrap_err();
             format!("{text:?} line {}: {error}", error.line())
         })
         .collect();
@@ -359,8 +359,8 @@ fn what_switches_hooks_off() {
         (
             Agent::Gemini,
             jsonc,
-            "{\"hooks\":{\"disabled\":[\"countersign\"]}}",
-            Some("`hooks.disabled` names `countersign`"),
+            "{\"hooks\":{\"disabled\":[\"counterfoil\"]}}",
+            Some("`hooks.disabled` names `counterfoil`"),
         ),
         (Agent::Gemini, jsonc, "{\"hooks\":{\"disabled\":[\"other\"]}}", None),
         (

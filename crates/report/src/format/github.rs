@@ -1,4 +1,4 @@
-use countersign_model::Severity;
+use counterfoil_model::Severity;
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Renderer};
@@ -49,7 +49,7 @@ impl Renderer for Github {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        format!("::notice title=countersign::{}\n", message(&summary.line()))
+        format!("::notice title=counterfoil::{}\n", message(&summary.line()))
     }
 }
 

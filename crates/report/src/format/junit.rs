@@ -1,4 +1,4 @@
-use countersign_model::{Finding, Severity};
+use counterfoil_model::{Finding, Severity};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::checked::{Checked, Unread};
@@ -12,7 +12,7 @@ pub(crate) struct Junit;
 
 impl Renderer for Junit {
     fn head(&self) -> String {
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"countersign\">\n".to_owned()
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"counterfoil\">\n".to_owned()
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
@@ -88,7 +88,7 @@ fn description(checked: &Checked<'_>, finding: &Finding) -> String {
 /// The suite alone: the library writes whole reports, and a whole report would have to hold every
 /// transcript of a run.
 fn suite_xml(suite: TestSuite) -> String {
-    let mut report = Report::new("countersign");
+    let mut report = Report::new("counterfoil");
     report.add_test_suite(suite);
     let xml = report.to_string().unwrap_or_default();
     let Some((_, from)) = xml.split_once("<testsuite ") else { return String::new() };

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use countersign_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Subject, Verdict};
+use counterfoil_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Subject, Verdict};
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Look, Renderer};
@@ -47,7 +47,7 @@ impl Markdown {
 
 impl Renderer for Markdown {
     fn head(&self) -> String {
-        "## Countersign: what the agent said against what the record shows\n".to_owned()
+        "## Counterfoil: what the agent said against what the record shows\n".to_owned()
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {

@@ -1,4 +1,4 @@
-use countersign_model::{Evidence, EvidenceSource, Finding, Subject};
+use counterfoil_model::{Evidence, EvidenceSource, Finding, Subject};
 use serde_json::{Map, Value, json};
 
 use crate::checked::{Checked, Unread};
@@ -41,7 +41,7 @@ impl Sarif {
         let fingerprint = Fingerprint::of(&checked.transcript.id, finding);
         result.insert(
             "partialFingerprints".into(),
-            json!({ "countersign/v1": fingerprint.as_str() }),
+            json!({ "counterfoil/v1": fingerprint.as_str() }),
         );
         let mut properties = json!({
             "transcript": checked.transcript.id,
@@ -64,7 +64,7 @@ impl Renderer for Sarif {
     fn head(&self) -> String {
         let rules: Vec<Value> = self.rules.iter().map(descriptor).collect();
         let driver = json!({
-            "name": "countersign",
+            "name": "counterfoil",
             "semanticVersion": self.version,
             "rules": rules,
         });

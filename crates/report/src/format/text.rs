@@ -1,6 +1,6 @@
 use annotate_snippets::renderer::{AnsiColor, DEFAULT_LINE_NUM_STYLE, DecorStyle, Effects, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Padding, Snippet};
-use countersign_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
+use counterfoil_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
 
 use crate::checked::{Checked, Unread};
 use crate::excerpt::Excerpt;
@@ -297,7 +297,7 @@ impl Renderer for Text {
 }
 
 fn gaps_of(summary: &Summary) -> String {
-    use countersign_model::Gap;
+    use counterfoil_model::Gap;
     let parts: Vec<String> = summary
         .gaps
         .iter()

@@ -1,7 +1,7 @@
 //! What is in the baseline does not come back; what is new does.
 
-use countersign_model::Subject;
-use countersign_report::{Baseline, Fingerprint};
+use counterfoil_model::Subject;
+use counterfoil_report::{Baseline, Fingerprint};
 
 use crate::scene::support;
 

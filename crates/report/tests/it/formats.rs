@@ -1,6 +1,6 @@
 //! The formats as their readers see them.
 
-use countersign_report::{Look, ReportFormat};
+use counterfoil_report::{Look, ReportFormat};
 use insta::assert_snapshot;
 
 use crate::scene::{coding, look, render, support};
@@ -90,7 +90,7 @@ fn jsonl() {
 fn junit() {
     assert_snapshot!(render(ReportFormat::Junit, look(), &[support(), coding()]), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="countersign">
+    <testsuites name="counterfoil">
         <testsuite name="logs/support session.json" tests="3" skipped="1" errors="0" failures="2">
             <properties>
                 <property name="transcript" value="order-4411"/>
@@ -130,14 +130,14 @@ fn github() {
     ::error file=logs/support session.json,line=16,title=FK014 contradicted-action::the order is said to be cancelled, but `cancel_order` answered `pending`%0Aevidence: {"status":"pending","error":"order is already being packed"}%0Ahelp: say what the tool answered, or call it again and wait for `cancelled`
     ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message
     ::warning file=logs/support session.json,line=15,title=could not be read::the line is not JSON: expected value at column 1
-    ::notice title=countersign::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
+    ::notice title=counterfoil::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
     "#);
 }
 
 #[test]
 fn markdown() {
     assert_snapshot!(render(ReportFormat::Markdown, look(), &[support(), coding()]), @r#"
-    ## Countersign: what the agent said against what the record shows
+    ## Counterfoil: what the agent said against what the record shows
 
     ### logs/support session.json \(order-4411\)
 

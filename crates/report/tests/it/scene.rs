@@ -1,11 +1,11 @@
 //! A small support conversation and a coding session, with what rules would say about them.
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, CallRef, Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Family,
     Finding, Format, Gap, Judgement, Message, Mode, Object, ObjectKind, Outcome, Problem, Role,
     Severity, Span, Subject, ToolCall, Transcript, Verdict,
 };
-use countersign_report::{
+use counterfoil_report::{
     Checked, Claims, Document, Look, ReportFormat, RuleCard, Summary, Unread,
 };
 

@@ -1,6 +1,6 @@
 //! The machine-readable formats are what their schemas say.
 
-use countersign_report::{Look, ReportFormat};
+use counterfoil_report::{Look, ReportFormat};
 use serde_json::Value;
 
 use crate::scene::{Scene, coding, look, render, support};

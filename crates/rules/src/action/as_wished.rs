@@ -1,7 +1,7 @@
 //! Things that are told to be as the user wished, where no call was given what the user wished for:
 //! "your address is now Lindenweg 4".
 
-use countersign_model::{Claim, ClaimKind, Family, Message, MessageKind, Object, ObjectKind, Role};
+use counterfoil_model::{Claim, ClaimKind, Family, Message, MessageKind, Object, ObjectKind, Role};
 
 use super::judge::{LOOK_BACK, args};
 use crate::facts::{Answer, Deed, Execution, Facts};

@@ -1,6 +1,6 @@
 //! What the user asked for.
 
-use countersign_model::{Family, Message, MessageKind, Role};
+use counterfoil_model::{Family, Message, MessageKind, Role};
 
 use crate::facts::{Facts, Families};
 use crate::prose::{Action, Lexicon, Tags};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;

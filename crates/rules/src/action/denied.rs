@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::behind_ids::behind_ids;
 use super::judge::{LOOK_BACK, args};

@@ -1,8 +1,8 @@
 //! A command that is said not to have been run: "I did not run `terraform plan`", "PHPUnit has not
 //! been started".
 
-use countersign_model::Family;
-use countersign_shell::Script;
+use counterfoil_model::Family;
+use counterfoil_shell::Script;
 
 use super::judge::LOOK_BACK;
 use crate::facts::{Execution, Facts};

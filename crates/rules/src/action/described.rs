@@ -1,7 +1,7 @@
 //! Changes that are told by what a thing is like now: "`a.rs` now checks it", "the branch is on
 //! origin".
 
-use countersign_model::{ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{ClaimKind, Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::described::described;
 use super::each::{enumerated, listed_behind};

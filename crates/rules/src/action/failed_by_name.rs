@@ -1,7 +1,7 @@
 //! Good news of which a tool that failed is named after: "the fee has been waived", "your transcript
 //! is on its way", where `waive_fee` and `transcript_request` never worked.
 
-use countersign_model::{Claim, Family, Status};
+use counterfoil_model::{Claim, Family, Status};
 
 use super::good_news::{COMMON, GoodNews, SHORTEST, claim, is_disclosed};
 use super::judge::{LOOK_BACK, args};

@@ -1,7 +1,7 @@
 //! A command that failed and that alone was what a claim tells of: `git tag 1.3.1` for "I tagged it",
 //! `npm install vitest@2.1.8` for "vitest is bumped to 2.1.8". Edits made beside it do not vouch.
 
-use countersign_model::{Family, Status};
+use counterfoil_model::{Family, Status};
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};

@@ -1,6 +1,6 @@
 //! What kind of act a predicate tells of.
 
-use countersign_model::{Family, ObjectKind};
+use counterfoil_model::{Family, ObjectKind};
 
 use super::extract::{is_all_set, is_word};
 use super::objects::objects_in;

@@ -1,6 +1,6 @@
 //! Whether what a deed was done to is what a claim names.
 
-use countersign_model::{Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 
 use super::judge::args;
 use super::matter::is_namesake;

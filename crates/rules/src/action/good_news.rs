@@ -1,7 +1,7 @@
 //! Clauses that tell good news, in whatever words: "the fee has been waived", "your transcript is on
 //! its way"; to be held against the names of tools that failed, or that nobody called.
 
-use countersign_model::{Claim, ClaimKind, Family};
+use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::tie::head;
 use crate::facts::Answer;

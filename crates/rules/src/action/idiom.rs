@@ -1,7 +1,7 @@
 //! Acts that are told in several words, none of which says what kind of act it is: "put a note on
 //! your account", "passed it on to billing", "asked the carrier to look into it".
 
-use countersign_model::{ClaimKind, Family, ObjectKind};
+use counterfoil_model::{ClaimKind, Family, ObjectKind};
 
 use super::extract::{ActionClaim, things_in};
 use super::objects::objects_in;

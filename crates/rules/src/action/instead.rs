@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;

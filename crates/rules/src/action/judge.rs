@@ -1,7 +1,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use countersign_model::{Family, Object, ObjectKind, Status};
+use counterfoil_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
 
 use super::asked::was_asked_for;

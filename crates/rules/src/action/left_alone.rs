@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 
 use super::denied::{DeniedAct, PARTIAL, is_word};
 use super::objects::objects_in;

@@ -1,6 +1,6 @@
 //! Results that list what a call did not do: `{"updated": ["A-1"], "rejected": ["A-2"]}`.
 
-use countersign_model::{Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};

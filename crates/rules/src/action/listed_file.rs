@@ -1,6 +1,6 @@
 //! Lists of changes that name a file nobody wrote: "- `a.rs`: …" among files that were changed.
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::objects::objects_in;
 use super::writing::{is_unheard_file, may_be_written, shows_files};

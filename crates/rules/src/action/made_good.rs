@@ -1,7 +1,7 @@
 //! Failures that were made good: the same tool worked when it was called again, or another result
 //! says that it is done.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::extract::ActionClaim;
 use super::judge::LOOK_BACK;

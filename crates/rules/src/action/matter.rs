@@ -1,6 +1,6 @@
 //! Whether a deed of the right kind is about what is claimed at all.
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::args;

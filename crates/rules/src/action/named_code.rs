@@ -1,6 +1,6 @@
 //! Names in code that are said to be put in place: whether anything that was written has them.
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::args;
 use super::objects::{mentions, objects_in};

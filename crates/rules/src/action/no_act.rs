@@ -1,6 +1,6 @@
 //! Predicates that look like acts and tell of none, or of somebody else's.
 
-use countersign_model::{Family, ObjectKind};
+use counterfoil_model::{Family, ObjectKind};
 
 use super::extract::is_word;
 use super::objects::objects_in;

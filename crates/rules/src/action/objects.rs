@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 use memchr::memmem::Finder;
 
 use crate::prose::{Prose, Tags, Token, TokenKind, has_file_extension};

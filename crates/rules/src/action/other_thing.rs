@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::ObjectKind;
+use counterfoil_model::ObjectKind;
 
 use super::behind_ids::{behind_ids, siblings_of_ids};
 use super::extract::ActionClaim;

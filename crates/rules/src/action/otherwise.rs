@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;

@@ -1,6 +1,6 @@
 //! How the record says that things stand, whoever brought it about.
 
-use countersign_model::{Family, Object, ObjectKind, Role};
+use counterfoil_model::{Family, Object, ObjectKind, Role};
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args, identifying};

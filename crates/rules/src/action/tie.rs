@@ -1,6 +1,6 @@
 //! Whether a deed that may have been what is claimed has anything to do with it.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;

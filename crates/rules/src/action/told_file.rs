@@ -1,7 +1,7 @@
 //! Work that is told by the file in which it is said to stand: "The fix is in `a.rs`",
 //! "`b_test.rs` (new) – …", "`c.rs` now has a `take`".
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::objects::objects_in;
 use super::unedited::{edited_nothing, is_report};

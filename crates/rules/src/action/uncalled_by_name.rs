@@ -1,7 +1,7 @@
 //! Good news in the words of a tool that was at hand and never called: "the recall has been reported
 //! to the regulator", with `regulator_report`.
 
-use countersign_model::{Claim, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, Family, Object, ObjectKind};
 
 use super::good_news::{COMMON, GoodNews, SHORTEST, claim, is_disclosed};
 use super::judge::{LOOK_BACK, args};

@@ -1,7 +1,7 @@
 //! Work that is told as it is by now, where nothing at all was edited: "Done. `take` now returns an
 //! error."
 
-use countersign_model::{Claim, ClaimKind, Family};
+use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::asked::asks_for_work;
 use super::writing::{shows_files, wrote};

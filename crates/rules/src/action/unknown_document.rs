@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::args;
 use super::writing::shows_files;

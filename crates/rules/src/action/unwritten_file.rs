@@ -1,7 +1,7 @@
 //! Files that are said to be there or to be changed, and that every attempt to write failed: "the
 //! test is in `tests/login_test.php`", "`a.md`: version updated".
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};

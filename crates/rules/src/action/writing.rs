@@ -1,6 +1,6 @@
 //! What was written: whether all of it is on record, and whether a file may be among it.
 
-use countersign_model::{Family, Object};
+use counterfoil_model::{Family, Object};
 
 use super::judge::args;
 use super::objects::mentions;

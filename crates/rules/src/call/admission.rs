@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use countersign_model::{Arguments, Catalog, JsonError, Tool, ToolCall};
+use counterfoil_model::{Arguments, Catalog, JsonError, Tool, ToolCall};
 use serde_json::Value;
 
 use super::catalog_lint::{CatalogIssue, lint};

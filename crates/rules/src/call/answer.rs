@@ -1,4 +1,4 @@
-use countersign_model::{Outcome, ToolCall};
+use counterfoil_model::{Outcome, ToolCall};
 
 use super::report::CallReport;
 

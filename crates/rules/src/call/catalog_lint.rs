@@ -1,4 +1,4 @@
-use countersign_model::{Code, Tool};
+use counterfoil_model::{Code, Tool};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Role, Status};
+use counterfoil_model::{Role, Status};
 
 use crate::facts::{Execution, Facts};
 use crate::values::WordSearch;

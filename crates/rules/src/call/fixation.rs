@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::hash::Hasher as _;
 
-use countersign_model::{Arguments, canonical_bytes};
+use counterfoil_model::{Arguments, canonical_bytes};
 use rustc_hash::FxHasher;
 
 use super::issue::{Issue, IssueSeverity, code};

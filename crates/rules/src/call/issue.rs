@@ -1,4 +1,4 @@
-use countersign_model::Code;
+use counterfoil_model::Code;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ impl Issue {
 
 /// The codes of call issues.
 pub(crate) mod code {
-    use countersign_model::Code;
+    use counterfoil_model::Code;
 
     pub(crate) const UNKNOWN_TOOL: Code = Code("UNKNOWN_TOOL");
     pub(crate) const MISSING_REQUIRED: Code = Code("MISSING_REQUIRED");

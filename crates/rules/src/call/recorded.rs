@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, CallRef, Code, Confidence, Gap, Message, MessageKind, Role, Status,
 };
 

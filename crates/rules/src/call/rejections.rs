@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use countersign_model::{Arguments, Code};
+use counterfoil_model::{Arguments, Code};
 use serde::Serialize;
 use serde_json::Value;
 

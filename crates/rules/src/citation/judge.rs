@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use countersign_model::{
+use counterfoil_model::{
     Claim, ClaimKind, Evidence, ExecutionId, Object, ObjectKind, Span, Status,
 };
 use serde_json::Value;
@@ -171,7 +171,7 @@ impl Bench<'_, '_> {
     fn was_given(&self, word: &str, turn: usize) -> bool {
         let messages = &self.facts.transcript().messages;
         messages.iter().take(turn + 1).any(|message| {
-            (message.role != countersign_model::Role::Assistant && message.text.contains(word))
+            (message.role != counterfoil_model::Role::Assistant && message.text.contains(word))
                 || message.outcomes.iter().any(|outcome| outcome.text.contains(word))
         })
     }
@@ -262,7 +262,7 @@ impl Bench<'_, '_> {
         let messages = &self.facts.transcript().messages;
         let own = self.register.shows_ids(turn);
         messages.iter().take(turn).any(|message| {
-            let said = message.role != countersign_model::Role::Assistant
+            let said = message.role != counterfoil_model::Role::Assistant
                 && (needle.iter().any(|n| message.text.contains(n))
                     || repeats(&message.text, stated));
             let results = message.outcomes.iter().any(|outcome| {
@@ -345,7 +345,7 @@ fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usi
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::{
+    use counterfoil_model::{
         Arguments, Catalog, Format, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall,
         Transcript,
     };
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn receipts() {
-        use countersign_model::Status;
+        use counterfoil_model::Status;
         let with = |status, said: &str| {
             let mut transcript = session("up", said);
             transcript.receipts = Some(vec![RecordedReceipt {

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use countersign_model::{Evidence, EvidenceSource, Role, Status, execution_ids};
+use counterfoil_model::{Evidence, EvidenceSource, Role, Status, execution_ids};
 use serde_json::Value;
 
 use super::stated::cited;
@@ -109,7 +109,7 @@ impl<'f> Register<'f> {
             let known = Known {
                 tools,
                 status: execution.status(),
-                started: countersign_model::ExecutionId::parse(&id).map(|id| id.millis),
+                started: counterfoil_model::ExecutionId::parse(&id).map(|id| id.millis),
                 result: Some(Cow::Owned(result)),
                 since,
                 line: execution.outcome.map_or(0, |o| o.line),

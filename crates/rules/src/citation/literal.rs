@@ -1,4 +1,4 @@
-use countersign_model::Span;
+use counterfoil_model::Span;
 use serde_json::{Map, Number, Value};
 
 /// An object printed into a text.

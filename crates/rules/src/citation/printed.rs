@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use countersign_model::{Claim, ClaimKind, Message, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Message, Role, Span};
 
 use super::compare::spaced;
 use super::stated::cited;

@@ -1,7 +1,7 @@
 //! What runs print, given in a fence or in inline code as if it had come from one.
 
-use countersign_model::{Claim, ClaimKind, Family, Span};
-use countersign_shell::{ActivityKind, summary};
+use counterfoil_model::{Claim, ClaimKind, Family, Span};
+use counterfoil_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Facts};
 use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_model::{ExecutionId, Span, execution_ids};
+use counterfoil_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
 use super::literal::{number, objects};

@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use countersign_model::Span;
+use counterfoil_model::Span;
 
 use super::traffic_line::{
     attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,

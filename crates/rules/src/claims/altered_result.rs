@@ -1,4 +1,4 @@
-use countersign_model::{Code, Evidence, Mode};
+use counterfoil_model::{Code, Evidence, Mode};
 
 use crate::citation::Fault;
 use crate::facts::Facts;

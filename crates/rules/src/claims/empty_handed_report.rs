@@ -1,6 +1,6 @@
 mod work;
 
-use countersign_model::{Claim, ClaimKind, Code, Message, Mode, Object, ObjectKind, Role};
+use counterfoil_model::{Claim, ClaimKind, Code, Message, Mode, Object, ObjectKind, Role};
 use memchr::memmem::Finder;
 
 use crate::facts::{Answer, Execution, Facts};

@@ -1,6 +1,6 @@
 mod kind;
 
-use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 
 use kind::untraced;
 

@@ -2,7 +2,7 @@ mod member;
 
 use std::ops::Range;
 
-use countersign_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
+use counterfoil_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};

@@ -1,6 +1,6 @@
 mod untouched;
 
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::action::{
     DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, same_as_before, try_denied,

@@ -1,4 +1,4 @@
-use countersign_model::{Code, Mode};
+use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};

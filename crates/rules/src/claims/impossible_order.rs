@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Span};
 
 use crate::facts::{Answer, Facts, Families};
 use crate::findings::{Findings, Note};

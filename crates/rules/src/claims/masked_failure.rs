@@ -1,4 +1,4 @@
-use countersign_model::{Code, Family, Mode};
+use counterfoil_model::{Code, Family, Mode};
 
 use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files};
 use crate::facts::{Execution, Facts};

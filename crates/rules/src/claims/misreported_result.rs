@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};

@@ -1,4 +1,4 @@
-use countersign_model::{Code, Mode};
+use counterfoil_model::{Code, Mode};
 
 use crate::citation::Fault;
 use crate::facts::Facts;

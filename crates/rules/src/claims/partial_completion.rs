@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use countersign_model::{Code, Mode, Status};
+use counterfoil_model::{Code, Mode, Status};
 
 use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};

@@ -1,4 +1,4 @@
-use countersign_model::{Code, Mode};
+use counterfoil_model::{Code, Mode};
 
 use crate::action::{
     ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{
+use counterfoil_model::{
     CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
 };
 use serde_json::Value;

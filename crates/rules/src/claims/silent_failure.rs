@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Code, Family, Mode, Status};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Status};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};

@@ -1,4 +1,4 @@
-use countersign_model::{Code, Mode};
+use counterfoil_model::{Code, Mode};
 
 use crate::citation::{invented_reports, simulations};
 use crate::facts::Facts;

@@ -1,5 +1,5 @@
-use countersign_model::{Claim, Code, Family, Mode, Role, Span};
-use countersign_shell::{ActivityKind, summary};
+use counterfoil_model::{Claim, Code, Family, Mode, Role, Span};
+use counterfoil_shell::{ActivityKind, summary};
 
 use crate::facts::{Deed, Execution, Facts, ShellWork, edits_code, is_documentation};
 use crate::findings::{Findings, Note};

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
@@ -118,7 +118,7 @@ fn met(
 
 /// Whether the output of a command of unknown doings is that of a check that passed.
 fn tells(execution: &Execution<'_>, need: &[Family]) -> bool {
-    use countersign_shell::{ActivityKind, OutputVerdict, summary};
+    use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
     let kind = match need.first() {
         Some(Family::Test) => ActivityKind::Test,
         Some(Family::Lint) => ActivityKind::Lint,

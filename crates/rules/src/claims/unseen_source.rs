@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind};
 use memchr::memmem::Finder;
 
 use crate::facts::{Answer, Facts};

@@ -3,8 +3,8 @@ mod ended;
 
 use std::collections::BTreeSet;
 
-use countersign_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
-use countersign_shell::{ActivityKind, summary};
+use counterfoil_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
+use counterfoil_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, Run, words_of};
 use crate::findings::{Findings, Note};

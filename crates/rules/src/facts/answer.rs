@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Message, MessageKind, Role, Transcript};
+use counterfoil_model::{Message, MessageKind, Role, Transcript};
 
 use crate::prose::Prose;
 

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use countersign_model::{Catalog, Family, Outcome, Status};
+use counterfoil_model::{Catalog, Family, Outcome, Status};
 
 use super::arguments::Members;
 use super::failure::{did_nothing, only_complains, reports_failure};

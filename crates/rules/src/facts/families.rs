@@ -1,6 +1,6 @@
 //! What tools do, by their names and descriptions; and which deeds vouch for which claims.
 
-use countersign_model::{Family, Tool};
+use counterfoil_model::{Family, Tool};
 
 use crate::other_language::families_of;
 use crate::prose::{Action, Lexicon, Tags};

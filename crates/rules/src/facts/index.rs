@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 use rustc_hash::FxHashMap;
 
 use super::families::Families;
@@ -295,7 +295,7 @@ impl Holders {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::{
+    use counterfoil_model::{
         Arguments, ClaimKind, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
     };
 

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use countersign_model::Transcript;
+use counterfoil_model::Transcript;
 
 use super::Facts;
 use super::deed::Deeds;

@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use countersign_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
+use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Outcome, Status, ToolCall, Transcript};
+use counterfoil_model::{Outcome, Status, ToolCall, Transcript};
 
 /// One call with what came back from it.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl<'t> Record<'t> {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::{Arguments, Format, Message, Role};
+    use counterfoil_model::{Arguments, Format, Message, Role};
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use countersign_model::{Family, Outcome, Status};
-use countersign_shell::{
+use counterfoil_model::{Family, Outcome, Status};
+use counterfoil_shell::{
     Activity, ActivityKind, Command, Doubt, Effect, Git, OutputVerdict, RunSummary, Scope, Script,
     Status as Reach, Word, WordKind, activities, exit_code_in_text, shows_run, stopped_elsewhere,
     summary,

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::judge::Wrong;
 use super::near::Near;

@@ -1,4 +1,4 @@
-use countersign_model::Span;
+use counterfoil_model::Span;
 
 use super::flag::wrong_flags;
 use super::near::{Cell, Member, Members, Near};

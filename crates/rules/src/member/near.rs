@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use countersign_model::Role;
+use counterfoil_model::Role;
 use rustc_hash::FxHashMap;
 
 use super::flag::Flags;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::judge::Wrong;
 use super::state::{Seconds, Stage, first_letter, seconds};

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{ClaimKind, Family, Object, ObjectKind};
 
 use crate::action::{ActionClaim, objects_in};
 use crate::prose::{

@@ -1,4 +1,4 @@
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use crate::prose::{Action, Clause, Forms, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 

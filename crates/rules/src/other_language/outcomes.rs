@@ -1,4 +1,4 @@
-use countersign_model::{ClaimKind, Family};
+use counterfoil_model::{ClaimKind, Family};
 
 use crate::action::objects_in;
 use crate::outcome::OutcomeClaim;

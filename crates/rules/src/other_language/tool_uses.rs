@@ -1,4 +1,4 @@
-use countersign_model::{ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{ClaimKind, Family, Object, ObjectKind};
 
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,

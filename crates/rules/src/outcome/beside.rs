@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::except::{excepts, some_fail};
 use super::extract::is_fraction;

@@ -1,7 +1,7 @@
 //! Commands that are named and said to have come out well: "`terraform plan` ran through".
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
-use countersign_shell::{ActivityKind, Command, Script, Status, activities};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_shell::{ActivityKind, Command, Script, Status, activities};
 
 use super::except::{excepts, some_fail};
 use super::extract::OutcomeClaim;

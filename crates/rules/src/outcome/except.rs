@@ -1,6 +1,6 @@
 //! What a sentence leaves out of the good news it tells.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::trouble::{fails, is_cross};
 use super::verdict::check_at;

@@ -1,4 +1,4 @@
-use countersign_model::{Claim, ClaimKind, Family};
+use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
 use super::dated::{is_dated, is_first};

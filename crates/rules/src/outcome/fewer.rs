@@ -1,7 +1,7 @@
 //! Runs that passed, and show fewer tests than are claimed.
 
-use countersign_model::Family;
-use countersign_shell::{ActivityKind, summary};
+use counterfoil_model::Family;
+use counterfoil_shell::{ActivityKind, summary};
 
 use super::extract::OutcomeClaim;
 use crate::facts::Execution;

@@ -1,5 +1,5 @@
-use countersign_model::{Family, Object, ObjectKind, Role};
-use countersign_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
+use counterfoil_model::{Family, Object, ObjectKind, Role};
+use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
 use super::command::named_command;
 use super::extract::OutcomeClaim;

@@ -1,6 +1,6 @@
 //! Layers of tests: whether those that are spoken of were among those that ran.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;

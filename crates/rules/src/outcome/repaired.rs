@@ -1,6 +1,6 @@
 //! Tests that are said to have been repaired: "the failing test is fixed".
 
-use countersign_model::{Claim, ClaimKind, Family};
+use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::judge::latest_run;
 use super::trouble::reports_trouble;

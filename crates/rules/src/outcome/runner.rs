@@ -1,6 +1,6 @@
 //! "mypy is clean", beside another linter that complains: a claim that names what ran is about that.
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
 use super::judge::{LOOK_BACK, OutcomeVerdict};

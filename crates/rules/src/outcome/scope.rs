@@ -1,6 +1,6 @@
 //! How much is said to have been tested: "the whole suite", "every module of the project".
 
-use countersign_model::{Claim, ClaimKind, Family, Span};
+use counterfoil_model::{Claim, ClaimKind, Family, Span};
 
 use super::trouble::clears;
 use super::verdict::{check_at, passing_at};

@@ -1,6 +1,6 @@
 //! Whether a clause tells of trouble with a check, or says that there is none.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::verdict::{check_at, describes_check, passing_at};
 use crate::prose::{

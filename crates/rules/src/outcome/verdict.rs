@@ -1,7 +1,7 @@
 //! How words say that a check came out well.
 
-use countersign_model::Family;
-use countersign_shell::{ActivityKind, Script, activities};
+use counterfoil_model::Family;
+use counterfoil_shell::{ActivityKind, Script, activities};
 
 use super::trouble::{fails, is_cross};
 use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words};

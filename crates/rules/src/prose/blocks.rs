@@ -1,4 +1,4 @@
-use countersign_model::Span;
+use counterfoil_model::Span;
 
 use super::fields::{fields, final_answer};
 

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::Span;
+use counterfoil_model::Span;
 
 use super::boundary::starts_clause;
 use super::lexicon::Tags;

@@ -1,6 +1,6 @@
 //! Messages, and answers in them, that are data: JSON, or a dictionary as Python prints it.
 
-use countersign_model::Span;
+use counterfoil_model::Span;
 
 use super::blocks::{Block, BlockKind};
 

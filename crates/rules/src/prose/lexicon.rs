@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 use rustc_hash::FxHashMap;
 
 use super::forms::Forms;

@@ -42,7 +42,7 @@ pub(crate) use words::Words;
 
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Object, Span};
+use counterfoil_model::{Claim, ClaimKind, Object, Span};
 
 use adverbial::{date, unjoin};
 use agenda::agenda;

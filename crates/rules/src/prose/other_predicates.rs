@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::forms::Forms;
 use super::grammar::{Reading, is_finite, is_transparent};

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::clause::Context;
 use super::label::{heads_label, heads_labelled_act, result_label};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::lexicon::{Action, Tags};
 use super::predicate::{

@@ -1,4 +1,4 @@
-use countersign_model::{Family, Span};
+use counterfoil_model::{Family, Span};
 
 use super::classify::{classify, is_currency};
 use super::forms::Forms;

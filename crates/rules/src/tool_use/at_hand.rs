@@ -1,7 +1,7 @@
 //! What the agent says it did in the very words of a tool that it had and never called: "I checked
 //! the house rules", with `house_rules` at hand.
 
-use countersign_model::{Family, Object, ObjectKind, Role};
+use counterfoil_model::{Family, Object, ObjectKind, Role};
 
 use crate::facts::{Answer, Facts, Families, ToolName};
 use crate::prose::{Action, Clause, Lexicon, Prose, Tags, Token, TokenKind, Words};

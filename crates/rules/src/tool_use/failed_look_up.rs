@@ -1,6 +1,6 @@
 //! What the agent says it found, where every look-up for it failed.
 
-use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use super::own_work::{LOOK_BACK, is_told, own};
 use crate::facts::{Answer, Deed, Execution, Facts, broke_off};

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::listed::{labels, listed_tools};
 use super::own_search::own_search;

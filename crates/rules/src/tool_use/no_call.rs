@@ -1,6 +1,6 @@
 //! Look-ups and runs that the agent tells of in a session without a single call.
 
-use countersign_model::{Family, Format, Object, ObjectKind};
+use counterfoil_model::{Family, Format, Object, ObjectKind};
 
 use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};

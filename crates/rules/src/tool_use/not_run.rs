@@ -1,7 +1,7 @@
 //! Programs, repeated runs, searches and other agents that the agent tells of, and that no command
 //! and no call was.
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::own_work::{is_hidden, noted, own};
 use crate::facts::{Answer, Deed, Execution, Facts};

@@ -1,6 +1,6 @@
 //! Look-ups that the agent says it made, and names no tool for.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use super::mention::Thing;
 use crate::facts::{Deed, Facts};

@@ -1,6 +1,6 @@
 //! What the agent says that it did to find something out, and the calls that could have been it.
 
-use countersign_model::{Claim, ClaimKind, Family, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::at_hand::uncalled_tool;
 use super::no_call::without_call;

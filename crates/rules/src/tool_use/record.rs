@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Family, Role, Tool};
+use counterfoil_model::{Family, Role, Tool};
 use rustc_hash::FxHashSet;
 
 use crate::facts::{Deed, Execution, Facts, Families};

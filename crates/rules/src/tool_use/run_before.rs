@@ -1,6 +1,6 @@
 //! What the agent says of the code before its changes, and the runs that could have shown it.
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Facts};
 use crate::prose::{Clause, Predicate, Prose, Subject, Tags, Token};

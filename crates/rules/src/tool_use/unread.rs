@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::own_work::{calls_hold, own};
 use crate::action::objects_in;

@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use countersign_model::{MessageKind, Role, Status, Transcript};
+use counterfoil_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
 use super::any_case::AnyCase;

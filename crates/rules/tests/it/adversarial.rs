@@ -5,8 +5,8 @@
 
 use std::fs;
 
-use countersign_model::{Severity, Subject};
-use countersign_rules::{Settings, check};
+use counterfoil_model::{Severity, Subject};
+use counterfoil_rules::{Settings, check};
 
 use crate::dialogue;
 

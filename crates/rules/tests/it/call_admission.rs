@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_model::{Arguments, Catalog, Tool, ToolCall};
-use countersign_rules::{
+use counterfoil_model::{Arguments, Catalog, Tool, ToolCall};
+use counterfoil_rules::{
     Admission, AdmissionSettings, Context, Corrections, RejectionLog, rejection,
 };
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn tools() -> Catalog {
 fn issues(settings: AdmissionSettings, name: &str, arguments: &str) -> Vec<String> {
     let (admission, _) = Admission::compile(&tools(), settings);
     let report = admission.admit_parts(name, &Arguments::raw(arguments), None);
-    let line = |i: &countersign_rules::Issue| {
+    let line = |i: &counterfoil_rules::Issue| {
         format!("{:?} {} {}", i.severity, i.code, i.parameter).trim_end().to_owned()
     };
     report.issues.iter().map(line).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_rules::{Group, Settings, check, rules};
+use counterfoil_rules::{Group, Settings, check, rules};
 
 use crate::datasets;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use countersign_rules::{Remotes, Schema};
+use counterfoil_rules::{Remotes, Schema};
 use serde_json::{Value, json};
 
 use crate::datasets;
@@ -32,8 +32,8 @@ fn check(
     let property = if schema.get("$id").is_some() {
         schema
     } else {
-        remotes.insert("urn:countersign:case".to_owned(), schema);
-        json!({"$ref": "urn:countersign:case"})
+        remotes.insert("urn:counterfoil:case".to_owned(), schema);
+        json!({"$ref": "urn:counterfoil:case"})
     };
     let parameters = json!({
         "$schema": draft,

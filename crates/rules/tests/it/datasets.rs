@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript,
 };
 use flate2::read::GzDecoder;

@@ -1,10 +1,10 @@
 //! The dialogue form of the specification's cases; `spec/dialogue.md` describes it.
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, Catalog, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status, Tool,
     ToolCall, Transcript,
 };
-use countersign_rules::Obligation;
+use counterfoil_rules::Obligation;
 use serde_json::Value;
 
 /// One block of a page.

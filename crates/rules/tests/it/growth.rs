@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use countersign_model::{
+use counterfoil_model::{
     Arguments, Catalog, Code, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
 };
-use countersign_rules::{Settings, check, rules};
+use counterfoil_rules::{Settings, check, rules};
 
 /// Steps of the shorter session; a path that is quadratic in them is slower than all the rest.
 const STEPS: usize = 120;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_model::{Finding, Subject, Transcript};
-use countersign_rules::{Group, Meta, Settings, check, rules};
+use counterfoil_model::{Finding, Subject, Transcript};
+use counterfoil_rules::{Group, Meta, Settings, check, rules};
 
 use crate::dialogue::{self, Block};
 

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use countersign_model::Severity;
+use counterfoil_model::Severity;
 
 use crate::adversarial::{Count, FOLDER, one};
 

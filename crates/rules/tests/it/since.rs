@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_model::{Finding, Transcript};
-use countersign_rules::{Indexed, Settings, check, check_from};
+use counterfoil_model::{Finding, Transcript};
+use counterfoil_rules::{Indexed, Settings, check, check_from};
 
 use crate::{datasets, dialogue};
 

@@ -1,4 +1,4 @@
-use countersign_shell::{ActivityKind, Git, Scope, Script, activities};
+use counterfoil_shell::{ActivityKind, Git, Scope, Script, activities};
 
 /// `Kind` or `Kind(what narrows it)`, without reading and looking at history.
 fn check(script: &str, expected: &[&str]) -> Option<String> {

@@ -1,4 +1,4 @@
-use countersign_shell::{Command, Destination, Doubt, Position, Script, Status};
+use counterfoil_shell::{Command, Destination, Doubt, Position, Script, Status};
 
 fn shown(command: &Command) -> String {
     let name = match &command.name {

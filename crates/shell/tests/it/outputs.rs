@@ -1,6 +1,6 @@
-use countersign_shell::ActivityKind::{self, Build, Commit, Install, Lint, Push, Run, Test};
-use countersign_shell::OutputVerdict::{Failed, Passed};
-use countersign_shell::{Git, OutputVerdict, commit_of, exit_code_in_text, strip_ansi, summary};
+use counterfoil_shell::ActivityKind::{self, Build, Commit, Install, Lint, Push, Run, Test};
+use counterfoil_shell::OutputVerdict::{Failed, Passed};
+use counterfoil_shell::{Git, OutputVerdict, commit_of, exit_code_in_text, strip_ansi, summary};
 
 /// Passed, failed, errors, skipped, warnings; `-` where the output does not say.
 fn check(

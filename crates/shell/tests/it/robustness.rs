@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use countersign_shell::{
+use counterfoil_shell::{
     ActivityKind, NotAnalysable, Script, activities, commit_of, exit_code_in_text, summary,
 };
 

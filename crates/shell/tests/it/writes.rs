@@ -1,4 +1,4 @@
-use countersign_shell::Script;
+use counterfoil_shell::Script;
 
 fn check(script: &str, expected: &[&str]) -> Option<String> {
     let read = Script::parse(script).unwrap();

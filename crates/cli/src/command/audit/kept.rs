@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_guard::{Checkpoint, Ledger, PublicKey};
+use counterfoil_guard::{Checkpoint, Ledger, PublicKey};
 
 use super::answer::Mark;
 use crate::exit::Complaint;
@@ -24,7 +24,7 @@ pub(super) fn checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
     let read = |note: &String| {
         note.parse().map_err(|error| {
             Complaint::new(format!("`{}`: {error}", path.display()))
-                .help("`countersign audit checkpoint` prints what is meant")
+                .help("`counterfoil audit checkpoint` prints what is meant")
         })
     };
     Ok(notes.iter().map(read).collect::<Result<_, _>>()?)

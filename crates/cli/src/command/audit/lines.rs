@@ -2,10 +2,10 @@
 
 use std::io::{self, BufWriter, Write};
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditFiles, AuditFilter, AuditLine, AuditProblem, AuditResult, ExitCode, Reading, tail_audit,
 };
-use countersign_report::{shorten, visible};
+use counterfoil_report::{shorten, visible};
 use jiff::Timestamp;
 
 use super::{LineFormat, Shown, problem_line};

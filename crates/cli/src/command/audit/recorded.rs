@@ -1,6 +1,6 @@
 //! The ledger beside the audit log.
 
-use countersign_guard::{Checkpoint, Expected, HeldAgainst, Ledger, PublicKey, Verification};
+use counterfoil_guard::{Checkpoint, Expected, HeldAgainst, Ledger, PublicKey, Verification};
 use serde_json::{Value, json};
 
 use super::answer::{Mark, counted};

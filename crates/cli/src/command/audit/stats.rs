@@ -1,8 +1,8 @@
 use std::io::{self, Write as _};
 
 use comfy_table::{CellAlignment, Table, presets};
-use countersign_guard::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
-use countersign_report::visible;
+use counterfoil_guard::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
+use counterfoil_report::visible;
 use jiff::Timestamp;
 
 use super::{WholeFormat, problem_line};
@@ -33,7 +33,7 @@ pub(super) fn run(
         .map_err(|error| Complaint::new(error.to_string()))?;
     let mut out = io::stdout().lock();
     match format {
-        WholeFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&stats))?,
+        WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&stats))?,
         WholeFormat::Text => write!(out, "{}", text(&stats, Paint::for_output(color)))?,
     }
     Ok(exit)

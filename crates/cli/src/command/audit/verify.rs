@@ -2,7 +2,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_guard::{
+use counterfoil_guard::{
     AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +20,7 @@ use crate::terminal::Paint;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoints that were kept elsewhere; `countersign audit checkpoint` prints them
+    /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
     /// A public key that was kept elsewhere, in PEM form
@@ -66,7 +66,7 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
         WholeFormat::Json => {
             answer.json.insert("sound".to_owned(), json!(answer.sound()));
-            writeln!(out, "{}", countersign_report::json_pretty(&answer.json))?;
+            writeln!(out, "{}", counterfoil_report::json_pretty(&answer.json))?;
         }
     }
     Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })

@@ -23,7 +23,7 @@ pub(super) fn configuration(files: &[PathBuf]) -> Check {
 pub(super) fn unusable(error: &anyhow::Error) -> Check {
     let said: Vec<String> = error.chain().map(ToString::to_string).collect();
     let help = error.chain().find_map(|cause| cause.downcast_ref::<Complaint>()?.advice());
-    Check::fail(CONFIGURATION, said.join(": "), help.unwrap_or("`countersign config` shows it"))
+    Check::fail(CONFIGURATION, said.join(": "), help.unwrap_or("`counterfoil config` shows it"))
 }
 
 /// Nothing is made: looking is not recording.

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use countersign_guard::{SessionStart, Surroundings, TrustLevel};
-use countersign_model::{Arguments, Status, ToolCall};
+use counterfoil_guard::{SessionStart, Surroundings, TrustLevel};
+use counterfoil_model::{Arguments, Status, ToolCall};
 use serde_json::json;
 
 use super::Check;
@@ -82,7 +82,7 @@ struct Folder(std::path::PathBuf);
 impl Folder {
     fn new() -> anyhow::Result<Self> {
         let base = std::env::temp_dir();
-        let folder = base.join(format!("countersign-doctor-{}", std::process::id()));
+        let folder = base.join(format!("counterfoil-doctor-{}", std::process::id()));
         // Fails when it is there: nobody can have prepared it for us.
         fs::create_dir(&folder)
             .with_context(|| format!("no folder can be made in {}", Path::display(&base)))?;

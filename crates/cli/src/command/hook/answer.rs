@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use countersign_guard::{Guard, GuardBuilder, GuardOptions, GuardSettings, profile};
-use countersign_hooks::{
+use counterfoil_guard::{Guard, GuardBuilder, GuardOptions, GuardSettings, profile};
+use counterfoil_hooks::{
     Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Surrounding, read_event,
     respond, write_answer,
 };
@@ -96,7 +96,7 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
                 let late = format!("not done after {} ms", limit.as_millis());
                 return Waited::InVain(event, after_failure(&late, before, on_failure));
             }
-            Err(RecvTimeoutError::Disconnected) => "a fault of countersign itself".to_owned(),
+            Err(RecvTimeoutError::Disconnected) => "a fault of counterfoil itself".to_owned(),
         };
         let answer = after_failure(&failed, before, on_failure);
         return Waited::Answered(event, answer);
@@ -110,16 +110,16 @@ fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
         _ if !before => None,
         OnFault::Open => None,
         OnFault::Ask => {
-            Some(Decision::Ask(format!("countersign could not judge this call: {line}")))
+            Some(Decision::Ask(format!("counterfoil could not judge this call: {line}")))
         }
         OnFault::Closed => Some(Decision::Deny(format!(
-            "countersign could not judge this call, and is set to deny what it cannot judge: {line}"
+            "counterfoil could not judge this call, and is set to deny what it cannot judge: {line}"
         ))),
     };
     if decision.is_some() {
         return Answer { decision, ..Answer::default() };
     }
-    Answer::notice(format!("countersign: {line}; the agent goes on without this check"))
+    Answer::notice(format!("counterfoil: {line}; the agent goes on without this check"))
 }
 
 fn answer(
@@ -182,7 +182,7 @@ fn answer(
     let unrecorded = fault.map(|fault| format!("nothing is recorded: {fault:#}"));
     let unasked = no_judge.map(|fault| format!("no model can be asked: {fault:#}"));
     for note in notes.chain(unrecorded).chain(unasked) {
-        answer.add_notice(&format!("countersign: {note}"));
+        answer.add_notice(&format!("counterfoil: {note}"));
     }
     // Its end would move the ledger's log into its file, which can wait.
     std::mem::forget(guard);
@@ -256,7 +256,7 @@ fn said_of_failure(place: &Place) -> OnFault {
         said if said.contains("ask") => OnFault::Ask,
         _ => OnFault::Open,
     };
-    if let Ok(word) = env::var("COUNTERSIGN_HOOKS_ON_FAILURE") {
+    if let Ok(word) = env::var("COUNTERFOIL_HOOKS_ON_FAILURE") {
         return meant(&word);
     }
     let file = config::user_file(place);

@@ -6,10 +6,10 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use countersign_hooks::{
+use counterfoil_hooks::{
     Agent, Answered, Expected, InstalledHook, Probe, answered, canary_log, installed, probes,
 };
-use countersign_report::{shorten, visible};
+use counterfoil_report::{shorten, visible};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
@@ -30,7 +30,7 @@ pub(super) fn run(
 ) -> anyhow::Result<bool> {
     let hooks = installed(agent, file.form, text).map_err(|error| broken(&file.path, &error))?;
     let desk = tempfile::Builder::new()
-        .prefix("countersign-canary-")
+        .prefix("counterfoil-canary-")
         .tempdir()
         .context("no temporary folder can be made to try the hook out")?;
     let folder = match scope {
@@ -73,7 +73,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
         .arg("-c")
         .arg(&hook.command)
         .current_dir(folder)
-        .env("COUNTERSIGN_STATE", desk.join("state"))
+        .env("COUNTERFOIL_STATE", desk.join("state"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -2,7 +2,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use countersign_hooks::{Agent, command_line, install, switched_off};
+use counterfoil_hooks::{Agent, command_line, install, switched_off};
 
 use super::canary;
 use super::target::{Target, apply, broken, own_program, read};
@@ -18,9 +18,9 @@ use crate::exit::{Complaint, Exit};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign hook install claude-code            for every project of this user
-  countersign hook install claude-code --project  for the project in the working directory
-  countersign hook install gemini --dry-run       what would change
+  counterfoil hook install claude-code            for every project of this user
+  counterfoil hook install claude-code --project  for the project in the working directory
+  counterfoil hook install gemini --dry-run       what would change
 
 Exit codes: 0 installed and proved, 1 installed but a probe failed, 2 nothing was written.")]
 pub(crate) struct Arguments {
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let (name, flag) = (agent.name(), if scope == Scope::Project { " --project" } else { "" });
     let advice = format!(
         "the settings stay as they are now: put right what is said above and install again, or \
-         take the hook out with `countersign hook uninstall {name}{flag}`"
+         take the hook out with `counterfoil hook uninstall {name}{flag}`"
     );
     canary::complain(&Complaint::new("the hook does not do its work").help(advice))?;
     Ok(Exit::Findings)
@@ -66,11 +66,11 @@ fn notes(agent: Agent, scope: Scope, files: &[SettingsFile], command: &str) -> a
             writeln!(err, "warning: {shown}: {why}: the agent runs no hooks until that goes")?;
         }
     }
-    let program = countersign_hooks::program_of(agent, command).unwrap_or_default();
+    let program = counterfoil_hooks::program_of(agent, command).unwrap_or_default();
     if scope == Scope::Project && Path::new(&program).is_absolute() {
         writeln!(
             err,
-            "note: the command names a path of this machine; with `countersign` on PATH it would \
+            "note: the command names a path of this machine; with `counterfoil` on PATH it would \
              hold for everybody who shares these settings"
         )?;
     }

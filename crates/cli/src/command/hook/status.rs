@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use countersign_hooks::Agent;
+use counterfoil_hooks::Agent;
 use serde::Serialize;
 
 use self::installed::Installed;
@@ -26,9 +26,9 @@ use crate::terminal::Paint;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign hook status
-  countersign hook status claude-code --sessions 20
-  countersign hook status --transcript session.jsonl --format json
+  counterfoil hook status
+  counterfoil hook status claude-code --sessions 20
+  counterfoil hook status --transcript session.jsonl --format json
 
 Exit codes: 0 all is well, 1 a hook is not what it should be (or is missing where an agent is
 named), or a tool call has no receipt, 2 usage or input error.")]
@@ -126,7 +126,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Status { schema_version: 1, version: env!("CARGO_PKG_VERSION"), agents: shown, coverage };
     let mut out = io::stdout().lock();
     match arguments.format {
-        StatusFormat::Json => writeln!(out, "{}", countersign_report::json_pretty(&status))?,
+        StatusFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&status))?,
         StatusFormat::Text => {
             write!(out, "{}", shown::text(&status, Paint::for_output(arguments.color)))?;
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use countersign_hooks::{Agent, SettingsChange, SettingsEdit, SettingsError};
+use counterfoil_hooks::{Agent, SettingsChange, SettingsEdit, SettingsError};
 use similar::TextDiff;
 
 use crate::agents::{AgentName, Homes, Scope, SettingsFile};
@@ -135,8 +135,8 @@ pub(super) fn apply(
 /// The program as an agent has to name it: by name where `PATH` finds this very one, else by path.
 pub(super) fn own_program() -> anyhow::Result<String> {
     let own = env::current_exe().context("this program does not know where it is")?;
-    if found("countersign").is_some_and(|path| same(&path, &own)) {
-        return Ok("countersign".to_owned());
+    if found("counterfoil").is_some_and(|path| same(&path, &own)) {
+        return Ok("counterfoil".to_owned());
     }
     own.into_os_string().into_string().map_err(|path| {
         Complaint::new(format!("the path `{}` is not UTF-8", path.display()))

@@ -1,5 +1,5 @@
 use clap::Args;
-use countersign_hooks::uninstall;
+use counterfoil_hooks::uninstall;
 
 use super::target::{Target, apply, broken, read};
 use crate::exit::Exit;
@@ -11,8 +11,8 @@ use crate::exit::Exit;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign hook uninstall claude-code
-  countersign hook uninstall claude-code --project --dry-run")]
+  counterfoil hook uninstall claude-code
+  counterfoil hook uninstall claude-code --project --dry-run")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

@@ -2,9 +2,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_guard::{GateId, Reason, Verdict};
-use countersign_model::{Arguments as CallArguments, Catalog, Tool, ToolCall};
-use countersign_rules::{CallReport, Issue};
+use counterfoil_guard::{GateId, Reason, Verdict};
+use counterfoil_model::{Arguments as CallArguments, Catalog, Tool, ToolCall};
+use counterfoil_rules::{CallReport, Issue};
 use serde_json::{Value, json};
 
 use super::Shape;
@@ -20,14 +20,14 @@ use crate::terminal::Paint;
 
 /// Show what each gate would say to a call, which rule decides and why
 ///
-/// A tool of `countersign run` is judged as `run --from-agent` would judge it, its arguments too. Any
+/// A tool of `counterfoil run` is judged as `run --from-agent` would judge it, its arguments too. Any
 /// other is judged by its name alone, or by what a list of tools says it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign policy explain --tool shell --args '{\"command\": \"rm -rf build\"}'
-  countersign policy explain --tool write --args '{\"path\": \"src/a.rs\"}' --trust untrusted
-  countersign policy explain --tool deploy --phase planner --caller research --format json
+  counterfoil policy explain --tool shell --args '{\"command\": \"rm -rf build\"}'
+  counterfoil policy explain --tool write --args '{\"path\": \"src/a.rs\"}' --trust untrusted
+  counterfoil policy explain --tool deploy --phase planner --caller research --format json
 
 Exit codes: 0 the call would run, 1 somebody would be asked or it would be denied, 2 usage or
 input error.")]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
     /// A list of tools, which says what the tool is: OpenAI, Anthropic or MCP shape
-    #[arg(long, value_name = "FILE", env = "COUNTERSIGN_TOOLS")]
+    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
     /// How many calls the session has made
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -80,7 +80,7 @@ pub(super) fn run(
                 "tool_of_run": ours,
                 "gates": as_json(&verdicts),
             });
-            writeln!(out, "{}", countersign_report::json_pretty(&answer))?;
+            writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
         Shape::Text => {
             let paint = Paint::for_output(arguments.color);
@@ -100,7 +100,7 @@ pub(super) fn run(
                 let name = &tool.name;
                 writeln!(
                     out,
-                    "{help}: `{name}` is no tool of `countersign run`; `--tools FILE` says what it is"
+                    "{help}: `{name}` is no tool of `counterfoil run`; `--tools FILE` says what it is"
                 )?;
             }
         }
@@ -115,12 +115,12 @@ struct Rehearsal {
     verdicts: Vec<(GateId, Verdict)>,
     place: Place,
     past: Past,
-    /// Whether it is a tool of `countersign run`.
+    /// Whether it is a tool of `counterfoil run`.
     ours: bool,
 }
 
 /// A tool of the list that was named is judged by the gates alone: somebody else runs it. Any other
-/// is a tool of `countersign run`, admission and all, if there is one of that name.
+/// is a tool of `counterfoil run`, admission and all, if there is one of that name.
 fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal> {
     let listed = match &arguments.tools {
         Some(path) => read_catalog(path.clone())?,

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use countersign_formats::{Options, read};
-use countersign_guard::Gates;
-use countersign_model::{Role, Tool, Transcript};
+use counterfoil_formats::{Options, read};
+use counterfoil_guard::Gates;
+use counterfoil_model::{Role, Tool, Transcript};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,13 +24,13 @@ use crate::terminal::Paint;
 ///
 /// Every recorded call is judged twice: by the configuration in force, and by the new one. What
 /// changes is shown. Logs of every form that `check` reads are understood, and so is a session of
-/// the ledger, exported with `countersign audit export`.
+/// the ledger, exported with `counterfoil audit export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  countersign policy replay --policy new.toml session.jsonl
-  countersign policy replay --policy new.toml logs/ --format json
-  countersign --no-config policy replay --policy new.toml session.jsonl
+  counterfoil policy replay --policy new.toml session.jsonl
+  counterfoil policy replay --policy new.toml logs/ --format json
+  counterfoil --no-config policy replay --policy new.toml session.jsonl
 
 Exit codes: 0 nothing changes, 1 something does, 2 usage or input error.")]
 pub(super) struct Arguments {
@@ -97,7 +97,7 @@ pub(super) fn run(
                 "unreadable": tally.unreadable,
                 "changes": tally.changes,
             });
-            writeln!(out, "{}", countersign_report::json_pretty(&answer))?;
+            writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
         Shape::Text => show(&tally, Paint::for_output(arguments.color), out)?,
     }

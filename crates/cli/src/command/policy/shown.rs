@@ -1,4 +1,4 @@
-use countersign_guard::{GateId, Judged, Verdict, combine};
+use counterfoil_guard::{GateId, Judged, Verdict, combine};
 use serde_json::{Map, Value, json};
 
 /// What gates say together: `allow`, `ask` or `deny`.

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use countersign_guard::{Phase, Requested, Scene, TrustLevel};
+use counterfoil_guard::{Phase, Requested, Scene, TrustLevel};
 
 /// The surroundings in which a call would be judged.
 #[derive(Debug, Clone, Args)]

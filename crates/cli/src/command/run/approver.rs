@@ -1,8 +1,8 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use countersign_guard::{Approval, Approver, BoxFuture, Question};
-use countersign_report::visible;
+use counterfoil_guard::{Approval, Approver, BoxFuture, Question};
+use counterfoil_report::visible;
 
 /// Who answers when a gate asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

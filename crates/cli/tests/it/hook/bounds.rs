@@ -48,7 +48,7 @@ fn a_notification_begins_nothing_anew() {
 
 #[test]
 fn the_number_is_a_setting() {
-    let mut stage = Stage::with(&[("countersign.toml", "[hooks]\nblocks_in_a_row = 1\n")]);
+    let mut stage = Stage::with(&[("counterfoil.toml", "[hooks]\nblocks_in_a_row = 1\n")]);
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.stops(CLAIM).reason();
@@ -59,7 +59,7 @@ fn the_number_is_a_setting() {
 fn a_shadow_only_warns_and_off_is_off() {
     for (mode, warns) in [("warn", true), ("off", false)] {
         let config = format!("[hooks]\nstop = \"{mode}\"\n");
-        let mut stage = Stage::with(&[("countersign.toml", &config)]);
+        let mut stage = Stage::with(&[("counterfoil.toml", &config)]);
         stage.user("Fix it.");
         stage.edit("src/lib.rs");
         let answered = stage.stops(CLAIM);
@@ -69,7 +69,7 @@ fn a_shadow_only_warns_and_off_is_off() {
 
 #[test]
 fn a_rule_that_somebody_set_to_warn_does_not_block() {
-    let mut stage = Stage::with(&[("countersign.toml", "[rules]\nstale-check = \"warn\"\n")]);
+    let mut stage = Stage::with(&[("counterfoil.toml", "[rules]\nstale-check = \"warn\"\n")]);
     stage.user("Fix it.");
     stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n");
     stage.edit("src/lib.rs");
@@ -106,7 +106,7 @@ fn whoever_takes_it_back_passes() {
 
 #[test]
 fn what_was_judged_is_not_judged_again() {
-    let mut stage = Stage::with(&[("countersign.toml", "[hooks]\nblocks_in_a_row = 1\n")]);
+    let mut stage = Stage::with(&[("counterfoil.toml", "[hooks]\nblocks_in_a_row = 1\n")]);
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.stops(CLAIM).reason();

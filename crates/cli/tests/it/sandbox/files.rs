@@ -1,6 +1,6 @@
 use std::fs;
 
-use countersign_guard::SandboxOptions;
+use counterfoil_guard::SandboxOptions;
 
 use super::room::Room;
 

@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-use countersign_guard::{SandboxOptions, ShellOptions, TrustLevel};
+use counterfoil_guard::{SandboxOptions, ShellOptions, TrustLevel};
 
 use super::room::{HELPER, Room, has, is_root};
 

@@ -1,7 +1,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, UdpSocket};
 
-use countersign_guard::{Profile, SandboxOptions};
+use counterfoil_guard::{Profile, SandboxOptions};
 
 use super::room::{Room, has};
 

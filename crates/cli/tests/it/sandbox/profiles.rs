@@ -1,5 +1,5 @@
-use countersign_guard::{Profile, SandboxOptions, ShellOptions, TrustLevel};
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_guard::{Profile, SandboxOptions, ShellOptions, TrustLevel};
+use counterfoil_model::{Status, ToolErrorCategory};
 
 use super::room::Room;
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Answer, Confinement, Guard, GuardOptions, Receipt, Sandbox, SandboxOptions, Session,
     SessionStart, ShellExecutor, ShellOptions, Surroundings, TrustLevel,
 };
-use countersign_model::{Arguments, ToolCall};
+use counterfoil_model::{Arguments, ToolCall};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The program as its own helper, behind bubblewrap.
-pub(crate) const HELPER: [&str; 2] = [env!("CARGO_BIN_EXE_countersign"), "__confine"];
+pub(crate) const HELPER: [&str; 2] = [env!("CARGO_BIN_EXE_counterfoil"), "__confine"];
 
 pub(crate) struct Room {
     folder: TempDir,

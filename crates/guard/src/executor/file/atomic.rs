@@ -160,7 +160,7 @@ impl<'f> Temporary<'f> {
         let mode = if before.is_some() { 0o600 } else { 0o666 };
         let process = std::process::id();
         for number in 0..NAMES {
-            let name = PathBuf::from(format!(".countersign-{process}-{number}.tmp"));
+            let name = PathBuf::from(format!(".counterfoil-{process}-{number}.tmp"));
             match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(mode)) {
                 Ok(fd) => return Ok(Self { folder, name, file: fd.into(), arrived: false }),
                 Err(Errno::EXIST) => {}

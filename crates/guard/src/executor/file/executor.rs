@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use countersign_model::{Tool, ToolErrorCategory};
+use counterfoil_model::{Tool, ToolErrorCategory};
 
 use super::place::Roots;
 use super::stop::{GiveUp, Stop};

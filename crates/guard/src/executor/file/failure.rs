@@ -2,7 +2,7 @@
 
 use std::io;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use rustix::io::Errno;
 
 use super::shown::shown;

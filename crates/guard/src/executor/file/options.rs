@@ -33,7 +33,7 @@ impl Default for FileOptions {
         Self {
             deny_read: owned(&["**/.env", "**/secrets/**", "**/.git/config"]),
             allow_read: Vec::new(),
-            deny_write: owned(&["**/.git/**", "**/countersign.toml"]),
+            deny_write: owned(&["**/.git/**", "**/counterfoil.toml"]),
             directories: Vec::new(),
             max_output_chars: 30_000,
         }

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use crate::executor::ToolError;
 

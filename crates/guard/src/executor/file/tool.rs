@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::Value;
 
 use super::FileSettings;

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde_json::Value;
 
 use super::ShellSettings;

@@ -34,7 +34,7 @@ impl Background {
     #[cfg(not(target_os = "linux"))]
     pub(super) fn start(run: Run) -> Result<Self, ToolError> {
         let message = format!("no command runs in `{}` here", run.directory.display());
-        Err(ToolError::of(countersign_model::ToolErrorCategory::PermanentFailure, message))
+        Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
     }
 
     /// What it printed so far, whether something is missing from it, and how it ended if it did.

@@ -1,4 +1,4 @@
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::json;
 
 use super::ShellSettings;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_model::{Tool, ToolErrorCategory};
-use countersign_shell::Script;
+use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_shell::Script;
 use rustix::process::{Gid, Uid};
 
 use super::asked::{Asked, bash, run_named};

@@ -1,6 +1,6 @@
 use std::path::{Component, Path, PathBuf};
 
-use countersign_shell::{Command, Direction, Script, Target, Word};
+use counterfoil_shell::{Command, Direction, Script, Target, Word};
 
 /// Programs that only read, whatever their arguments: none of them writes a file, runs another
 /// program or reaches a network.

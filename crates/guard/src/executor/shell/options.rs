@@ -42,7 +42,7 @@ pub struct ShellOptions {
     pub snapshot_required: bool,
     /// How large one snapshot may be, in bytes; 0 is unlimited.
     pub max_snapshot_bytes: u64,
-    /// How many snapshots are kept for `countersign undo`.
+    /// How many snapshots are kept for `counterfoil undo`.
     pub keep_snapshots: usize,
     /// Variables that commands see beside the usual ones, as patterns (`CARGO_*`). Names of
     /// secrets never pass.

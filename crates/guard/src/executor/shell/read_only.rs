@@ -1,4 +1,4 @@
-use countersign_shell::{Command, Direction, Script, Target, WordKind};
+use counterfoil_shell::{Command, Direction, Script, Target, WordKind};
 
 /// Whether every part of the command line is one of these commands and writes nothing. Each
 /// command is a program and its first words.

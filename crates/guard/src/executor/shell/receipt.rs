@@ -1,6 +1,6 @@
 //! What a receipt says about how a command was confined.
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use super::run::Left;
 use crate::executor::{Confinement, ToolError};

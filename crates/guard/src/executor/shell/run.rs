@@ -61,7 +61,7 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     // Elsewhere a group cannot be killed without the risk of hitting another one.
     #[cfg(not(target_os = "linux"))]
     let ended = Err(ToolError::of(
-        countersign_model::ToolErrorCategory::PermanentFailure,
+        counterfoil_model::ToolErrorCategory::PermanentFailure,
         format!("shell commands run on Linux only, not in `{}`", run.directory.display()),
     ));
     ended

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use tempfile::TempDir;
 
 use super::background::Background;
@@ -43,7 +43,7 @@ impl Sessions {
             return Ok(folder.path().to_owned());
         }
         // Not guessable, and with no rights for anybody else.
-        let folder = tempfile::Builder::new().prefix("countersign-").tempdir_in(base)?;
+        let folder = tempfile::Builder::new().prefix("counterfoil-").tempdir_in(base)?;
         let path = folder.path().canonicalize()?;
         kept.temporary = Some(folder);
         Ok(path)

@@ -6,8 +6,8 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 
-use countersign_model::Digest;
-use countersign_shell::{Script, WordKind};
+use counterfoil_model::Digest;
+use counterfoil_shell::{Script, WordKind};
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 

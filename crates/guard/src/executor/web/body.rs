@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use encoding_rs::{Encoding, UTF_8};
 use flate2::write::MultiGzDecoder;
 use hyper::header::HeaderValue;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::pin::pin;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
@@ -25,7 +25,7 @@ use crate::executor::{ToolError, classify_io};
 const LONGEST_HEAD: usize = 64 * 1024;
 
 /// How we call ourselves.
-const AGENT: &str = concat!("countersign/", env!("CARGO_PKG_VERSION"));
+const AGENT: &str = concat!("counterfoil/", env!("CARGO_PKG_VERSION"));
 
 /// What is asked for.
 const ACCEPTED: &str =

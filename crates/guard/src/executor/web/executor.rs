@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use countersign_model::{Effects, Origin, Tool, ToolErrorCategory};
+use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 use url::Url;
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use hyper::header;
 use tokio_rustls::TlsConnector;
 use url::Url;

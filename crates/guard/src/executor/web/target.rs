@@ -8,7 +8,7 @@ use super::WebSettings;
 use super::address::reserved;
 use super::resolve::Resolver;
 use crate::executor::ToolError;
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 /// Longer URLs are not read.
 const LONGEST: usize = 8 * 1024;

@@ -13,8 +13,8 @@ mod utility;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use countersign_model::{Tool, ToolCall};
-use countersign_rules::CallReport;
+use counterfoil_model::{Tool, ToolCall};
+use counterfoil_rules::CallReport;
 use serde_json::Value;
 
 use super::Gate;
@@ -304,8 +304,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
-    use countersign_model::{Arguments, Code};
-    use countersign_rules::{Issue, IssueSeverity};
+    use counterfoil_model::{Arguments, Code};
+    use counterfoil_rules::{Issue, IssueSeverity};
     use serde_json::json;
 
     use super::*;

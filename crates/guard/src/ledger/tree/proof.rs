@@ -1,4 +1,4 @@
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::{leaf, node};

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::signed::Signed;

@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 
 use super::chain::{Chain, Session};
 use super::{Broken, Stop};

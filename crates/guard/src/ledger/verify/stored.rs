@@ -1,4 +1,4 @@
-use countersign_model::Digest;
+use counterfoil_model::Digest;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Rows, Statement};
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use countersign_guard::Redactor;
+use counterfoil_guard::Redactor;
 
 use super::Shelf;
 

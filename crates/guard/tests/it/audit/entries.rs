@@ -1,7 +1,7 @@
 //! What a line says.
 
-use countersign_guard::{AuditEntry, AuditResult, Egress, ExitCode, Phase, TrustLevel};
-use countersign_model::{Digest, ToolErrorCategory};
+use counterfoil_guard::{AuditEntry, AuditResult, Egress, ExitCode, Phase, TrustLevel};
+use counterfoil_model::{Digest, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use super::Shelf;

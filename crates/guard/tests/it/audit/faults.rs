@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use countersign_guard::{AppendAuditError, AuditSettings, LineError, OnFailure, OpenAuditError};
+use counterfoil_guard::{AppendAuditError, AuditSettings, LineError, OnFailure, OpenAuditError};
 
 use super::{Shelf, entry};
 
@@ -54,8 +54,8 @@ fn a_folder_that_is_not_there_or_no_folder() {
     for name in ["absent/audit.jsonl", "file/audit.jsonl"] {
         std::fs::write(shelf.folder().join("file"), "").unwrap();
         let path = shelf.folder().join(name);
-        let clock = std::sync::Arc::new(countersign_guard::SystemClock::default());
-        let log = countersign_guard::AuditLog::open(&path, AuditSettings::default(), clock);
+        let clock = std::sync::Arc::new(counterfoil_guard::SystemClock::default());
+        let log = counterfoil_guard::AuditLog::open(&path, AuditSettings::default(), clock);
         assert!(matches!(log, Err(OpenAuditError::Io { .. })), "{name}");
     }
 }
@@ -87,7 +87,7 @@ fn a_last_line_that_was_changed_is_not_continued() {
     std::fs::write(shelf.path(), text.replace("fault 2", "fault 3")).unwrap();
     let error = shelf.try_open().unwrap_err();
     assert!(matches!(&error, OpenAuditError::BrokenEnd { why: LineError::WrongDigest, .. }));
-    assert!(error.help().contains("countersign audit verify"));
+    assert!(error.help().contains("counterfoil audit verify"));
 }
 
 /// A process that dies in the middle of a write leaves any part of a line.

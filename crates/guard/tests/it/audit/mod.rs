@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditEntry, AuditFiles, AuditHead, AuditLine, AuditLog, AuditProblem, AuditResult,
     AuditSettings, AuditVerification, Clock, Reading, verify_audit,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ impl Shelf {
         self.try_open().unwrap()
     }
 
-    pub(crate) fn try_open(&self) -> Result<AuditLog, countersign_guard::OpenAuditError> {
+    pub(crate) fn try_open(&self) -> Result<AuditLog, counterfoil_guard::OpenAuditError> {
         AuditLog::open(&self.path(), self.settings.clone(), Arc::clone(&self.clock) as Arc<_>)
     }
 

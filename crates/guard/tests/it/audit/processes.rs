@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use countersign_guard::{AuditEntry, AuditLog, AuditResult, AuditSettings, LineError, SystemClock};
+use counterfoil_guard::{AuditEntry, AuditLog, AuditResult, AuditSettings, LineError, SystemClock};
 use serde_json::{Value, json};
 
 use super::Shelf;
@@ -19,7 +19,7 @@ struct Order {
     rotate_bytes: Option<u64>,
 }
 
-const ORDER: &str = "COUNTERSIGN_TEST_ORDER";
+const ORDER: &str = "COUNTERFOIL_TEST_ORDER";
 
 /// What the tests below run in processes of their own. Without an order there is nothing to write.
 #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditFiles, AuditFilter, AuditSettings, AuditStats, LineError, ReadAuditError, tail_audit,
 };
-use countersign_model::ToolErrorCategory;
+use counterfoil_model::ToolErrorCategory;
 
 use super::Shelf;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use countersign_guard::{AuditHead, AuditSettings, Compared, LineError};
-use countersign_model::Digest;
+use counterfoil_guard::{AuditHead, AuditSettings, Compared, LineError};
+use counterfoil_model::Digest;
 use proptest::prelude::*;
 
 use super::{Shelf, entry};

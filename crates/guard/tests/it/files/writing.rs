@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-use countersign_guard::SideEffect;
+use counterfoil_guard::SideEffect;
 
 use super::*;
 
@@ -54,8 +54,8 @@ fn what_may_not_be_written_stays_as_it_is() {
         ("fixed", "x"),
         (".env", "KEY"),
         (".git/hooks/pre-commit", "hook"),
-        ("countersign.toml", "x"),
-        ("sub/countersign.toml", "x"),
+        ("counterfoil.toml", "x"),
+        ("sub/counterfoil.toml", "x"),
     ];
     let room = Room::new(&files);
     fs::set_permissions(room.path("fixed"), fs::Permissions::from_mode(0o444)).unwrap();
@@ -74,14 +74,14 @@ fn what_may_not_be_written_stays_as_it_is() {
             "`.git/hooks/pre-commit` may not be used: `tools.file.deny_write` names it",
         ),
         (
-            "countersign.toml",
+            "counterfoil.toml",
             PolicyBlocked,
-            "`countersign.toml` may not be used: `tools.file.deny_write` names it",
+            "`counterfoil.toml` may not be used: `tools.file.deny_write` names it",
         ),
         (
-            "sub/countersign.toml",
+            "sub/counterfoil.toml",
             PolicyBlocked,
-            "`sub/countersign.toml` may not be used: `tools.file.deny_write` names it",
+            "`sub/counterfoil.toml` may not be used: `tools.file.deny_write` names it",
         ),
         (
             "dangling",

@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use countersign_guard::{
+use counterfoil_guard::{
     AdversarialOptions, Answer, Approval, Approver, BoxFuture, Guard, GuardSettings, Judge,
     JudgeError, PermissionOptions, Phase, Question, Requested, StateFolder, Surroundings,
 };
-use countersign_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Status, ToolErrorCategory};
 
 use crate::desk::{self, call, session, shop, wait};
 

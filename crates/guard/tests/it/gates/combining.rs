@@ -1,7 +1,7 @@
 //! `combine`: order-free, deny-dominant, monotone; against a naive twin.
 
-use countersign_guard::{GateId, Judged, Question, Reason, Verdict, combine};
-use countersign_model::Digest;
+use counterfoil_guard::{GateId, Judged, Question, Reason, Verdict, combine};
+use counterfoil_model::Digest;
 use proptest::prelude::*;
 
 use super::outcome;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Available, DependencyOptions, Gates, GuardSettings, ToolDependency, ToolDependencyGraph, Turn,
     available,
 };
@@ -126,7 +126,7 @@ fn the_reason_says_what_to_call_first() {
         Gates::builder().dependencies(settings(&[("write", depends(&["read"], &[]))])).build();
     let judged = gates.judge(&call("write", json!({})), &Situation::default().scene());
     assert_eq!(outcome(&judged), "deny: dependency");
-    let countersign_guard::Judged::Denied(reasons) = judged else { unreachable!() };
+    let counterfoil_guard::Judged::Denied(reasons) = judged else { unreachable!() };
     assert_eq!(reasons[0].message, "`write` can be used once `read` succeeded");
     assert_eq!(reasons[0].help.as_deref(), Some("call `read` first"));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, Approvals, AuthorizationOptions, BlocklistOptions, Clearance, Decision, Effect, Gate,
     GateId, Gates, Judged, ORDER, PermitBasis, Phase, PolicyOptions, PolicyRule, PolicySettings,
     Requested, Scene, ShellPolicy, ShellPolicyHandle, TrustLevel, Verdict,
@@ -86,7 +86,7 @@ fn every_gate_judges_so_that_every_reason_is_known() {
 fn blocklist_holds_under_approval() {
     let gates = Gates::builder().build();
     let (asked, approvals) = (shell("sudo ls"), approvals());
-    let question = countersign_guard::Question {
+    let question = counterfoil_guard::Question {
         gate: GateId("permission"),
         digest: asked.digest(),
         tool: "shell".to_owned(),
@@ -182,7 +182,7 @@ fn deny_beats_allow_and_ask_between_gates() {
     let verdicts: [fn(&Admitted) -> Verdict; 2] = [
         |_| Verdict::Allow { matched: Some("everything".to_owned()) },
         |call| {
-            Verdict::Ask(countersign_guard::Question {
+            Verdict::Ask(counterfoil_guard::Question {
                 gate: GateId("always"),
                 digest: call.digest(),
                 tool: "read".to_owned(),
@@ -341,8 +341,8 @@ fn rehearsing_uses_nothing_up_and_says_the_same() {
     let situation = Situation::default();
     let rehearsed = gates.rehearse(made.call(), made.tool(), &situation.scene()).unwrap();
     assert_eq!(rehearsed, gates.explain(&made, &situation.scene()));
-    let broken = countersign_model::ToolCall {
-        arguments: countersign_model::Arguments::raw("[]"),
+    let broken = counterfoil_model::ToolCall {
+        arguments: counterfoil_model::Arguments::raw("[]"),
         ..made.call().clone()
     };
     let error = gates.rehearse(&broken, made.tool(), &situation.scene()).unwrap_err();

@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, Clock, GateId, Gates, Judged, Phase, RecentCall, Requested, Scene, TrustLevel,
     Verdict,
 };
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::{Value, json};
 
 /// Everything that a scene borrows.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, GateId, Gates, GuardOptions, ORDER, Phase, Requested, ToolsOptions, TrustLevel,
     Verdict,
 };

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Action, Admitted, Approvals, Decision, ExecutorId, ExecutorKind, Gates, Judged,
     PermissionOptions, PermissionRule, PermitBasis, Phase, Question, Scene, ToolError,
     ToolExecutor, ToolOutput, Verdict,
 };
-use countersign_guard::{ByApproval, ByPolicy, Permit};
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_guard::{ByApproval, ByPolicy, Permit};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::{Value, json};
 
 use super::{HandClock, Situation, call, outcome, reading, shell, verdict_of};

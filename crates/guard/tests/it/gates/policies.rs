@@ -1,6 +1,6 @@
 //! The operator's rules.
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, AuthorizationOptions, Gates, PolicyOptions, PolicySettings, TrustLevel, Verdict,
 };
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_guard::{Admitted, Below, Gates, TrustLevel, TrustOptions};
-use countersign_model::{Effects, Origin, Tool};
+use counterfoil_guard::{Admitted, Below, Gates, TrustLevel, TrustOptions};
+use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::json;
 
 use super::{Situation, call, outcome, reading, shell};
@@ -136,7 +136,7 @@ fn in_an_untrusted_turn_only_commands_that_read_run_by_themselves() {
 
 #[test]
 fn substitutions_are_refused_in_an_untrusted_turn_even_where_they_are_analysed() {
-    use countersign_guard::{BlocklistOptions, ShellPolicy, ShellPolicyHandle, Substitution};
+    use counterfoil_guard::{BlocklistOptions, ShellPolicy, ShellPolicyHandle, Substitution};
     let options = BlocklistOptions { substitution: Substitution::Analyse, ..Default::default() };
     let policy = ShellPolicy { blocklist: options.resolve().unwrap(), ..ShellPolicy::default() };
     let gates = Gates::builder().shell(ShellPolicyHandle::new(policy)).build();
@@ -149,7 +149,7 @@ fn substitutions_are_refused_in_an_untrusted_turn_even_where_they_are_analysed()
 
 #[test]
 fn tools_of_others_that_take_commands_are_declared() {
-    use countersign_guard::{BlocklistOptions, CommandArgument, ShellPolicy, ShellPolicyHandle};
+    use counterfoil_guard::{BlocklistOptions, CommandArgument, ShellPolicy, ShellPolicyHandle};
     let argument = |command: &str, cwd: Option<&str>| CommandArgument {
         command: command.to_owned(),
         cwd: cwd.map(str::to_owned),

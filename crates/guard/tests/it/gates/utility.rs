@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Admitted, Disposition, FunctionExecutor, GainEstimator, Gates, GuardOptions, GuardSettings,
     Requested, Scene, Surroundings, ToolError, ToolsOptions, UtilityError, UtilityOptions,
     UtilitySettings, Verdict,
 };
-use countersign_model::{Effects, Origin, Status, Tool};
+use counterfoil_model::{Effects, Origin, Status, Tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

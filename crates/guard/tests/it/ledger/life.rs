@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use countersign_guard::{AppendError, Draft, Durability, Receipt};
-use countersign_model::{Digest, Status};
+use counterfoil_guard::{AppendError, Draft, Durability, Receipt};
+use counterfoil_model::{Digest, Status};
 
 use super::*;
 

@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use countersign_guard::{
+use counterfoil_guard::{
     Clock, Closed, Draft, Durability, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
     Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
 };
-use countersign_model::{Digest, Origin, Role, Status, ToolErrorCategory};
+use counterfoil_model::{Digest, Origin, Role, Status, ToolErrorCategory};
 use serde_json::json;
 
 /// A clock that goes where a test sets it.
@@ -84,7 +84,7 @@ pub(crate) fn in_memory() -> Ledger {
 }
 
 pub(crate) fn id(number: u32) -> String {
-    countersign_model::ExecutionId::format("read_file", 1_735_999_999_123, number)
+    counterfoil_model::ExecutionId::format("read_file", 1_735_999_999_123, number)
 }
 
 pub(crate) fn opened(execution_id: &str) -> Opened {

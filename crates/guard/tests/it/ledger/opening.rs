@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 
-use countersign_guard::{KeyFileError, OpenLedgerError};
+use counterfoil_guard::{KeyFileError, OpenLedgerError};
 use rusqlite::Connection;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use countersign_guard::{Checkpoint, ExportError, ExportedReceipt, PublicKey};
+use counterfoil_guard::{Checkpoint, ExportError, ExportedReceipt, PublicKey};
 use serde_json::Value;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! What is old goes, and the rest still verifies.
 
-use countersign_guard::{
+use counterfoil_guard::{
     AppendError, Expected, HeldAgainst, ReadLedgerError, Retention, Verification,
 };
 
@@ -36,7 +36,7 @@ fn old_events_go_in_whole_blocks() {
     let late = ledger.checkpoint().unwrap();
     drop(ledger);
     let ledger = open();
-    let expect = |checkpoint: &countersign_guard::Checkpoint| Expected {
+    let expect = |checkpoint: &counterfoil_guard::Checkpoint| Expected {
         checkpoint: Some(checkpoint.clone()),
         public_keys: vec![ledger.public_key()],
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use countersign_guard::{Checkpoint, Expected, HeldAgainst, LedgerSettings, PublicKey, Retention};
+use counterfoil_guard::{Checkpoint, Expected, HeldAgainst, LedgerSettings, PublicKey, Retention};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
 //! The whole chain: what the audit log says about the network, and where a call came from.
 
-use countersign_guard::{
+use counterfoil_guard::{
     AuditFiles, FileExecutor, FileOptions, Guard, GuardOptions, SessionStart, StateFolder,
     Surroundings, ToolsOptions, tail_audit,
 };
-use countersign_model::{Role, Status};
+use counterfoil_model::{Role, Status};
 
 use super::*;
 use crate::desk;

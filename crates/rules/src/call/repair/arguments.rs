@@ -1,4 +1,4 @@
-use countersign_model::{JsonLimits, parse_strict};
+use counterfoil_model::{JsonLimits, parse_strict};
 use serde_json::Value;
 
 use crate::call::schema::{Breach, Schema, Violation};

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use countersign_model::{Catalog, Effects, Tool};
+use counterfoil_model::{Catalog, Effects, Tool};
 use strsim::normalized_damerau_levenshtein;
 
 use crate::call::needle::words;

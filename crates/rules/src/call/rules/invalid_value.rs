@@ -1,4 +1,4 @@
-use countersign_model::Mode;
+use counterfoil_model::Mode;
 
 use crate::call::issue::code::INVALID_VALUE;
 use crate::facts::Facts;

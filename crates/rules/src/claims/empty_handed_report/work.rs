@@ -1,6 +1,6 @@
 //! Work that another agent is said to have done, and the calls that it would have taken.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use crate::facts::{Answer, Execution, Facts};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words};

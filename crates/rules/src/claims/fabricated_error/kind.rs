@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use countersign_model::{Claim, ClaimKind, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Language, Mood, Prose, Tags, Token, TokenKind, Words};

@@ -1,6 +1,6 @@
 //! The numbers of things that a clause states.
 
-use countersign_model::Family;
+use counterfoil_model::Family;
 
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_of_a_text,

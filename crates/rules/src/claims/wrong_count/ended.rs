@@ -1,6 +1,6 @@
 //! "49 passed", "8 failures": how many tests ended in one way, by the runs that count both.
 
-use countersign_shell::{OutputVerdict, RunSummary};
+use counterfoil_shell::{OutputVerdict, RunSummary};
 
 /// How tests ended, as a noun or participle says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

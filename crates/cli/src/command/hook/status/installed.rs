@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use countersign_hooks::{
+use counterfoil_hooks::{
     Agent, enabled_plugin, installed as hooks_in, missing_events, program_of, switched_off,
 };
 use serde::Serialize;
@@ -133,7 +133,7 @@ fn trouble(agent: Agent, command: &str) -> Option<String> {
     let Some(path) = found(&program) else {
         return Some(format!("`{program}` is no program that can be run"));
     };
-    let own = concat!("countersign ", env!("CARGO_PKG_VERSION"));
+    let own = concat!("counterfoil ", env!("CARGO_PKG_VERSION"));
     match version(&path) {
         Ok(said) if said == own => None,
         Ok(said) => Some(format!("`{program}` says it is `{said}`, and this is `{own}`")),

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_formats::{Options as ReadOptions, read};
-use countersign_guard::{Draft, Event, Ledger};
-use countersign_hooks::{Agent, Coverage, Memory, Receipted, coverage};
-use countersign_model::{Format, Transcript};
+use counterfoil_formats::{Options as ReadOptions, read};
+use counterfoil_guard::{Draft, Event, Ledger};
+use counterfoil_hooks::{Agent, Coverage, Memory, Receipted, coverage};
+use counterfoil_model::{Format, Transcript};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;

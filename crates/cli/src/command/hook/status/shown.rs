@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_report::{shorten, visible};
+use counterfoil_report::{shorten, visible};
 use serde_json::Value;
 
 use super::seen::{Gap, Judgement, SessionSeen};
@@ -33,7 +33,7 @@ fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
         let _ = writeln!(out, "  in no settings: a plugin brought it to the newest session");
     } else if agent.installed.is_empty() {
         let name = agent.agent;
-        let _ = writeln!(out, "  not installed: `countersign hook install {name}` does it");
+        let _ = writeln!(out, "  not installed: `counterfoil hook install {name}` does it");
     }
     for hook in &agent.installed {
         let what = hook.command.as_deref().map_or_else(String::new, |c| format!(": {c}"));

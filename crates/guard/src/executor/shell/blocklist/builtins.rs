@@ -1,6 +1,6 @@
 //! Built-ins and variables by which a command becomes another one.
 
-use countersign_shell::{Command, Direction, Target, Word};
+use counterfoil_shell::{Command, Direction, Target, Word};
 
 use super::{Blocklist, Refusal, Substitution, shown};
 

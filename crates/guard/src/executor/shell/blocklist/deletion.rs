@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_shell::{Command, Script, Word, WordKind};
+use counterfoil_shell::{Command, Script, Word, WordKind};
 use globset::GlobBuilder;
 
 use super::temporary::is_temporary;

@@ -1,6 +1,6 @@
 //! Raw devices and the shell's own network connections.
 
-use countersign_shell::{Command, Direction, Target, Word};
+use counterfoil_shell::{Command, Direction, Target, Word};
 
 use super::shown;
 

@@ -1,6 +1,6 @@
 //! Programs that may not run.
 
-use countersign_shell::{Command, Word};
+use counterfoil_shell::{Command, Word};
 
 use super::{Blocklist, Refusal, RefusalKind, shown};
 

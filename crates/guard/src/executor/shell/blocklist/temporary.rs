@@ -1,6 +1,6 @@
 //! Folders that a script made itself, under a name that nobody knew before.
 
-use countersign_shell::{Command, Script, Word};
+use counterfoil_shell::{Command, Script, Word};
 
 use super::deletion::Place;
 

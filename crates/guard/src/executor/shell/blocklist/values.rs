@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_shell::{Assignment, Command, Script, Word, WordKind};
+use counterfoil_shell::{Assignment, Command, Script, Word, WordKind};
 
 /// More values than this are not looked at one by one.
 const MOST: usize = 64;

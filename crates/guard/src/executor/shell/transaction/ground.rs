@@ -209,7 +209,7 @@ pub(super) fn digest(file: &mut impl io::Read) -> io::Result<Left> {
             count => hash.update(piece.get(..count).unwrap_or_default()),
         }
     }
-    Ok(Left::File { digest: countersign_model::Digest::from_bytes(hash.finalize().into()) })
+    Ok(Left::File { digest: counterfoil_model::Digest::from_bytes(hash.finalize().into()) })
 }
 
 fn raw(mode: u32) -> Mode {
@@ -225,7 +225,7 @@ fn renamed(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
 
 /// A name for what is made before it takes its place.
 fn beside(name: &OsStr) -> OsString {
-    let mut beside = OsString::from(format!(".countersign-undo-{}-", std::process::id()));
+    let mut beside = OsString::from(format!(".counterfoil-undo-{}-", std::process::id()));
     // Names have a bounded length, and one folder is worked on at a time.
     let tail = name.as_bytes().iter().take(150).copied().collect();
     beside.push(OsString::from_vec(tail));

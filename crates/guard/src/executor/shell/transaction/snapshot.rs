@@ -58,7 +58,7 @@ impl Snapshot {
         let (ground, workspace) =
             opened.map_err(|error| format!("`{}`: {error}", workspace.display()))?;
         let folder = tempfile::Builder::new()
-            .prefix(&format!("countersign-snapshot-{}-", std::process::id()))
+            .prefix(&format!("counterfoil-snapshot-{}-", std::process::id()))
             .tempdir();
         let folder = folder.map_err(|error| format!("no temporary folder: {error}"))?;
         let mut taking = Taking {

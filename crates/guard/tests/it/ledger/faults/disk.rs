@@ -3,7 +3,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_guard::{LogFile, SystemLogFile};
+use counterfoil_guard::{LogFile, SystemLogFile};
 
 /// What became of a folder's files: every change in its order, as the files below saw it.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ mod vfs;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_guard::{AppendError, Event, Expected};
+use counterfoil_guard::{AppendError, Event, Expected};
 
 use super::*;
 use disk::{Failure, Operation, SharedDisk, WatchedLog, lock};
