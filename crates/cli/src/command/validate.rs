@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -5,6 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_model::{Arguments as CallArguments, ToolCall};
 use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::read_catalog;
@@ -58,10 +60,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let settings = AdmissionSettings { coerce: arguments.coerce, ..AdmissionSettings::default() };
     let (admission, issues) = Admission::compile(&catalog, settings);
     let mut exit = Exit::Clean;
-    for issue in issues.iter().filter(|issue| issue.severity == IssueSeverity::Block) {
+    for issue in &issues {
+        let word = match issue.severity {
+            IssueSeverity::Block => "error",
+            _ if issue.code.0 == "UNCHECKED_KEYWORD" => "warning",
+            _ => continue,
+        };
         let (tools, tool, message) = (arguments.tools.display(), &issue.tool, &issue.message);
-        writeln!(io::stderr(), "error: {tools}: tool `{tool}`: {message}")?;
-        exit = Exit::Input;
+        writeln!(io::stderr(), "{word}: {tools}: tool `{tool}`: {message}")?;
+        if issue.severity == IssueSeverity::Block {
+            exit = Exit::Input;
+        }
     }
     let named = arguments.calls.display();
     let input: Box<dyn BufRead> = if arguments.calls.as_os_str() == "-" {
@@ -101,18 +110,18 @@ fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let value: Value =
-        serde_json::from_slice(line).map_err(|error| format!("the line is not JSON: {error}"))?;
-    let Value::Object(outer) = &value else {
-        return Err("a call is a JSON object such as {\"name\": …, \"arguments\": …}".to_owned());
-    };
-    let inner = ["function", "params"]
+    let outer: Members<'_> =
+        serde_json::from_slice(line).map_err(|error| match error.is_data() {
+            true => "a call is a JSON object such as {\"name\": …, \"arguments\": …}".to_owned(),
+            false => format!("the line is not JSON: {error}"),
+        })?;
+    let wrapped = ["function", "params"]
         .into_iter()
-        .find_map(|wrapper| outer.get(wrapper).and_then(Value::as_object))
-        .unwrap_or(outer);
-    let text = |object: &Map<String, Value>, names: &[&str]| {
-        names.iter().find_map(|name| match object.get(*name)? {
-            Value::String(text) => Some(text.clone()),
+        .find_map(|wrapper| serde_json::from_str::<Members<'_>>(outer.get(wrapper)?.get()).ok());
+    let inner = wrapped.as_ref().unwrap_or(&outer);
+    let text = |object: &Members<'_>, names: &[&str]| {
+        names.iter().find_map(|name| match serde_json::from_str(object.get(*name)?.get()).ok()? {
+            Value::String(text) => Some(text),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         })
@@ -123,16 +132,19 @@ fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
     let arguments = ["arguments", "input", "args", "parameters"]
         .into_iter()
         .find_map(|name| inner.get(name))
-        .map_or_else(|| CallArguments::raw("{}"), written);
-    let id = text(outer, &["id", "call_id", "tool_call_id"]).unwrap_or_default();
+        .map_or_else(|| CallArguments::raw("{}"), |raw| written(raw));
+    let id = text(&outer, &["id", "call_id", "tool_call_id"]).unwrap_or_default();
     Ok(Some(ToolCall { id, tool, arguments, line: number }))
 }
 
+/// The members of an object, unread, so that nothing of the arguments is lost.
+type Members<'l> = BTreeMap<String, &'l RawValue>;
+
 /// Arguments as emitted: a string holds JSON, everything else is JSON already.
-fn written(value: &Value) -> CallArguments {
-    match value {
-        Value::String(text) => CallArguments::raw(text),
-        other => CallArguments::from(other),
+fn written(raw: &RawValue) -> CallArguments {
+    match serde_json::from_str::<String>(raw.get()) {
+        Ok(text) => CallArguments::raw(text),
+        Err(_) => CallArguments::raw(raw.get()),
     }
 }
 

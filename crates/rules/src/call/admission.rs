@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use counterfoil_model::{Arguments, Catalog, JsonError, Tool, ToolCall};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::catalog_lint::{CatalogIssue, lint};
 use super::context::Context;
@@ -58,27 +58,49 @@ struct Entry {
     available: bool,
     reads: bool,
     schema: Option<Schema>,
+    /// Why there is no schema though the tool has one.
+    unusable: Option<String>,
     shape: Shape,
+}
+
+impl Entry {
+    /// Whether a call may come without arguments.
+    fn asks_for_nothing(&self) -> bool {
+        self.unusable.is_none()
+            && self.schema.as_ref().is_none_or(|schema| schema.is_valid(&json!({})))
+    }
 }
 
 impl Admission {
     /// Compiles every schema of a catalog.
     ///
-    /// A tool whose schema does not compile stays callable by name, its arguments unchecked; the
-    /// issue says so, and whoever registers tools decides what to make of it.
+    /// Of a schema that is odd in places the rest is checked, and an issue says what is not. A tool
+    /// whose schema cannot be used at all is an issue too, and each of its calls is refused: nobody
+    /// can say whether it is right.
     #[must_use]
     pub fn compile(catalog: &Catalog, settings: AdmissionSettings) -> (Self, Vec<CatalogIssue>) {
         let mut issues = Vec::new();
         let mut tools = HashMap::with_capacity(catalog.len());
         for tool in catalog.iter() {
             issues.extend(lint(tool));
-            let compiled = tool.parameters.as_ref().map(|p| Schema::compile(p, &settings.remotes));
-            let schema = compiled.transpose().unwrap_or_else(|error| {
-                issues.push(CatalogIssue::invalid_schema(&tool.name, error));
-                None
-            });
+            let parameters = tool.parameters.as_ref();
+            let compiled = parameters.map(|p| Schema::compile_in_part(p, &settings.remotes));
+            let mut unusable = None;
+            let schema = match compiled {
+                None => None,
+                Some(Ok((schema, left))) => {
+                    issues.extend(CatalogIssue::unchecked(&tool.name, &left));
+                    Some(schema)
+                }
+                Some(Err(error)) => {
+                    unusable = Some(error.to_string());
+                    issues.push(CatalogIssue::invalid_schema(&tool.name, error));
+                    None
+                }
+            };
             let shape = schema.as_ref().map(|s| Shape::of(s.source())).unwrap_or_default();
-            let entry = Entry { available: tool.available, reads: reads(tool), schema, shape };
+            let (available, reads) = (tool.available, reads(tool));
+            let entry = Entry { available, reads, schema, unusable, shape };
             tools.insert(tool.name.clone(), entry);
         }
         let names = Names::of(catalog);
@@ -113,12 +135,47 @@ impl Admission {
                 None => return report,
             },
         };
-        match arguments.parse() {
-            Ok(value @ Value::Object(_)) => self.check(entry, value, context, &mut report),
-            Ok(other) => report.issues.push(not_an_object(tool, &other)),
-            Err(error) => report.issues.push(malformed(tool, arguments, &error)),
+        if let Some(reason) = entry.and_then(|entry| entry.unusable.as_ref()) {
+            let message = format!("the arguments cannot be checked: {reason}");
+            let issue = Issue::new(code::INVALID_SCHEMA, IssueSeverity::Block, tool, message);
+            report.issues.push(issue);
+        }
+        if let Some(value) = self.object(entry, arguments, &mut report) {
+            self.check(entry, value, context, &mut report);
         }
         report
+    }
+
+    /// The arguments as an object. Where they are none, the report says so.
+    fn object(
+        &self,
+        entry: Option<&Entry>,
+        arguments: &Arguments,
+        report: &mut CallReport,
+    ) -> Option<Value> {
+        let tool = report.tool.clone();
+        let nothing = matches!(arguments.as_str().trim(), "" | "null" | "\"\"");
+        if nothing && entry.is_some_and(Entry::asks_for_nothing) {
+            return Some(json!({}));
+        }
+        let read = arguments.parse();
+        let twice = match &read {
+            Ok(Value::String(text)) if self.settings.coerce => Arguments::raw(text).parse().ok(),
+            _ => None,
+        };
+        match (read, twice) {
+            (Ok(value @ Value::Object(_)), _) => return Some(value),
+            (Ok(_), Some(value @ Value::Object(_))) => {
+                let message = "the arguments are a text that holds JSON; corrected";
+                let warning = IssueSeverity::Warn;
+                report.issues.push(Issue::new(code::MALFORMED_ARGUMENTS, warning, &tool, message));
+                report.corrected_arguments = Some(value.clone());
+                return Some(value);
+            }
+            (Ok(other), _) => report.issues.push(not_an_object(&tool, &other)),
+            (Err(error), _) => report.issues.push(malformed(&tool, arguments, &error)),
+        }
+        None
     }
 
     fn find<'a>(
@@ -207,7 +264,7 @@ impl Admission {
                 );
             });
         }
-        self.check_texts(&arguments, context, report);
+        self.check_texts(entry, &arguments, context, report);
         if let Some(context) = context {
             check_grounds(entry, &arguments, context, report);
         }
@@ -244,6 +301,7 @@ impl Admission {
 
     fn check_texts(
         &self,
+        entry: Option<&Entry>,
         arguments: &Value,
         context: Option<&dyn Context>,
         report: &mut CallReport,
@@ -263,7 +321,12 @@ impl Admission {
                         .actual(format!("{actual} characters")),
                 );
             }
-            if is_placeholder(text) && !context.is_some_and(|c| c.mentions(text)) {
+            let declared = || {
+                let schema = entry.and_then(|entry| entry.schema.as_ref());
+                schema.is_some_and(|schema| schema.names(text))
+            };
+            let mentioned = || context.is_some_and(|context| context.mentions(text));
+            if is_placeholder(text) && !mentioned() && !declared() {
                 let pointer = pointer();
                 let message = format!("`{pointer}` is a placeholder: `{text}`");
                 issues.push(

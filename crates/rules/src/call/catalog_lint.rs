@@ -2,14 +2,15 @@ use counterfoil_model::{Code, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::dialect::decoded;
 use super::issue::{IssueSeverity, below};
 use super::schema::SchemaError;
 
 /// Something wrong with a tool's registration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CatalogIssue {
-    /// `INVALID_SCHEMA`, `UNRESOLVABLE_REF`, `ARRAY_WITHOUT_ITEMS`, `UNDECLARED_REQUIRED`,
-    /// `EMPTY_DESCRIPTION`.
+    /// `INVALID_SCHEMA`, `UNCHECKED_KEYWORD`, `UNRESOLVABLE_REF`, `ARRAY_WITHOUT_ITEMS`,
+    /// `UNDECLARED_REQUIRED`, `EMPTY_DESCRIPTION`.
     pub code: Code,
     /// A tool with a blocking issue cannot be checked.
     pub severity: IssueSeverity,
@@ -30,6 +31,25 @@ impl CatalogIssue {
             message: error.to_string(),
             place: error.place,
         }
+    }
+
+    /// Parts of a schema that cannot be used: once a tool.
+    pub(crate) fn unchecked(tool: &str, left: &[SchemaError]) -> Option<Self> {
+        let first = left.first()?;
+        let more = match left.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        Some(Self {
+            code: Code("UNCHECKED_KEYWORD"),
+            severity: IssueSeverity::Warn,
+            tool: tool.to_owned(),
+            message: format!(
+                "`{}` of the schema cannot be checked, the rest is: {}{more}",
+                first.place, first.reason
+            ),
+            place: first.place.clone(),
+        })
     }
 }
 
@@ -88,7 +108,7 @@ fn visit(
     if let Some(reference) = members.get("$ref").and_then(Value::as_str)
         && let Some(pointer) = reference.strip_prefix('#')
         && (pointer.is_empty() || pointer.starts_with('/'))
-        && root.pointer(&unescaped(pointer)).is_none()
+        && root.pointer(&decoded(pointer)).is_none()
     {
         let message = format!("the reference `{reference}` leads nowhere");
         add("UNRESOLVABLE_REF", place, message);
@@ -112,15 +132,6 @@ fn visit(
             _ => {}
         }
     }
-}
-
-/// References are URI fragments; the few characters that names need are decoded.
-fn unescaped(pointer: &str) -> String {
-    let mut text = pointer.to_owned();
-    for (code, plain) in [("%25", "%"), ("%20", " "), ("%22", "\""), ("%24", "$")] {
-        text = text.replace(code, plain);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ pub(crate) mod code {
     pub(crate) const SUSPICIOUS_LENGTH: Code = Code("SUSPICIOUS_LENGTH");
     pub(crate) const UNGROUNDED_PATH: Code = Code("UNGROUNDED_PATH");
     pub(crate) const UNGROUNDED_VALUE: Code = Code("UNGROUNDED_VALUE");
+    pub(crate) const INVALID_SCHEMA: Code = Code("INVALID_SCHEMA");
     pub(crate) const REPEATED_CALL: Code = Code("REPEATED_CALL");
 }
 

@@ -4,6 +4,7 @@ mod admission;
 mod answer;
 mod catalog_lint;
 mod context;
+mod dialect;
 mod fan;
 mod fixation;
 mod issue;

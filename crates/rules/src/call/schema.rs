@@ -8,11 +8,14 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, Registry, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
+use super::dialect;
 use super::fan::fans_out;
 use super::issue::{below, shown};
 
 /// More violations than this of one value tell nobody anything new.
 const MOST_VIOLATIONS: usize = 50;
+/// A schema of which more than this cannot be used is none.
+const MOST_LEFT: usize = 64;
 
 /// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, 2020-12 without it.
 ///
@@ -97,17 +100,61 @@ impl Schema {
             let reason = "its references fan out, so that checking one value could take forever";
             return Err(SchemaError { place: String::new(), reason: reason.to_owned() });
         }
+        let source = match dialect::says_nullable(source) {
+            true => dialect::with_nulls(source),
+            false => source.clone(),
+        };
         Ok(Self {
-            validator: build(source, remotes, false)?,
-            formats: mentions_format(source).then(|| build(source, remotes, true)).transpose()?,
-            source: source.clone(),
+            validator: build(&source, remotes, false)?,
+            formats: mentions_format(&source).then(|| build(&source, remotes, true)).transpose()?,
+            source,
         })
+    }
+
+    /// Compiles what can be compiled of a schema, and says what is not checked of it. What is no
+    /// JSON Schema and has a clear meaning is translated: bounds of draft 4, tuples, `required` at
+    /// a member, names of types such as `STRING` or `dict`, names of definitions with brackets.
+    ///
+    /// # Errors
+    /// When nothing of it can be used.
+    pub fn compile_in_part(
+        source: &Value,
+        remotes: &Remotes,
+    ) -> Result<(Self, Vec<SchemaError>), SchemaError> {
+        let first = match Self::compile(source, remotes) {
+            Ok(schema) => return Ok((schema, Vec::new())),
+            Err(error) => error,
+        };
+        if fans_out(source) {
+            return Err(first);
+        }
+        let mut schema = dialect::translated(source);
+        let mut left: Vec<SchemaError> = dialect::without_dangling(&mut schema)
+            .into_iter()
+            .map(|place| SchemaError { place, reason: "the reference leads nowhere".to_owned() })
+            .collect();
+        while left.len() < MOST_LEFT {
+            let error = match Self::compile(&schema, remotes) {
+                Ok(schema) => return Ok((schema, left)),
+                Err(error) => error,
+            };
+            let Some(place) = dialect::without(&mut schema, &error.place) else { break };
+            left.push(SchemaError { place, reason: error.reason });
+        }
+        Err(first)
     }
 
     /// Whether a value fits, `format` aside.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
         self.validator.is_valid(value)
+            || self.formats.is_some() && self.violations(value).is_empty()
+    }
+
+    /// Whether the schema itself names this text: as a default, in an `enum`, as an example.
+    #[must_use]
+    pub(crate) fn names(&self, text: &str) -> bool {
+        names(&self.source, text)
     }
 
     /// In which ways a value does not fit, `format` aside.
@@ -115,7 +162,9 @@ impl Schema {
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         let mut found = Vec::new();
         for error in self.validator.iter_errors(value).take(MOST_VIOLATIONS) {
-            self.explain(&error, &mut found);
+            if !self.is_told_apart(&error, value) {
+                self.explain(&error, &mut found);
+            }
         }
         found.truncate(MOST_VIOLATIONS);
         found
@@ -231,6 +280,19 @@ impl Schema {
         }
     }
 
+    /// Whether several alternatives of a `oneOf` fit only because nobody looks at their formats.
+    fn is_told_apart(&self, error: &ValidationError<'_>, value: &Value) -> bool {
+        let several = |error: &ValidationError<'_>| {
+            matches!(error.kind(), ValidationErrorKind::OneOfMultipleValid { .. })
+        };
+        let Some(formats) = self.formats.as_ref().filter(|_| several(error)) else { return false };
+        let same = |other: &ValidationError<'_>| {
+            other.schema_path().as_str() == error.schema_path().as_str()
+                && other.instance_path().as_str() == error.instance_path().as_str()
+        };
+        !formats.iter_errors(value).any(|other| same(&other))
+    }
+
     /// The schema object that holds the keyword an error is about.
     fn holder(&self, error: &ValidationError<'_>) -> Option<&Value> {
         let (holder, _) = error.schema_path().as_str().rsplit_once('/')?;
@@ -301,6 +363,23 @@ fn mentions_format(schema: &Value) -> bool {
             .iter()
             .any(|(key, value)| (key == "format" && value.is_string()) || mentions_format(value)),
         Value::Array(items) => items.iter().any(mentions_format),
+        _ => false,
+    }
+}
+
+fn names(schema: &Value, text: &str) -> bool {
+    let said = |value: &Value| match value {
+        Value::String(one) => one == text,
+        Value::Array(several) => several.iter().any(|one| one == text),
+        _ => false,
+    };
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| {
+            let names_values =
+                matches!(key.as_str(), "default" | "enum" | "const" | "example" | "examples");
+            names_values && said(value) || names(value, text)
+        }),
+        Value::Array(items) => items.iter().any(|item| names(item, text)),
         _ => false,
     }
 }

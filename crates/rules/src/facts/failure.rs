@@ -10,7 +10,7 @@ use crate::values::end_of_string;
 const LONGEST_STATUS: usize = 4_000;
 
 /// Openings of a status message that reports a failure.
-const OPENINGS: [&str; 21] = [
+const OPENINGS: [&str; 22] = [
     "error",
     "err:",
     "exception",
@@ -23,6 +23,7 @@ const OPENINGS: [&str; 21] = [
     "unable to",
     "could not",
     "cannot ",
+    "no such ",
     "invalid ",
     "permission denied",
     "access denied",

@@ -273,7 +273,7 @@ fn values_come_from_somewhere() {
 fn reports_and_answers() {
     let (admission, issues) = Admission::compile(&tools(), AdmissionSettings::default());
     let codes: Vec<_> = issues.iter().map(|i| (i.tool.as_str(), i.code.0)).collect();
-    assert_eq!(codes, [("broken", "INVALID_SCHEMA")]);
+    assert_eq!(codes, [("broken", "UNCHECKED_KEYWORD")]);
     let call = |arguments: &str| ToolCall {
         id: "c1".to_owned(),
         tool: "read_file".to_owned(),

@@ -11,6 +11,7 @@ mod adversarial;
 mod call_admission;
 mod call_gold;
 
+mod call_odd_schemas;
 mod call_recorded;
 mod call_schema_suite;
 mod datasets;

@@ -56,20 +56,30 @@ fn python(line: &str, tally: &mut Tally) -> bool {
     {
         return tally.failed();
     }
-    // `3 failed, 39 passed in 2.31s`
-    if inner.starts_with(|c: char| c.is_ascii_digit())
-        && let Some((counted, time)) = inner.rsplit_once(" in ")
-        && time.starts_with(|c: char| c.is_ascii_digit())
-        && counted.split(", ").all(is_pytest_count)
+    pytest(inner, tally) || unittest(line, tally) || session(line, tally)
+}
+
+/// `3 failed, 39 passed in 2.31s`; some harnesses cut the time off.
+fn pytest(inner: &str, tally: &mut Tally) -> bool {
+    let timed = inner.rsplit_once(" in ");
+    let timed = timed.filter(|(_, time)| time.starts_with(|c: char| c.is_ascii_digit()));
+    let counted = timed.map_or(inner, |(counted, _)| counted);
+    if !inner.starts_with(|c: char| c.is_ascii_digit())
+        || !counted.split(", ").all(is_pytest_count)
+        || timed.is_none() && !counted.contains(" passed") && !counted.contains(" failed")
     {
-        let counts = Counts::number_word(counted);
-        if counts == (Counts { warnings: counts.warnings, ..Counts::default() })
-            || counted.contains("deselected") && counts.passed.is_none() && counts.failed.is_none()
-        {
-            return tally.found_none();
-        }
-        return tally.counted(&counts);
+        return false;
     }
+    let counts = Counts::number_word(counted);
+    if counts == (Counts { warnings: counts.warnings, ..Counts::default() })
+        || counted.contains("deselected") && counts.passed.is_none() && counts.failed.is_none()
+    {
+        return tally.found_none();
+    }
+    tally.counted(&counts)
+}
+
+fn unittest(line: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = line.strip_prefix("Ran ")
         && let Some((total, rest)) = leading_number(rest)
         && (rest.starts_with(" test in ") || rest.starts_with(" tests in "))
@@ -97,14 +107,17 @@ fn python(line: &str, tally: &mut Tally) -> bool {
             return tally.failed();
         }
     }
-    // nox
+    false
+}
+
+/// Sessions of nox and environments of tox.
+fn session(line: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = line.strip_prefix("nox > Session ") {
         if rest.ends_with(" was successful.") {
             return tally.passed();
         }
         return rest.contains(" failed") && tally.failed();
     }
-    // tox
     let text = line.trim_start();
     if text.starts_with("congratulations :)") {
         return tally.passed();

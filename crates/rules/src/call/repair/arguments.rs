@@ -69,9 +69,21 @@ fn candidates(value: &Value, expected: &str) -> Vec<Value> {
             found.push(inner);
         }
     }
-    let scalar = !matches!(value, Value::Null | Value::Array(_) | Value::Object(_));
-    if found.is_empty() && scalar && wants("array") {
+    let one = match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => is_one(text),
+        _ => true,
+    };
+    if found.is_empty() && one && wants("array") {
         found.push(Value::Array(vec![value.clone()]));
     }
     found
+}
+
+/// Whether a text is one value, and neither a word for none nor a list that was cut or miswritten.
+fn is_one(text: &str) -> bool {
+    let text = text.trim();
+    let none =
+        ["", "null", "none", "nil", "undefined"].iter().any(|w| text.eq_ignore_ascii_case(w));
+    !none && !text.starts_with(['[', '{', '(']) && !text.ends_with([']', '}', ')'])
 }

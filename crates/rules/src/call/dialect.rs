@@ -1,0 +1,327 @@
+//! Schemas as they are written and are no JSON Schema: what has a clear meaning is translated, and
+//! what has none is taken out, so that the rest is still checked.
+
+use serde_json::{Map, Value, json};
+
+use super::issue::below;
+
+/// Keywords whose members are schemas under free names.
+const NAMED: [&str; 5] =
+    ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+/// Keywords whose value is a schema.
+const SINGLE: [&str; 11] = [
+    "items",
+    "additionalItems",
+    "contains",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+/// Keywords whose value is a list of schemas.
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+
+/// How deep schemas are looked at.
+const DEEPEST: usize = 64;
+
+/// Whether `nullable` occurs, the one word of another dialect that compiles and says nothing.
+pub(super) fn says_nullable(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| (key == "nullable" && *value == true) || says_nullable(value)),
+        Value::Array(items) => items.iter().any(says_nullable),
+        _ => false,
+    }
+}
+
+/// The schema with `nullable` put into the words of JSON Schema.
+pub(super) fn with_nulls(source: &Value) -> Value {
+    let mut schema = source.clone();
+    each(&mut schema, 0, &mut |schema| {
+        if schema.remove("nullable") != Some(Value::Bool(true)) {
+            return;
+        }
+        match schema.get_mut("type") {
+            Some(Value::Array(names)) if !names.contains(&json!("null")) => {
+                names.push("null".into())
+            }
+            Some(name @ Value::String(_)) => *name = json!([name.clone(), "null"]),
+            _ => {}
+        }
+        if let Some(Value::Array(values)) = schema.get_mut("enum")
+            && !values.contains(&Value::Null)
+        {
+            values.push(Value::Null);
+        }
+    });
+    schema
+}
+
+/// The schema with everything translated that has a clear meaning.
+pub(super) fn translated(source: &Value) -> Value {
+    let mut schema = with_nulls(source);
+    rename_definitions(&mut schema);
+    each(&mut schema, 0, &mut |schema| {
+        types(schema);
+        bounds(schema);
+        tuples(schema);
+        required(schema);
+        pattern(schema);
+    });
+    schema
+}
+
+/// Takes out the keyword that stands at this place, or that which holds it. Gives its place.
+pub(super) fn without(schema: &mut Value, place: &str) -> Option<String> {
+    let mut place = place.to_owned();
+    loop {
+        let (parent, last) = place.rsplit_once('/')?;
+        let last = last.replace("~1", "/").replace("~0", "~");
+        match schema.pointer_mut(parent) {
+            // A member of a list, such as one of `required` or of `type`: the list goes.
+            Some(Value::Array(_)) | None => place = parent.to_owned(),
+            Some(Value::Object(members)) => {
+                members.remove(&last)?;
+                return Some(place);
+            }
+            Some(_) => return None,
+        }
+    }
+}
+
+/// Takes out every reference that leads nowhere within the document. Gives their places.
+pub(super) fn without_dangling(schema: &mut Value) -> Vec<String> {
+    let root = schema.clone();
+    let mut places = Vec::new();
+    dangling(&root, &root, "", 0, &mut places);
+    places.retain(|place| without(schema, place).is_some());
+    places
+}
+
+fn dangling(root: &Value, schema: &Value, place: &str, depth: usize, found: &mut Vec<String>) {
+    if depth > DEEPEST {
+        return;
+    }
+    match schema {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let place = below(place, name);
+                let target = value.as_str().and_then(|reference| reference.strip_prefix('#'));
+                match target.filter(|pointer| name == "$ref" && pointer.starts_with('/')) {
+                    Some(pointer) if root.pointer(&decoded(pointer)).is_none() => found.push(place),
+                    _ => dangling(root, value, &place, depth + 1, found),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                dangling(root, item, &below(place, &at.to_string()), depth + 1, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// References are URI fragments; what names need of that is decoded.
+pub(super) fn decoded(pointer: &str) -> String {
+    percent_encoding::percent_decode_str(pointer).decode_utf8_lossy().into_owned()
+}
+
+/// Calls `change` with every schema in a schema.
+fn each(schema: &mut Value, depth: usize, change: &mut impl FnMut(&mut Map<String, Value>)) {
+    let Value::Object(members) = schema else { return };
+    if depth > DEEPEST {
+        return;
+    }
+    change(members);
+    for (keyword, value) in members {
+        let keyword = keyword.as_str();
+        match value {
+            Value::Object(named) if NAMED.contains(&keyword) => {
+                named.values_mut().for_each(|one| each(one, depth + 1, change));
+            }
+            Value::Object(_) if SINGLE.contains(&keyword) => each(value, depth + 1, change),
+            Value::Array(list) if LISTS.contains(&keyword) || keyword == "items" => {
+                list.iter_mut().for_each(|one| each(one, depth + 1, change));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `STRING`, `dict`, `float` and the like, and a type in place of a schema.
+fn types(schema: &mut Map<String, Value>) {
+    match schema.get_mut("type") {
+        Some(Value::String(name)) => match type_of(name) {
+            Some("any") => drop(schema.remove("type")),
+            Some(known) => known.clone_into(name),
+            None => {}
+        },
+        Some(Value::Array(names)) => {
+            for name in names.iter_mut() {
+                if let Some(known) = name.as_str().and_then(type_of) {
+                    *name = known.into();
+                }
+            }
+        }
+        _ => {}
+    }
+    for keyword in NAMED {
+        let Some(Value::Object(named)) = schema.get_mut(keyword) else { continue };
+        for one in named.values_mut() {
+            if let Some(known) = one.as_str().map(|name| type_of(name).unwrap_or("any")) {
+                *one = if known == "any" { json!({}) } else { json!({ "type": known }) };
+            }
+        }
+    }
+}
+
+fn type_of(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "string" | "str" | "text" => "string",
+        "integer" | "int" | "long" => "integer",
+        "number" | "float" | "double" | "decimal" => "number",
+        "boolean" | "bool" => "boolean",
+        "array" | "list" | "tuple" => "array",
+        "object" | "dict" | "hashmap" | "map" => "object",
+        "null" | "none" => "null",
+        "any" => "any",
+        _ => return None,
+    })
+}
+
+/// Draft 4 says by `true` that a bound is not part of what it allows.
+fn bounds(schema: &mut Map<String, Value>) {
+    for (exclusive, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) else { continue };
+        if *is_exclusive && let Some(limit) = schema.remove(bound) {
+            schema.insert(exclusive.to_owned(), limit);
+        } else {
+            schema.remove(exclusive);
+        }
+    }
+}
+
+/// Up to draft 2019-09 a list of `items` stood for what is `prefixItems` now.
+fn tuples(schema: &mut Map<String, Value>) {
+    if !schema.get("items").is_some_and(Value::is_array) {
+        return;
+    }
+    if let Some(items) = schema.remove("items") {
+        schema.insert("prefixItems".to_owned(), items);
+    }
+    if let Some(rest) = schema.remove("additionalItems") {
+        schema.insert("items".to_owned(), rest);
+    }
+}
+
+/// Draft 3 says at the member that it is required.
+fn required(schema: &mut Map<String, Value>) {
+    let mut names = Vec::new();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for (name, property) in properties {
+            let Value::Object(property) = property else { continue };
+            if let Some(Value::Bool(is_required)) = property.get("required") {
+                if *is_required {
+                    names.push(Value::from(name.as_str()));
+                }
+                property.remove("required");
+            }
+        }
+    }
+    if schema.get("required").is_some_and(Value::is_boolean) {
+        schema.remove("required");
+    }
+    if names.is_empty() {
+        return;
+    }
+    let listed = schema.entry("required").or_insert_with(|| json!([]));
+    if let Value::Array(listed) = listed {
+        names.retain(|name| !listed.contains(name));
+        listed.extend(names);
+    }
+}
+
+/// In the expressions of browsers a brace that begins no count stands for itself.
+fn pattern(schema: &mut Map<String, Value>) {
+    let Some(Value::String(pattern)) = schema.get_mut("pattern") else { return };
+    if regex::Regex::new(pattern).is_ok() {
+        return;
+    }
+    let mut plain = String::with_capacity(pattern.len() + 4);
+    let mut rest = pattern.as_str();
+    while let Some((before, behind)) = rest.split_once('{') {
+        plain.push_str(before);
+        let count = behind.split_once('}').map(|(count, _)| count);
+        let counts = count.is_some_and(|count| {
+            !count.is_empty() && count.chars().all(|c| c.is_ascii_digit() || c == ',')
+        });
+        // Classes such as `\p{L}` and counts keep their braces.
+        let escaped = before.ends_with('\\') || before.ends_with("\\p") || before.ends_with("\\P");
+        plain.push_str(if counts || escaped { "{" } else { "\\{" });
+        rest = behind;
+    }
+    plain.push_str(rest);
+    if regex::Regex::new(&plain).is_ok() {
+        *pattern = plain;
+    }
+}
+
+/// Definitions whose names a reference cannot spell, such as `Page[int]`: names and references are
+/// written another way.
+fn rename_definitions(schema: &mut Value) {
+    let spells = |name: &str| {
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | '%'))
+    };
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for keyword in ["$defs", "definitions"] {
+        let Some(Value::Object(named)) = schema.get_mut(keyword) else { continue };
+        let odd: Vec<String> = named.keys().filter(|name| !spells(name)).cloned().collect();
+        for name in odd {
+            let mut new: String =
+                name.chars().map(|c| if spells(&c.to_string()) { c } else { '_' }).collect();
+            while named.contains_key(&new) {
+                new.push('_');
+            }
+            if let Some(value) = named.remove(&name) {
+                named.insert(new.clone(), value);
+            }
+            renamed.push((format!("#/{keyword}/{name}"), format!("#/{keyword}/{new}")));
+        }
+    }
+    if !renamed.is_empty() {
+        references(schema, 0, &renamed);
+    }
+}
+
+fn references(value: &mut Value, depth: usize, renamed: &[(String, String)]) {
+    if depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(reference) if key == "$ref" => {
+                        let named = |(old, _): &&(String, String)| {
+                            old == reference || *old == decoded(reference)
+                        };
+                        if let Some((_, new)) = renamed.iter().find(named) {
+                            reference.clone_from(new);
+                        }
+                    }
+                    _ => references(value, depth + 1, renamed),
+                }
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| references(item, depth + 1, renamed));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,183 @@
+//! Schemas as people write them: what has a meaning is checked, what has none is named, and
+//! nothing else of the tool suffers.
+
+use counterfoil_model::{Arguments, Catalog, Tool};
+use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity};
+use serde_json::{Value, json};
+
+fn admission(schema: &Value, coerce: bool) -> (Admission, Vec<String>) {
+    let tool = Tool {
+        description: "Does it.".to_owned(),
+        parameters: Some(schema.clone()),
+        ..Tool::named("act")
+    };
+    let (catalog, _) = Catalog::known([tool]);
+    let settings = AdmissionSettings { coerce, ..AdmissionSettings::default() };
+    let (admission, issues) = Admission::compile(&catalog, settings);
+    let odd = issues.into_iter().filter(|issue| {
+        issue.severity == IssueSeverity::Block || issue.code.0 == "UNCHECKED_KEYWORD"
+    });
+    (admission, odd.map(|issue| format!("{} {}", issue.code, issue.place)).collect())
+}
+
+/// The verdict and the codes of what is wrong.
+fn told(report: &CallReport) -> String {
+    let codes: Vec<&str> = report.blocking().map(|issue| issue.code.0).collect();
+    if codes.is_empty() { "valid".to_owned() } else { codes.join(" ") }
+}
+
+/// An object with one member that is asked for, and `n`, which is a number.
+fn object(member: Value) -> Value {
+    json!({
+        "type": "object", "required": ["a"],
+        "properties": { "a": member, "n": { "type": "integer" } },
+    })
+}
+
+/// A schema, a value that fits, one that does not, and the place that is not checked.
+type Case = (Value, Value, Value, Option<&'static str>);
+
+fn cases() -> Vec<Case> {
+    vec![
+        (
+            object(json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true })),
+            json!({ "a": 1 }),
+            json!({ "a": 0 }),
+            None,
+        ),
+        (
+            object(
+                json!({ "type": "array", "items": [{ "type": "number" }, { "type": "number" }] }),
+            ),
+            json!({ "a": [1, 2] }),
+            json!({ "a": ["x", 2] }),
+            None,
+        ),
+        (object(json!({ "type": "STRING" })), json!({ "a": "x" }), json!({ "a": 1 }), None),
+        (object(json!({ "type": "dict" })), json!({ "a": {} }), json!({ "a": 1 }), None),
+        (object(json!("object")), json!({ "a": {} }), json!({ "a": 1 }), None),
+        (
+            json!({ "type": "object", "properties": { "a": { "type": "string", "required": true } } }),
+            json!({ "a": "x" }),
+            json!({}),
+            None,
+        ),
+        (
+            object(json!({ "type": "string", "required": false })),
+            json!({ "a": "x" }),
+            json!({}),
+            None,
+        ),
+        (
+            object(json!({ "type": "string", "pattern": "^(?!x).*$" })),
+            json!({ "a": "x" }),
+            json!({ "a": "x", "n": "y" }),
+            Some("/properties/a/pattern"),
+        ),
+        (
+            object(json!({ "type": "string", "pattern": "^{[0-9]+}$" })),
+            json!({ "a": "{12}" }),
+            json!({ "a": "12" }),
+            None,
+        ),
+        (
+            object(json!({ "type": "strng" })),
+            json!({ "a": 7 }),
+            json!({ "a": 7, "n": "y" }),
+            Some("/properties/a/type"),
+        ),
+        (
+            object(json!({ "$ref": "#/$defs/Gone" })),
+            json!({ "a": 7 }),
+            json!({ "a": 7, "n": "y" }),
+            Some("/properties/a/$ref"),
+        ),
+        (
+            json!({
+                "type": "object", "properties": { "a": { "$ref": "#/$defs/Page[int]" } },
+                "$defs": { "Page[int]": { "type": "integer" } },
+            }),
+            json!({ "a": 7 }),
+            json!({ "a": "x" }),
+            None,
+        ),
+        (
+            object(json!({ "type": "string", "nullable": true, "enum": ["x"] })),
+            json!({ "a": null }),
+            json!({ "a": "y" }),
+            None,
+        ),
+        (
+            object(json!({ "oneOf": [
+                { "type": "string", "format": "date" }, { "type": "string", "format": "date-time" },
+            ] })),
+            json!({ "a": "2026-01-02" }),
+            json!({ "a": 7 }),
+            None,
+        ),
+    ]
+}
+
+#[test]
+fn the_rest_of_an_odd_schema_is_checked() {
+    for (schema, fits, does_not, unchecked) in cases() {
+        let (admission, odd) = admission(&schema, false);
+        let expected: Vec<String> =
+            unchecked.iter().map(|place| format!("UNCHECKED_KEYWORD {place}")).collect();
+        assert_eq!(odd, expected, "{schema}");
+        let report = |value: &Value| admission.admit_parts("act", &Arguments::from(value), None);
+        assert_eq!(told(&report(&fits)), "valid", "{schema} {fits}");
+        assert_ne!(told(&report(&does_not)), "valid", "{schema} {does_not}");
+    }
+}
+
+#[test]
+fn what_cannot_be_checked_is_never_valid() {
+    let (admission, odd) = admission(&json!({ "$ref": "https://example.com/gone.json" }), false);
+    assert_eq!(odd, ["INVALID_SCHEMA "]);
+    let report = admission.admit_parts("act", &Arguments::raw("{}"), None);
+    assert_eq!(told(&report), "INVALID_SCHEMA");
+}
+
+#[test]
+fn no_arguments_are_none() {
+    let nothing = json!({ "type": "object", "properties": {} });
+    for text in ["", "  ", "null", "\"\"", "{}"] {
+        let arguments = Arguments::raw(text);
+        let report = admission(&nothing, false).0.admit_parts("act", &arguments, None);
+        assert_eq!((told(&report), report.arguments), ("valid".to_owned(), Some(json!({}))));
+        let asks = object(json!({ "type": "string" }));
+        let report = admission(&asks, false).0.admit_parts("act", &arguments, None);
+        assert_ne!(told(&report), "valid", "{text:?}");
+    }
+}
+
+#[test]
+fn corrections_invent_nothing() {
+    let list = object(json!({ "type": ["array", "null"], "items": { "type": "string" } }));
+    let (admission, _) = admission(&list, true);
+    for (arguments, corrected) in [
+        (r#"{"a":"x"}"#, Some(json!({ "a": ["x"] }))),
+        (r#"{"a":"[\"x\"]"}"#, Some(json!({ "a": ["x"] }))),
+        (r#"{"a":"null"}"#, None),
+        (r#"{"a":"[\"x\", \"y"}"#, None),
+        (r#"{"a":"{x}"}"#, None),
+        (r#"{"a":""}"#, None),
+        (r#""{\"a\":[\"x\"]}""#, Some(json!({ "a": ["x"] }))),
+        (r#""{\"a\":[\"x\"""#, None),
+    ] {
+        let report = admission.admit_parts("act", &Arguments::raw(arguments), None);
+        assert_eq!(report.corrected_arguments, corrected, "{arguments}");
+        assert_eq!(report.valid(), corrected.is_some(), "{arguments}");
+    }
+}
+
+#[test]
+fn what_the_schema_names_is_no_placeholder() {
+    let schema = object(json!({ "type": "string", "default": "127.0.0.1" }));
+    for (host, issues) in [("127.0.0.1", 0), ("example.com", 1)] {
+        let arguments = Arguments::from(&json!({ "a": host }));
+        let report = admission(&schema, false).0.admit_parts("act", &arguments, None);
+        assert_eq!(report.issues.len(), issues, "{host}: {report}");
+    }
+}
