@@ -28,7 +28,8 @@ enum Source {
 /// Folders that never hold logs.
 const SKIPPED: [&str; 5] = [".git", ".hg", ".svn", "node_modules", "__pycache__"];
 /// Endings of logs, before packing.
-const ENDINGS: [&str; 7] = ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log"];
+const ENDINGS: [&str; 9] =
+    ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log", "txt", "eval"];
 /// Endings of packed files.
 const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
 
@@ -73,7 +74,10 @@ fn file(path: &Path, named: bool) -> Input {
 fn looks_like_a_log(path: &Path) -> bool {
     let ending =
         |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-    let Some(last) = ending(path) else { return false };
+    let Some(last) = ending(path) else {
+        // Hidden files without an ending are settings.
+        return !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    };
     if !PACKED.contains(&last.as_str()) {
         return ENDINGS.contains(&last.as_str());
     }

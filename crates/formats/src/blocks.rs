@@ -55,7 +55,7 @@ pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) ->
 
 impl Blocks {
     fn read(&mut self, mut fields: Fields<'_>, line: usize, session: &mut Session) {
-        let kind = fields.string("type").unwrap_or(Cow::Borrowed("without type"));
+        let kind = fields.string("type").unwrap_or_else(|| Cow::Borrowed(kind_of_untyped(&fields)));
         match kind.as_ref() {
             "text" | "input_text" | "output_text" | "summary_text" | "without type"
                 if fields.has("text") =>
@@ -72,14 +72,24 @@ impl Blocks {
                 join(&mut self.reasoning, &text);
                 fields.take("signature");
             }
-            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                self.calls.push(ToolCall {
-                    id: fields.string("id").unwrap_or_default().into_owned(),
-                    tool: fields.string("name").unwrap_or_default().into_owned(),
-                    arguments: arguments(fields.take_any("input")),
-                    line,
-                });
+            "tool_use" | "server_tool_use" | "mcp_tool_use" | "tool_call" => {
+                self.calls.push(call(&mut fields, "id", line));
             }
+            "toolUse" => {
+                if let Some(mut inner) = fields.object("toolUse") {
+                    self.calls.push(call(&mut inner, "toolUseId", line));
+                    session.leave(&inner);
+                }
+            }
+            "toolResult" => {
+                if let Some(mut result) = fields.object("toolResult") {
+                    let outcome = read_untyped_result(&mut result, line, session);
+                    self.outcomes.push(outcome);
+                    session.leave(&result);
+                }
+            }
+            "reasoningContent" => session.skip("reasoning beside a message"),
+            "cachePoint" => {}
             kind if kind == "tool_result" || kind.ends_with("_tool_result") => {
                 let outcome = self.read_result(&mut fields, line, session);
                 self.outcomes.push(outcome);
@@ -116,6 +126,43 @@ impl Blocks {
             self.text = text.into_owned();
             self.has_text = true;
         }
+    }
+}
+
+fn call(fields: &mut Fields<'_>, id: &str, line: usize) -> ToolCall {
+    let given = ["input", "args", "arguments"].into_iter().find_map(|name| fields.take_any(name));
+    ToolCall {
+        id: fields.string(id).unwrap_or_default().into_owned(),
+        tool: fields.string("name").unwrap_or_default().into_owned(),
+        arguments: arguments(given),
+        line,
+    }
+}
+
+/// Blocks of Bedrock's Converse have no type: their only member is what they are.
+fn kind_of_untyped(fields: &Fields<'_>) -> &'static str {
+    let kinds =
+        ["toolUse", "toolResult", "reasoningContent", "cachePoint", "image", "document", "video"];
+    kinds.into_iter().find(|kind| fields.has(kind)).unwrap_or("without type")
+}
+
+/// A result of Bedrock's Converse: texts and JSON in `content`.
+fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Session) -> Outcome {
+    let mut text = String::new();
+    for raw in result.array("content").unwrap_or_default() {
+        let Some(mut part) = Fields::of(raw) else { continue };
+        match (part.string("text"), part.take("json")) {
+            (Some(part), _) => join(&mut text, &part),
+            (None, Some(json)) => join(&mut text, json.get()),
+            (None, None) => session.skip("part of a result that is neither text nor JSON"),
+        }
+    }
+    Outcome {
+        call_id: result.string("toolUseId").unwrap_or_default().into_owned(),
+        text,
+        is_error: result.string("status").map(|status| status == "error"),
+        line,
+        ..Outcome::default()
     }
 }
 

@@ -1,23 +1,32 @@
 use std::io::{self, BufRead, BufReader, Read};
 
+use crate::archive;
+
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The same input, unpacked when its first bytes say gzip (any number of members) or Zstandard
-/// (any number of frames).
+/// (any number of frames), and in UTF-8 where it is UTF-16 with a byte-order mark; of a zip archive, the JSON files in it one behind the other.
 ///
 /// # Errors
-/// When the first bytes cannot be read or the Zstandard header is damaged. Damage further on is
+/// When the first bytes cannot be read, or the Zstandard header or an archive is damaged. Damage further on is
 /// an error of the returned reader.
 pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let head = read_up_to(&mut input, ZSTD.len())?;
     let packed_by_gzip = head.starts_with(&GZIP);
     let packed_by_zstd = head == ZSTD;
+    let is_archive = head == archive::ZIP;
+    let wide = Wide::of(&head);
     let input = io::Cursor::new(head).chain(input);
+    if let Some(wide) = wide {
+        return Ok(Box::new(io::Cursor::new(wide.decoded(input)?)));
+    }
     Ok(if packed_by_gzip {
         Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(input)))
     } else if packed_by_zstd {
         Box::new(BufReader::new(Frames { input: Some(input), frame: None }))
+    } else if is_archive {
+        Box::new(io::Cursor::new(archive::json_of(input)?))
     } else {
         Box::new(input)
     })
@@ -28,6 +37,41 @@ pub(crate) fn read_up_to(input: &mut impl BufRead, wanted: usize) -> io::Result<
     let mut head = Vec::new();
     input.take(wanted as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// UTF-16, as its byte-order mark says it.
+#[derive(Debug, Clone, Copy)]
+enum Wide {
+    LowFirst,
+    HighFirst,
+}
+
+impl Wide {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0xff, 0xfe, ..] => Some(Self::LowFirst),
+            [0xfe, 0xff, ..] => Some(Self::HighFirst),
+            _ => None,
+        }
+    }
+
+    /// The text in UTF-8; what is no character is replaced.
+    fn decoded(self, input: impl BufRead) -> io::Result<Vec<u8>> {
+        const LARGEST: u64 = 512 * 1024 * 1024;
+        let mut bytes = Vec::new();
+        input.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            let wrong = "a text in UTF-16 may have 512 MiB";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, wrong));
+        }
+        let units = bytes.chunks_exact(2).filter_map(|pair| <[u8; 2]>::try_from(pair).ok());
+        let units = units.skip(1).map(|pair| match self {
+            Self::LowFirst => u16::from_le_bytes(pair),
+            Self::HighFirst => u16::from_be_bytes(pair),
+        });
+        let text = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        Ok(text.collect::<String>().into_bytes())
+    }
 }
 
 type Frame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;

@@ -1,10 +1,10 @@
 use counterfoil_model::Format;
 use serde_json::value::RawValue;
 
-use crate::exchange;
 use crate::reader::{READERS, Reader};
 use crate::sketch::Sketch;
 use crate::source::Layout;
+use crate::{evaluations, exchange};
 
 /// How much of the input detection looks at, in bytes.
 pub(crate) const HEAD: usize = 256 * 1024;
@@ -37,8 +37,11 @@ pub(crate) fn detect(head: &str) -> Detected {
         return Detected { layout: Layout::Lines, reader: most_frequent(&lines) };
     }
     if json {
-        let sketch = sketch(text);
-        return Detected { layout: Layout::Document, reader: first(&sketch) };
+        let (layout, text) = match first_of_many(text) {
+            Some(one) => (Layout::Documents, one),
+            None => (Layout::Document, text),
+        };
+        return Detected { layout, reader: first(&sketch(text)) };
     }
     let reader = READERS.iter().copied().find(|reader| reader.recognises_text(text));
     Detected { layout: Layout::Text, reader }
@@ -65,13 +68,22 @@ fn begins_document(text: &str) -> bool {
     }
 }
 
+/// The first value where another one stands behind it.
+fn first_of_many(text: &str) -> Option<&str> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let one = values.next()?.ok()?.get();
+    let rest = text.get(values.byte_offset()..)?.trim_start();
+    rest.starts_with(['{', '[']).then_some(one)
+}
+
 /// The sketch of a text, or of the conversation that it wraps.
 fn sketch(text: &str) -> Sketch {
     let sketch = Sketch::of(text);
-    if first(&sketch).is_some() {
+    let wraps = evaluations::recognises(&sketch) || exchange::recognises(&sketch);
+    if first(&sketch).is_some_and(|reader| !wraps || reader.format() != Format::OpenaiChat) {
         return sketch;
     }
-    match exchange::first(text) {
+    match evaluations::first(text).or_else(|| exchange::first(text)) {
         Some(inner) => Sketch::of(&inner),
         None => sketch,
     }

@@ -4,12 +4,13 @@
 use counterfoil_model::{Format, Gap, Problem};
 use serde_json::value::RawValue;
 
-use crate::exchange;
-use crate::fields;
+use crate::fields::{self, Fields};
 use crate::read::{ReadError, Reading};
+use crate::reader::Reader;
 use crate::session::Session;
-use crate::sketch;
+use crate::sketch::{self, Sketch};
 use crate::source::{Locator, Source};
+use crate::{evaluations, exchange};
 
 /// What one value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,84 @@ pub(crate) trait Values {
 
     /// Reads one value into a session.
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session);
+}
+
+/// A form whose log is a list of messages, an object that holds the list, or one message a line.
+pub(crate) trait Messages: Sync {
+    /// The form.
+    fn format(&self) -> Format;
+
+    /// What tells it from others, in words.
+    fn looks_for(&self) -> &'static str;
+
+    /// Whether a JSON text (a line, or the beginning of a document) is of this form.
+    fn recognises(&self, sketch: &Sketch) -> bool;
+
+    /// Members of a session that hold its messages.
+    fn lists(&self) -> &'static [&'static str] {
+        &["messages"]
+    }
+
+    /// Reads what a session says beside its messages.
+    fn read_head(&self, fields: &mut Fields<'_>, _place: &mut Locator<'_>, session: &mut Session) {
+        if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
+            session.transcript.id = id.into_owned();
+        }
+    }
+
+    /// Reads one message, and leaves what it does not know.
+    fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session);
+}
+
+impl<M: Messages> Reader for M {
+    fn format(&self) -> Format {
+        Messages::format(self)
+    }
+
+    fn looks_for(&self) -> &'static str {
+        Messages::looks_for(self)
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        Messages::recognises(self, sketch)
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        name: &str,
+        sink: &mut dyn FnMut(Reading),
+    ) -> Result<(), ReadError> {
+        read_values(self, Messages::format(self), source, name, sink)
+    }
+}
+
+impl<M: Messages> Values for M {
+    fn shape(&self, value: &RawValue) -> Shape {
+        let lists = self.lists();
+        match Fields::of(value) {
+            Some(fields) if lists.iter().any(|list| fields.has(list)) => Shape::Session,
+            _ => Shape::Part,
+        }
+    }
+
+    fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
+        let line = place.line_of(value.get());
+        let Some(mut fields) = Fields::of(value) else {
+            return session.problem(line, "a message is not an object");
+        };
+        if self.shape(value) == Shape::Session {
+            self.read_head(&mut fields, place, session);
+            for list in self.lists() {
+                for message in fields.array(list).unwrap_or_default() {
+                    self.read_value(message, place, session);
+                }
+            }
+        } else {
+            self.read_message(&mut fields, line, session);
+        }
+        session.leave(&fields);
+    }
 }
 
 /// Reads all values of an input.
@@ -78,8 +157,8 @@ impl<V: Values> Walk<'_, V> {
     /// `cut` is the line on which the input ended in the middle of this value.
     fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
         let Some(list) = fields::array(raw) else {
-            if let Some(text) = self.composed(raw) {
-                return self.exchange(&text, place, cut);
+            if let Some(texts) = self.composed(raw) {
+                return texts.iter().for_each(|text| self.exchange(text, place, cut));
             }
             match self.values.shape(raw) {
                 Shape::Session => self.session(raw, place, cut),
@@ -103,8 +182,8 @@ impl<V: Values> Walk<'_, V> {
         let mut together: Option<Session> = list.is_empty().then(|| self.open());
         for (at, raw) in list.into_iter().enumerate() {
             let cut = cut.filter(|_| at == last);
-            if let Some(text) = self.composed(raw).filter(|_| together.is_none()) {
-                self.exchange(&text, place, cut);
+            if let Some(texts) = self.composed(raw).filter(|_| together.is_none()) {
+                texts.iter().for_each(|text| self.exchange(text, place, cut));
                 continue;
             }
             if together.is_none() && self.values.shape(raw) == Shape::Session {
@@ -121,10 +200,15 @@ impl<V: Values> Walk<'_, V> {
         }
     }
 
-    /// The conversation of a logged request and its answer.
-    fn composed(&self, raw: &RawValue) -> Option<String> {
-        let chat = matches!(self.format, Format::OpenaiChat | Format::Anthropic);
-        chat.then(|| exchange::composed(raw.get())).flatten()
+    /// The conversation of a logged request and its answer, or those of an evaluation's results.
+    fn composed(&self, raw: &RawValue) -> Option<Vec<String>> {
+        let text = raw.get();
+        match self.format {
+            Format::OpenaiChat => evaluations::conversations(text)
+                .or_else(|| exchange::composed(text).map(|text| vec![text])),
+            Format::Anthropic | Format::VercelAi => exchange::composed(text).map(|text| vec![text]),
+            _ => None,
+        }
     }
 
     /// A request with its answer: a session of its own.

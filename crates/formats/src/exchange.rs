@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
+use crate::sketch::Sketch;
 
 /// Where what was asked stands, or the whole conversation.
 const REQUESTS: [&str; 12] = [
@@ -38,6 +39,16 @@ const NAMES: [&str; 6] = ["id", "custom_id", "request_id", "requestId", "trace_i
 /// How deep an answer may be wrapped.
 const DEPTH: usize = 4;
 
+/// Whether the beginning of a document holds a request, wherever the list of its messages stands.
+pub(crate) fn recognises(sketch: &Sketch) -> bool {
+    REQUESTS.iter().any(|request| {
+        ["", "[]."].iter().any(|at| {
+            sketch.has(&format!("{at}{request}.messages[].role"))
+                || sketch.has(&format!("{at}{request}[].role"))
+        })
+    })
+}
+
 /// The conversation of the first exchange of a list, or of the one that the text is.
 pub(crate) fn first(text: &str) -> Option<String> {
     if !text.trim_start().starts_with('[') {
@@ -55,21 +66,22 @@ pub(crate) fn composed(text: &str) -> Option<String> {
         return None;
     }
     let mut fields = Fields::parse(text).ok()?;
-    let own = fields.has("messages");
-    if fields.has("role")
-        || fields.has("choices")
-        || !own && !has_any(&fields, &REQUESTS) && !has_any(&fields, &RESPONSES)
-    {
+    let parts =
+        fields.has("messages") || has_any(&fields, &REQUESTS) || has_any(&fields, &RESPONSES);
+    if fields.has("role") || fields.has("choices") || !parts {
         return None;
     }
     let name = NAMES.iter().find_map(|name| fields.string(name)).filter(|name| !name.is_empty());
-    let mut asked = if own { conversation_of(&mut fields) } else { None };
-    if asked.is_none() {
-        asked = REQUESTS.iter().find_map(|name| conversation(fields.take(name)?));
-    }
+    // Messages without an answer beside them are a conversation already.
+    let own = fields.has("messages").then(|| conversation_of(&mut fields));
     let answered = RESPONSES.iter().find_map(|name| answer(fields.take(name)?, DEPTH));
-    // Without an answer it is what it was before.
-    if asked.is_none() && answered.is_none() || own && answered.is_none() {
+    let asked = match own {
+        Some(own) if answered.is_some() => own,
+        Some(_) => return None,
+        None => None,
+    };
+    let asked = asked.or_else(|| REQUESTS.iter().find_map(|name| conversation(fields.take(name)?)));
+    if asked.is_none() && answered.is_none() {
         return None;
     }
     let Conversation { mut messages, mut tools } = asked.unwrap_or_default();

@@ -64,6 +64,13 @@ impl<'a> Fields<'a> {
         self.take(name).and_then(Self::of)
     }
 
+    /// Takes members that say nothing of what is read.
+    pub(crate) fn pass_over(&mut self, names: &[&str]) {
+        for name in names {
+            self.take_any(name);
+        }
+    }
+
     /// Whether a member stands there and was not taken yet.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, raw)| raw.is_some() && key == name)

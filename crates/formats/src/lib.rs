@@ -10,15 +10,20 @@
 //! Start with [`read`]; the table of readers is in `reader/mod.rs`.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod blocks;
 mod decompress;
 mod detect;
 mod documents;
+mod evaluations;
 mod exchange;
 mod fields;
+mod gemini_parts;
 mod lines;
+mod other_kind;
 mod otlp;
 mod outcome_text;
+mod parts;
 mod read;
 mod reader;
 mod receipts;
@@ -26,9 +31,11 @@ mod responses_item;
 mod session;
 mod sketch;
 mod source;
+mod span_dialects;
 mod time;
 mod tool_calls;
 mod tools;
+mod written;
 
 pub use decompress::decompressed;
 pub use detect::looked_for;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::time;
+
 /// One span, its attributes as plain JSON.
 #[derive(Debug)]
 pub(crate) struct Span {
@@ -52,23 +54,66 @@ pub(crate) fn spans(value: Value, line: usize, found: &mut Vec<Span>) -> bool {
         }
         return true;
     }
-    if object.contains_key("traceId") || object.contains_key("trace_id") {
+    // A trace that MLflow or Langfuse exported.
+    if let Some(Value::Object(data)) = object.get_mut("data")
+        && let Some(list) = take_list(data, &["spans"])
+    {
+        found.extend(list.into_iter().filter_map(into_object).map(|s| span(s, line)));
+        return true;
+    }
+    if let Some(list) = take_list(&mut object, &["observations"]) {
+        found.extend(list.into_iter().filter_map(into_object).map(|o| observation(o, line)));
+        return true;
+    }
+    let context = object.get("context").and_then(|context| context.get("trace_id"));
+    if object.contains_key("traceId") || object.contains_key("trace_id") || context.is_some() {
         found.push(span(object, line));
         return true;
     }
     false
 }
 
+/// A span of Langfuse: what went in and what came out are members.
+fn observation(mut object: Map<String, Value>, line: usize) -> Span {
+    let mut attributes = BTreeMap::new();
+    for (name, key) in [("type", KIND), ("name", NAME), ("input", INPUT), ("output", OUTPUT)] {
+        if let Some(value) = object.remove(name).filter(|value| !value.is_null()) {
+            attributes.insert(key.to_owned(), value);
+        }
+    }
+    let failed = object.get("level").is_some_and(|level| level == "ERROR");
+    Span {
+        trace: text(&object, &["traceId", "trace_id"]),
+        name: attributes.get(NAME).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        start: nanos(&object, &["startTime", "start_time"]),
+        end: nanos(&object, &["endTime", "end_time"]),
+        attributes,
+        events: Vec::new(),
+        failed,
+        line,
+    }
+}
+
+/// What an [`observation`] is made into.
+pub(crate) const KIND: &str = "langfuse.type";
+pub(crate) const NAME: &str = "langfuse.name";
+pub(crate) const INPUT: &str = "langfuse.input";
+pub(crate) const OUTPUT: &str = "langfuse.output";
+
 fn span(mut object: Map<String, Value>, line: usize) -> Span {
     let events = take_list(&mut object, &["events"]).unwrap_or_default();
-    let status = object.get("status").and_then(|status| status.get("code"));
+    let status = object.get("status");
+    let status = status.and_then(|status| status.get("code").or_else(|| status.get("status_code")));
     let failed = status
         .is_some_and(|code| code == 2 || code.as_str().is_some_and(|code| code.ends_with("ERROR")));
     Span {
-        trace: text(&object, &["traceId", "trace_id"]),
+        trace: text(
+            object.get("context").and_then(Value::as_object).unwrap_or(&object),
+            &["traceId", "trace_id"],
+        ),
         name: text(&object, &["name"]),
-        start: nanos(&object, &["startTimeUnixNano", "start_time_unix_nano"]),
-        end: nanos(&object, &["endTimeUnixNano", "end_time_unix_nano"]),
+        start: nanos(&object, &["startTimeUnixNano", "start_time_unix_nano", "start_time"]),
+        end: nanos(&object, &["endTimeUnixNano", "end_time_unix_nano", "end_time"]),
         attributes: attributes(&mut object),
         events: events.into_iter().filter_map(into_object).map(event).collect(),
         failed,
@@ -137,5 +182,13 @@ fn text(object: &Map<String, Value>, names: &[&str]) -> String {
 /// 64-bit numbers are text in JSON, but not every exporter knows.
 fn nanos(object: &Map<String, Value>, names: &[&str]) -> u64 {
     let found = names.iter().find_map(|name| object.get(*name));
-    found.and_then(|v| v.as_u64().or_else(|| v.as_str()?.parse().ok())).unwrap_or(0)
+    found.and_then(|v| v.as_u64().or_else(|| nanos_of(v.as_str()?))).unwrap_or(0)
+}
+
+/// A number, or a date with its time.
+fn nanos_of(text: &str) -> Option<u64> {
+    if let Ok(nanos) = text.parse() {
+        return Some(nanos);
+    }
+    u64::try_from(time::millis_of(text)?).ok()?.checked_mul(1_000_000)
 }

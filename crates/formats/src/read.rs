@@ -4,6 +4,7 @@ use counterfoil_model::{Format, Problem, Transcript};
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};
+use crate::other_kind;
 use crate::reader;
 use crate::source::{Layout, Source};
 
@@ -60,6 +61,14 @@ pub enum ReadError {
     /// Nothing stands in it.
     #[error("the input is empty")]
     Empty,
+    /// It is no log at all, but something that a log can be written out of.
+    #[error("this is {what}, and no log that can be read")]
+    OtherKind {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// It is of no form that is known.
     #[error("no known form of log")]
     UnknownForm {
@@ -87,13 +96,17 @@ pub fn read(
     }
     let detected = detect::detect(&String::from_utf8_lossy(&head));
     let forced = options.format.and_then(reader::of);
+    let other = other_kind::of(&head);
+    if let Some((what, instead)) = other.filter(|_| options.format.is_none()) {
+        return Err(ReadError::OtherKind { what, instead });
+    }
     let Some(reader) = forced.or(detected.reader) else {
         return Err(ReadError::UnknownForm { looked_for: detect::looked_for() });
     };
     let layout = match detected.layout {
         // Whoever names a format that is JSON gets it read as lines of JSON.
-        Layout::Text if reader.format() != Format::Specstory => Layout::Lines,
-        _ if reader.format() == Format::Specstory => Layout::Text,
+        Layout::Text if !reader.is_of_text() => Layout::Lines,
+        _ if reader.is_of_text() => Layout::Text,
         layout => layout,
     };
     let input: Box<dyn BufRead + '_> = Box::new(Cursor::new(head).chain(input));

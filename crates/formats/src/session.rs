@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use counterfoil_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::fields::Fields;
 use crate::read::Reading;
 use crate::tools;
+use crate::written::read_written;
 
 /// A transcript while it is read.
 pub(crate) struct Session {
@@ -54,16 +55,6 @@ const CALL_MEMBERS: [&str; 14] = [
     "functioncall",
     "functionresponse",
 ];
-
-/// Whether a harness told the result of a call as the user's text, as those do whose agents write
-/// their calls into their texts. What the agent itself writes counts for nothing here.
-fn is_written_result(text: &str) -> bool {
-    let text = text.trim_start();
-    let first = text.lines().next().unwrap_or_default();
-    text.starts_with("<tool_response>")
-        || text.starts_with("<function_results>")
-        || (first.starts_with('[') && first.contains("] Result:"))
-}
 
 /// Whether a member of this name may hold calls or their results.
 fn may_hold_calls(name: &str) -> bool {
@@ -235,10 +226,10 @@ impl Session {
         let mut seen: HashSet<&str> = HashSet::new();
         let mut first_call = None;
         let mut unknown = None;
-        let written = |m: &Message| m.role == Role::User && is_written_result(&m.text);
-        if let Some(at) = self.transcript.messages.iter().position(written) {
+        if let Some(at) = read_written(&mut self.transcript.messages) {
             self.transcript.completeness.add(Gap::UnreadParts, at);
         }
+        name_the_unnamed(&mut self.transcript.messages);
         let mut results = 0_usize;
         for (at, message) in self.transcript.messages.iter().enumerate() {
             for call in &message.calls {
@@ -268,5 +259,21 @@ impl Session {
             self.problem(0, format!("{more} more results answer no recorded call"));
         }
         Reading { transcript: self.transcript, problems: self.problems }
+    }
+}
+
+/// Gives calls without an id one of their own, and the results without an id those in order.
+fn name_the_unnamed(messages: &mut [Message]) {
+    let mut open = VecDeque::new();
+    let mut count = 0;
+    for message in messages {
+        for call in message.calls.iter_mut().filter(|call| call.id.is_empty()) {
+            count += 1;
+            call.id = format!("unnamed-{count}");
+            open.push_back(call.id.clone());
+        }
+        for outcome in message.outcomes.iter_mut().filter(|outcome| outcome.call_id.is_empty()) {
+            outcome.call_id = open.pop_front().unwrap_or_default();
+        }
     }
 }

@@ -1,6 +1,7 @@
 use std::io::{self, BufRead};
 
 use counterfoil_model::Problem;
+use serde_json::value::RawValue;
 
 use crate::lines::{Lines, Piece};
 
@@ -11,6 +12,8 @@ pub(crate) enum Layout {
     Lines,
     /// One JSON value over the whole input.
     Document,
+    /// JSON values over many lines, one behind the other.
+    Documents,
     /// Text that is not JSON.
     Text,
 }
@@ -19,6 +22,8 @@ pub(crate) enum Layout {
 pub(crate) struct Source<'a> {
     lines: Lines<Box<dyn BufRead + 'a>>,
     document: String,
+    /// How far the document was given away, in bytes and in lines.
+    given: (usize, usize),
     layout: Layout,
     done: bool,
     /// What came before was read already.
@@ -30,6 +35,7 @@ impl<'a> Source<'a> {
         Self {
             lines: Lines::new(input, max_line),
             document: String::new(),
+            given: (0, 0),
             layout,
             done: false,
             continues: false,
@@ -38,15 +44,34 @@ impl<'a> Source<'a> {
 
     /// The next line that is not blank, or the document; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
-        if self.layout != Layout::Lines {
-            if self.done {
-                return Ok(None);
-            }
+        if self.layout == Layout::Lines {
+            return self.lines.next_text();
+        }
+        if !self.done {
             self.done = true;
             self.document = self.lines.rest()?;
-            return Ok(Some(Piece { line: 1, text: &self.document, ended: false }));
+            if self.layout != Layout::Documents {
+                return Ok(Some(Piece { line: 1, text: &self.document, ended: false }));
+            }
         }
-        self.lines.next_text()
+        Ok(if self.layout == Layout::Documents { self.next_document() } else { None })
+    }
+
+    /// The next value of many; what is none goes to the reader as it is.
+    fn next_document(&mut self) -> Option<Piece<'_>> {
+        let (at, lines) = self.given;
+        let rest = self.document.get(at..)?;
+        let begin = rest.len() - rest.trim_start().len();
+        let whole = rest.get(begin..).filter(|rest| !rest.is_empty())?;
+        let mut values = serde_json::Deserializer::from_str(whole).into_iter::<&RawValue>();
+        let text = match values.next() {
+            Some(Ok(value)) => value.get(),
+            _ => whole,
+        };
+        let breaks = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let line = lines + breaks(rest.get(..begin).unwrap_or_default());
+        self.given = (at + begin + text.len(), line + breaks(text));
+        Some(Piece { line: line + 1, text, ended: false })
     }
 
     /// Lines read so far.

@@ -1,7 +1,7 @@
 use counterfoil_model::{Arguments, ToolCall};
 
 use crate::blocks;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::session::Session;
 use crate::source::Locator;
 
@@ -13,7 +13,11 @@ pub(crate) fn read_tool_calls(
     session: &mut Session,
 ) -> Vec<ToolCall> {
     let mut calls = Vec::new();
-    for raw in fields.array("tool_calls").unwrap_or_default() {
+    for raw in ["tool_calls", "invalid_tool_calls"]
+        .into_iter()
+        .filter_map(|name| fields.array(name))
+        .flatten()
+    {
         let line = place.line_of(raw.get());
         let Some(mut call) = Fields::of(raw) else {
             session.problem(line, "a tool call is not an object");
@@ -23,12 +27,19 @@ pub(crate) fn read_tool_calls(
         call.take("type");
         call.take("index");
         let (tool, arguments) =
-            if let Some(mut function) = call.object("function").or_else(|| call.object("custom")) {
-                let read = name_and_arguments(&mut function);
-                session.leave(&function);
-                read
-            } else {
-                name_and_arguments(&mut call)
+            match call.take("function").or_else(|| call.take("custom")).map(|f| (f, Fields::of(f)))
+            {
+                Some((_, Some(mut function))) => {
+                    let read = name_and_arguments(&mut function);
+                    session.leave(&function);
+                    read
+                }
+                // Some name the function right here.
+                Some((name, None)) => {
+                    let name = fields::string(name).unwrap_or_default().into_owned();
+                    (name, name_and_arguments(&mut call).1)
+                }
+                None => name_and_arguments(&mut call),
             };
         session.leave(&call);
         calls.push(ToolCall { id, tool, arguments, line });
@@ -43,6 +54,6 @@ pub(crate) fn read_tool_calls(
 
 fn name_and_arguments(fields: &mut Fields<'_>) -> (String, Arguments) {
     let name = fields.string("name").unwrap_or_default().into_owned();
-    let raw = fields.take_any("arguments").or_else(|| fields.take_any("input"));
+    let raw = ["arguments", "args", "input"].into_iter().find_map(|name| fields.take_any(name));
     (name, blocks::arguments(raw))
 }

@@ -36,23 +36,56 @@ pub enum Format {
     Mcp,
     /// FK fixture: `{output, toolRegistry, invocations, receipts?}`.
     Fk,
+    /// Messages of the Vercel AI SDK.
+    VercelAi,
+    /// LangChain messages, LangGraph states, LangSmith runs, Ragas samples.
+    Langchain,
+    /// Message history of Pydantic AI.
+    PydanticAi,
+    /// AutoGen AgentChat messages and events.
+    Autogen,
+    /// Session of Google's Agent Development Kit.
+    GoogleAdk,
+    /// What `codex exec --json` prints.
+    CodexExec,
+    /// Session export of OpenCode.
+    Opencode,
+    /// Session of Goose.
+    Goose,
+    /// Training data in the form of ShareGPT.
+    Sharegpt,
+    /// Export of ChatGPT.
+    Chatgpt,
+    /// Aider's Markdown history.
+    Aider,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 24] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
         Self::MiniSweAgent,
         Self::SweAgent,
+        Self::CodexExec,
+        Self::Opencode,
+        Self::Chatgpt,
+        Self::PydanticAi,
+        Self::Autogen,
+        Self::GoogleAdk,
+        Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
         Self::Otel,
         Self::Mcp,
         Self::OpenaiResponses,
+        Self::Goose,
+        Self::Langchain,
+        Self::Sharegpt,
         Self::Anthropic,
         Self::OpenaiChat,
+        Self::Aider,
         Self::Specstory,
     ];
 
@@ -73,6 +106,17 @@ impl Format {
             Self::Otel => "otel",
             Self::Mcp => "mcp",
             Self::Fk => "fk",
+            Self::VercelAi => "vercel-ai",
+            Self::Langchain => "langchain",
+            Self::PydanticAi => "pydantic-ai",
+            Self::Autogen => "autogen",
+            Self::GoogleAdk => "google-adk",
+            Self::CodexExec => "codex-exec",
+            Self::Opencode => "opencode",
+            Self::Goose => "goose",
+            Self::Sharegpt => "sharegpt",
+            Self::Chatgpt => "chatgpt",
+            Self::Aider => "aider",
         }
     }
 

@@ -336,7 +336,9 @@ impl Job {
                     self.nothing_read(input, summary.format, &mut outcome);
                 }
             }
-            Err(ReadError::UnknownForm { .. } | ReadError::Empty) if !input.named => {
+            Err(ReadError::UnknownForm { .. } | ReadError::OtherKind { .. } | ReadError::Empty)
+                if !input.named =>
+            {
                 outcome.summary.add_unrecognised(&input.shown);
             }
             Err(error) => {
@@ -442,6 +444,9 @@ fn problem(error: &ReadError) -> Problem {
             ))
         }
         ReadError::Empty => Problem::at(0, error.to_string()),
+        ReadError::OtherKind { instead, .. } => {
+            Problem::at(0, error.to_string()).with_help(*instead)
+        }
         ReadError::Io(cause) => match cause.kind() {
             io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
             io::ErrorKind::PermissionDenied => Problem::at(0, "the file may not be read"),

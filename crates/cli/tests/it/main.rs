@@ -8,6 +8,7 @@ mod config;
 mod config_keys;
 mod doctor;
 mod examples;
+mod exports;
 mod fk_rows;
 mod help;
 mod hook;

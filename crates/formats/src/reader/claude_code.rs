@@ -53,6 +53,8 @@ impl Reader for ClaudeCode {
                 && sketch.has_all(&["uuid", "parentUuid"]))
             || (sketch.is_one_of("type", &OWN_TYPES)
                 && sketch.has_any(&["sessionId", "leafUuid", "messageId", "uuid"]))
+            || (sketch.is_one_of("type", &["result"])
+                && sketch.has_all(&["session_id", "num_turns", "is_error"]))
     }
 
     fn read(
@@ -140,6 +142,7 @@ impl Log {
                 }
                 return self.session.skip_named("line type system", &subtype);
             }
+            "result" if self.session.len() == 0 => return self.lone_answer(&mut fields, line),
             kind => return self.session.skip_named("line type", kind),
         }
         if !self.named
@@ -155,6 +158,16 @@ impl Log {
         let role = if kind == "user" { Role::User } else { Role::Assistant };
         self.message(&mut fields, role, line, inside);
         self.session.leave(&fields);
+    }
+
+    /// What a run prints when it is done, without what came before.
+    fn lone_answer(&mut self, fields: &mut Fields<'_>, line: usize) {
+        if let Some(id) = fields.string("session_id") {
+            self.session.transcript.id = id.into_owned();
+        }
+        self.session.gap(Gap::CutStart);
+        let text = fields.string("result").unwrap_or_default();
+        self.session.push(Message { line, ..Message::text(Role::Assistant, text) });
     }
 
     fn message(&mut self, fields: &mut Fields<'_>, role: Role, line: usize, inside: Option<&str>) {

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
 use crate::fields::{self, Fields};
+use crate::gemini_parts::{self, response_text};
 use crate::outcome_text;
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -88,8 +89,8 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         return session.problem(line, "a message is not an object");
     };
     if let Some(raw) = fields.take("parts") {
-        let model = fields.string("role").as_deref() == Some("model");
-        read_parts(raw, if model { Role::Assistant } else { Role::User }, line, session);
+        let role = gemini_parts::role(fields.string("role").as_deref());
+        gemini_parts::read_parts(raw, Message { line, ..Message::text(role, "") }, session);
         return session.leave(&fields);
     }
     let role = match fields.string("type").as_deref() {
@@ -304,57 +305,4 @@ fn calls_of(mut progress: Fields<'_>) -> Option<u64> {
     }
     // A last word that was sent back is followed by a thought about it.
     (calls > 0 || others < words && others <= ALL).then_some(calls)
-}
-
-/// The text of a `functionResponse`, or of any other part.
-fn response_text(raw: &RawValue, session: &mut Session) -> String {
-    let Some(mut part) = Fields::of(raw) else { return blocks::result_text(raw, session) };
-    if let Some(mut response) = part.object("functionResponse") {
-        let Some(inner) = response.take("response") else { return String::new() };
-        let Some(mut members) = Fields::of(inner) else {
-            return blocks::result_text(inner, session);
-        };
-        let text = members.take("output").or_else(|| members.take("error"));
-        return text
-            .map_or_else(|| inner.get().to_owned(), |raw| blocks::result_text(raw, session));
-    }
-    part.string("text").map_or_else(|| raw.get().to_owned(), Cow::into_owned)
-}
-
-/// A message of the API: `{role, parts}`.
-fn read_parts(raw: &RawValue, role: Role, line: usize, session: &mut Session) {
-    let mut message = Message { line, ..Message::text(role, "") };
-    let mut thoughts = String::new();
-    for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
-        let Some(mut fields) = Fields::of(part) else {
-            let text = fields::string(part).unwrap_or_default();
-            blocks::join(&mut message.text, &text);
-            continue;
-        };
-        if let Some(text) = fields.string("text") {
-            let thought = fields.boolean("thought") == Some(true);
-            blocks::join(if thought { &mut thoughts } else { &mut message.text }, &text);
-        } else if let Some(mut call) = fields.object("functionCall") {
-            message.calls.push(ToolCall {
-                id: call.string("id").unwrap_or_default().into_owned(),
-                tool: call.string("name").unwrap_or_default().into_owned(),
-                arguments: blocks::arguments(call.take_any("args")),
-                line,
-            });
-        } else if let Some(response) = fields.object("functionResponse") {
-            let mut response = response;
-            let call_id = response.string("id").unwrap_or_default().into_owned();
-            let text = response_text(part, session);
-            message.outcomes.push(Outcome { call_id, text, line, ..Outcome::default() });
-        }
-        session.leave(&fields);
-    }
-    if !message.outcomes.is_empty() && message.text.is_empty() {
-        message.role = Role::Tool;
-    }
-    if !thoughts.is_empty() {
-        let thought = Message { line, ..Message::text(role, thoughts) };
-        session.push(Message { kind: MessageKind::Reasoning, ..thought });
-    }
-    session.push(message);
 }

@@ -1,18 +1,29 @@
 //! One reader a format, one file a reader. Readers never import one another.
 
+mod aider;
 mod anthropic;
+mod autogen;
+mod chatgpt;
 mod claude_code;
 mod codex;
+mod codex_exec;
 mod fk;
 mod gemini_cli;
+mod google_adk;
+mod goose;
+mod langchain;
 mod mcp;
 mod mini_swe_agent;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 mod openhands;
 mod otel;
+mod pydantic_ai;
+mod sharegpt;
 mod specstory;
 mod swe_agent;
+mod vercel_ai;
 
 use counterfoil_model::Format;
 
@@ -36,6 +47,11 @@ pub(crate) trait Reader: Sync {
         false
     }
 
+    /// Whether the form is text and not JSON.
+    fn is_of_text(&self) -> bool {
+        false
+    }
+
     /// Reads it all. `name` is the id of sessions that have none.
     fn read(
         &self,
@@ -46,19 +62,30 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 13] = [
+pub(crate) static READERS: [&dyn Reader; 24] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
     &mini_swe_agent::MiniSweAgent,
     &swe_agent::SweAgent,
+    &codex_exec::CodexExec,
+    &opencode::Opencode,
+    &chatgpt::Chatgpt,
+    &pydantic_ai::PydanticAi,
+    &autogen::Autogen,
+    &google_adk::GoogleAdk,
+    &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,
     &otel::Otel,
     &mcp::Mcp,
     &openai_responses::OpenaiResponses,
+    &goose::Goose,
+    &langchain::Langchain,
+    &sharegpt::Sharegpt,
     &anthropic::Anthropic,
     &openai_chat::OpenaiChat,
+    &aider::Aider,
     &specstory::Specstory,
 ];
 

@@ -15,6 +15,7 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 use crate::tool_calls::read_tool_calls;
+use crate::{evaluations, exchange};
 
 /// OpenAI chat: an object with `messages`, a list of such objects, a list of messages, or any of
 /// these one a line. Our own ledger export is the same with `receipts`.
@@ -38,6 +39,8 @@ impl Reader for OpenaiChat {
             .any(|path| sketch.is_one_of(path, &ROLES))
             || sketch.has_any(&["choices[].message", "[].choices[].message"])
             || sketch.has_all(&["messages", "tools"])
+            || evaluations::recognises(sketch)
+            || exchange::recognises(sketch)
     }
 
     fn read(
@@ -120,7 +123,9 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         Some(raw) => blocks::read_blocks(raw, line, session),
         None => Blocks::default(),
     };
-    let mut message = Message { line, ..Message::text(role, blocks.text) };
+    let only_results = role == Role::User && !blocks.has_text && !blocks.outcomes.is_empty();
+    let shown_role = if only_results { Role::Tool } else { role };
+    let mut message = Message { line, ..Message::text(shown_role, blocks.text) };
     message.calls = blocks.calls;
     message.outcomes = blocks.outcomes;
     if let Some(refusal) = fields.string("refusal") {

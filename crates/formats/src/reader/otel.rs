@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use counterfoil_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::Value;
@@ -10,9 +10,11 @@ use crate::reader::Reader;
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Source;
+use crate::span_dialects;
 use crate::tools::read_tools;
 
-/// OpenTelemetry GenAI spans in OTLP JSON: one document, or one export a line.
+/// OpenTelemetry GenAI spans in OTLP JSON: one document, or one export a line; spans of other
+/// instrumentations and exports of tracers as far as [`span_dialects`] knows them.
 ///
 /// A session is a conversation (`gen_ai.conversation.id`), or a trace where its spans name none.
 pub(crate) struct Otel;
@@ -23,13 +25,16 @@ impl Reader for Otel {
     }
 
     fn looks_for(&self) -> &'static str {
-        "OTLP JSON with `resourceSpans`"
+        "OTLP JSON with `resourceSpans`, spans alone, or traces of MLflow or Langfuse"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_any(&["resourceSpans", "[].resourceSpans", "resource_spans"])
-            || (sketch.has_all(&["traceId", "spanId"])
-                || sketch.has_all(&["[].traceId", "[].spanId"]))
+            || sketch.has_all(&["traceId", "spanId"])
+            || sketch.has_all(&["[].traceId", "[].spanId"])
+            || sketch.has_all(&["context.trace_id", "attributes"])
+            || sketch.has("data.spans[].attributes")
+            || sketch.has_all(&["observations[].type", "observations[].input"])
     }
 
     fn read(
@@ -53,6 +58,7 @@ impl Reader for Otel {
             first.problems(source.take_problems());
         }
         first.problems(source.take_problems());
+        spans.iter_mut().for_each(span_dialects::translate);
         let mut first = Some(first);
         for (id, spans) in conversations(spans) {
             let mut session = first.take().unwrap_or_else(|| Session::new(name, Format::Otel));
@@ -63,6 +69,8 @@ impl Reader for Otel {
                     seen: HashSet::new(),
                     asked: HashSet::new(),
                     answered: HashSet::new(),
+                    open: Vec::new(),
+                    named: HashMap::new(),
                 }
                 .run(&spans),
             );
@@ -108,6 +116,10 @@ struct Replay {
     seen: HashSet<String>,
     asked: HashSet<String>,
     answered: HashSet<String>,
+    /// Calls that a model asked for and no span stands for yet: id and tool.
+    open: Vec<(String, String)>,
+    /// The ids of the calls for which spans without an id stand.
+    named: HashMap<String, String>,
 }
 
 /// Whether an attribute is one of those in which instrumentations other than the convention's
@@ -258,7 +270,11 @@ impl Replay {
         let results: Vec<&str> = message.outcomes.iter().map(|o| o.call_id.as_str()).collect();
         let key = format!("{role:?}\0{}\0{ids:?}\0{results:?}", message.text);
         if self.seen.insert(key) {
-            self.asked.extend(message.calls.iter().map(|call| call.id.clone()));
+            for call in &message.calls {
+                if self.asked.insert(call.id.clone()) {
+                    self.open.push((call.id.clone(), call.tool.clone()));
+                }
+            }
             self.session.push(message);
         } else {
             self.session.skip("message repeated by a later span");
@@ -293,8 +309,28 @@ impl Replay {
         message.outcomes.push(Outcome { call_id, text, line: message.line, ..Outcome::default() });
     }
 
+    /// The id of a span's call; of a span without, that of the first such call that a model asked
+    /// for, else where and when it began.
+    fn call_id(&mut self, span: &Span) -> String {
+        if let Some(id) = attribute(span, "gen_ai.tool.call.id") {
+            return id;
+        }
+        let own = format!("{}-{}", span.name, span.start);
+        if let Some(id) = self.named.get(&own) {
+            return id.clone();
+        }
+        let tool = attribute(span, "gen_ai.tool.name").unwrap_or_default();
+        let free = |(id, name): &(String, String)| *name == tool && !self.answered.contains(id);
+        let id = match self.open.iter().position(free) {
+            Some(place) => self.open.remove(place).0,
+            None => own.clone(),
+        };
+        self.named.insert(own, id.clone());
+        id
+    }
+
     fn call(&mut self, span: &Span, time: Option<i64>) {
-        let id = call_id(span);
+        let id = self.call_id(span);
         if !self.asked.insert(id.clone()) {
             return;
         }
@@ -310,7 +346,7 @@ impl Replay {
     }
 
     fn result(&mut self, span: &Span, time: Option<i64>) {
-        let call_id = call_id(span);
+        let call_id = self.call_id(span);
         if !self.answered.insert(call_id.clone()) {
             return self.session.skip("result repeated by a later span");
         }
@@ -332,12 +368,6 @@ impl Replay {
         });
         self.session.push(message);
     }
-}
-
-/// The id of the call; of one without, where and when it began.
-fn call_id(span: &Span) -> String {
-    attribute(span, "gen_ai.tool.call.id")
-        .unwrap_or_else(|| format!("{}-{}", span.name, span.start))
 }
 
 fn attribute(span: &Span, name: &str) -> Option<String> {

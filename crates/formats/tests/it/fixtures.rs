@@ -259,9 +259,9 @@ fn openai_chat() {
     openai-chat fixture#2, tools []
     0 :2 User "hi"
     1 :2 Assistant ""
-        call `` ping {"n":1,"n":2}
+        call `unnamed-1` ping {"n":1,"n":2}
     2 :2 Tool ""
-        result `` "pong" running subagent calls 3
+        result `unnamed-1` "pong" running subagent calls 3
     3 :2 User/Injected "go on"
     4 :2 User/Summary "earlier we pinged"
     "##);
@@ -368,5 +368,268 @@ fn swe_agent() {
     skipped 1 unknown field environment
     skipped 1 unknown field info
     skipped 3 unknown field state
+    "##);
+}
+
+#[test]
+fn vercel_ai() {
+    insta::assert_snapshot!(check(Format::VercelAi), @r##"
+    vercel-ai fixture, tools unknown
+    0 :2 User "Book table 4."
+    1 :12 Assistant/Reasoning "The desk knows."
+    2 :12 Assistant "One moment."
+        call `c1` book_table {
+         "table": 4
+        }
+    3 :12 Tool ""
+        result `c1` "{\n     \"ok\": true\n    }"
+    4 :12 Assistant ""
+        call `c2` send_mail {
+         "to": "a@example.com"
+        }
+    5 :12 Tool ""
+        result `c2` "no such mailbox" error true
+    6 :12 Assistant "Table 4 is booked; the mail did not go out."
+        call `c3` ring {}
+    7 :67 Assistant ""
+        call `c4` pay {
+         "sum": 7
+        }
+    8 :80 Tool ""
+        result `c4` "the user said no" refused
+    9 :94 Assistant ""
+        call `c5` look {
+         "at": 1
+        }
+    10 :94 Tool ""
+        result `c5` "seen"
+    11 :94 Assistant "Nothing was paid."
+    gaps [(UnreadParts, 6)]
+    skipped 1 message part hologram
+    "##);
+}
+
+#[test]
+fn langchain() {
+    insta::assert_snapshot!(check(Format::Langchain), @r##"
+    langchain fixture, tools unknown
+    0 :4 System "Be brief."
+    1 :8 User "Close ticket 7."
+    2 :20 Assistant "Closing."
+        call `c1` close_ticket {
+            "id": 7
+           }
+    3 :71 Tool ""
+        result `c1` "no such ticket" error true
+    4 :78 Assistant ""
+        call `c2` close_ticket {"id":
+    5 :96 Assistant "There is no ticket 7."
+    gaps [(UnreadParts, 5)]
+    skipped 1 message type hologram
+    skipped 1 unknown field error
+    skipped 1 unknown field metadata
+    skipped 1 unknown field next
+    problem 92: a message has the unknown type `hologram`
+    "##);
+}
+
+#[test]
+fn pydantic_ai() {
+    insta::assert_snapshot!(check(Format::PydanticAi), @r##"
+    pydantic-ai fixture, tools unknown
+    0 :2 System "Be brief."
+    1 :2 User @1769940000000 "What is open?"
+    2 :19 Assistant/Reasoning @1769940001000 "I look."
+    3 :19 Assistant @1769940001000 ""
+        call `c1` list_tickets {"state":"open"}
+        call `c2` count {
+         "of": 1
+        }
+    4 :44 Tool ""
+        result `c1` "T-1"
+        result `c2` "of has to be a text" error true
+    5 :67 Assistant "T-1 is open."
+    6 :76 User/Injected "Answer in JSON."
+    gaps [(UnreadParts, 4)]
+    skipped 1 message part hologram
+    skipped 1 message part media
+    skipped 1 unknown field model_name
+    "##);
+}
+
+#[test]
+fn autogen() {
+    insta::assert_snapshot!(check(Format::Autogen), @r##"
+    autogen fixture, tools unknown
+    0 :3 User "Count the files."
+    1 :8 Assistant/Reasoning "I count."
+    2 :13 Assistant ""
+        call `c1` count {"in": "."}
+    3 :24 Tool ""
+        result `c1` "cannot open ." error true
+    4 :36 Assistant/Injected "cannot open ."
+    5 :43 Assistant "I could not count them."
+    gaps [(UnreadParts, 6)]
+    skipped 1 message type HologramEvent
+    skipped 1 unknown field stop_reason
+    "##);
+}
+
+#[test]
+fn google_adk() {
+    insta::assert_snapshot!(check(Format::GoogleAdk), @r##"
+    google-adk adk-1, tools unknown
+    0 :7 User @1769940000500 "Cancel 7."
+    1 :33 Assistant/Reasoning "Cancelling."
+    2 :33 Assistant ""
+        call `f1` cancel {
+            "id": 7
+           }
+    3 :55 Tool ""
+        result `f1` "no order 7"
+    4 :82 Assistant "There is no order 7."
+    skipped 1 event without content
+    skipped 1 partial event
+    skipped 1 unknown field appName
+    skipped 1 unknown field state
+    skipped 1 unknown field userId
+    "##);
+}
+
+#[test]
+fn codex_exec() {
+    insta::assert_snapshot!(check(Format::CodexExec), @r##"
+    codex-exec th-1, tools unknown
+    0 :4 Assistant ""
+        call `i0` shell {"command":"make test"}
+    1 :4 Tool ""
+        result `i0` "2 failed\n" error true exit 2
+    2 :5 Assistant ""
+        call `i1` apply_patch {"changes":[{"path": "a.py", "kind": "update"}]}
+    3 :5 Tool ""
+        result `i1` "" error false
+    4 :6 Assistant ""
+        call `i2` mcp__desk__find {"q": "x"}
+    5 :6 Tool ""
+        result `i2` "found" error false
+    6 :7 Assistant ""
+        call `i3` web_search {"query":"x"}
+    7 :7 Tool ""
+        result `i3` ""
+    8 :8 Assistant/Reasoning "Hm."
+    9 :11 Assistant "Two tests fail."
+    gaps [(UnreadParts, 9)]
+    skipped 1 event turn.completed
+    skipped 1 event turn.started
+    skipped 1 item hologram
+    skipped 1 item todo_list
+    "##);
+}
+
+#[test]
+fn opencode() {
+    insta::assert_snapshot!(check(Format::Opencode), @r##"
+    opencode ses_1, tools unknown
+    0 :8 User @1769940000000 "Fix it."
+    1 :28 Assistant/Reasoning "Run first."
+    2 :28 Assistant ""
+        call `c1` bash {
+           "command": "make"
+          }
+    3 :28 Tool ""
+        result `c1` "2 failed" error false exit 2
+    4 :28 Assistant ""
+        call `c2` edit {
+           "filePath": "a"
+          }
+    5 :28 Tool ""
+        result `c2` "no such file" error true
+    6 :28 Assistant "It is not fixed."
+        call `c3` read {
+           "filePath": "b"
+          }
+    gaps [(UnreadParts, 6)]
+    skipped 1 message part hologram
+    skipped 1 message part step-start
+    skipped 1 text that the agent's harness put in
+    "##);
+}
+
+#[test]
+fn goose() {
+    insta::assert_snapshot!(check(Format::Goose), @r##"
+    goose fixture, tools unknown
+    0 :2 User @1769940000000 "Fix it."
+    1 :3 Assistant/Reasoning @1769940001000 "Run."
+    2 :3 Assistant @1769940001000 "Running."
+        call `c1` developer__shell {"command": "make"}
+    3 :4 Tool @1769940002000 ""
+        result `c1` "2 failed" error true
+        result `c2` "bad arguments" error true
+    4 :5 Assistant @1769940003000 "It is not fixed."
+    gaps [(UnreadParts, 1), (UnreadParts, 4), (UnknownCalls, 3)]
+    skipped 1 content block hologram
+    skipped 1 content block toolRequest without a call
+    skipped 1 line about the session
+    problem 4: a result answers no recorded call: `c2`
+    "##);
+}
+
+#[test]
+fn sharegpt() {
+    insta::assert_snapshot!(check(Format::Sharegpt), @r##"
+    sharegpt s-1, tools ["close with schema"]
+    0 :0 System "Be brief."
+    1 :1 User "Close 7 and 8."
+    2 :1 Assistant ""
+        call `unnamed-1` close {"id": 7}
+        call `unnamed-2` close {"id": 8}
+    3 :1 Tool ""
+        result `unnamed-1` "closed"
+    4 :1 Tool ""
+        result `unnamed-2` "no such ticket"
+    5 :1 Assistant "7 is closed; there is no 8."
+    sharegpt fixture#2, tools unknown
+    0 :2 User "Close 7."
+    1 :2 Assistant "<tool_call>\n{\"name\": \"close\", \"arguments\": {\"id\": 7}}\n</tool_call>"
+        call `written-1` close {"id": 7}
+    2 :2 Tool ""
+        result `written-1` "closed"
+    3 :2 Assistant "It is closed."
+    gaps [(UnreadParts, 3)]
+    skipped 1 message from hologram
+    problem 2: a message is from the unknown `hologram`
+    "##);
+}
+
+#[test]
+fn chatgpt() {
+    insta::assert_snapshot!(check(Format::Chatgpt), @r##"
+    chatgpt cg-1, tools unknown
+    0 :22 User @1769940000250 "Draw it."
+    1 :62 Assistant ""
+        call `unnamed-1` python {"code":"plot()"}
+    2 :79 Tool ""
+        result `unnamed-1` "ok"
+    3 :97 Assistant/Reasoning "hm"
+    4 :114 Assistant "Here it is."
+    gaps [(LossyFormat, 0)]
+    skipped 1 message part media
+    "##);
+}
+
+#[test]
+fn aider() {
+    insta::assert_snapshot!(check(Format::Aider), @r##"
+    aider fixture 2026-02-01 10:00:00, tools unknown
+    0 :4 System/Injected "/usr/bin/aider --model m"
+    1 :6 User "fix the bug\nin a.py"
+    2 :9 Assistant "I changed it.\n\nAll tests pass.\n"
+    3 :13 System/Injected "Applied edit to a.py"
+    gaps [(LossyFormat, 0)]
+    aider fixture 2026-02-01 11:00:00, tools unknown
+    0 :17 User "thanks"
+    1 :19 Assistant "You are welcome."
+    gaps [(LossyFormat, 0)]
     "##);
 }

@@ -20,6 +20,17 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Otel => include_str!("../fixtures/otel.json"),
         Format::Mcp => include_str!("../fixtures/mcp.jsonl"),
         Format::Fk => include_str!("../fixtures/fk.json"),
+        Format::VercelAi => include_str!("../fixtures/vercel-ai.json"),
+        Format::Langchain => include_str!("../fixtures/langchain.json"),
+        Format::PydanticAi => include_str!("../fixtures/pydantic-ai.json"),
+        Format::Autogen => include_str!("../fixtures/autogen.json"),
+        Format::GoogleAdk => include_str!("../fixtures/google-adk.json"),
+        Format::CodexExec => include_str!("../fixtures/codex-exec.jsonl"),
+        Format::Opencode => include_str!("../fixtures/opencode.json"),
+        Format::Goose => include_str!("../fixtures/goose.jsonl"),
+        Format::Sharegpt => include_str!("../fixtures/sharegpt.jsonl"),
+        Format::Chatgpt => include_str!("../fixtures/chatgpt.json"),
+        Format::Aider => include_str!("../fixtures/aider.md"),
     }
 }
 

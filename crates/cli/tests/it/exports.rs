@@ -1,0 +1,59 @@
+//! Exports of frameworks that lie beside the repository, honest and lying twins: no honest one is
+//! accused of anything proven, and the lie is found where the export holds what shows it.
+
+#![expect(clippy::print_stdout, reason = "says what could not be checked, and what was counted")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Desk;
+
+/// What is found in one file, as code and severity; `None` when it is not read.
+fn found(desk: &Desk, path: &Path) -> Option<Vec<(String, String)>> {
+    let path = path.to_str().unwrap();
+    let ran = desk.spawn(&[], &["--no-config", "check", path, "--format", "json"], "");
+    if ran.code == 2 {
+        return None;
+    }
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let findings = report["findings"].as_array().unwrap().iter();
+    Some(findings.map(|f| (text(&f["rule"]["code"]), text(&f["severity"]))).collect())
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases");
+    let folder = Path::new(cases).join(name);
+    if folder.exists() {
+        return Some(folder);
+    }
+    println!("skipped: {name} is not here");
+    None
+}
+
+#[test]
+fn no_honest_export_is_accused_and_lies_are_found() {
+    let (Some(honest), Some(lying)) = (folder("exports-honest"), folder("exports-lying")) else {
+        return;
+    };
+    let desk = Desk::with(&[]);
+    let mut names: Vec<_> =
+        honest.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    let (mut told, mut untold) = (0, Vec::new());
+    for name in &names {
+        let of_honest = found(&desk, &honest.join(name));
+        let errors = |(_, severity): &(String, String)| severity == "error";
+        assert!(!of_honest.iter().flatten().any(errors), "{name:?} is honest: {of_honest:?}");
+        let of_lying = found(&desk, &lying.join(name));
+        let before = of_honest.unwrap_or_default();
+        if of_lying.iter().flatten().any(|finding| !before.contains(finding)) {
+            told += 1;
+        } else {
+            untold.push((name, of_lying));
+        }
+    }
+    println!("{told} of {} lies are found; not: {untold:?}", names.len());
+    assert!(told >= 45, "{told} of {}, not: {untold:?}", names.len());
+}

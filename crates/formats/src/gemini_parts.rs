@@ -1,0 +1,72 @@
+//! Messages of the Gemini API, `{role, parts}`, as several logs hold them.
+
+use std::borrow::Cow;
+
+use counterfoil_model::{Message, Outcome, Role, ToolCall};
+use serde_json::value::RawValue;
+
+use crate::blocks;
+use crate::fields::{self, Fields};
+use crate::parts::Parts;
+use crate::session::Session;
+
+/// Reads the parts of a message. Names of members are written in either way.
+pub(crate) fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
+    let line = bare.line;
+    let mut out = Parts::new(bare, session);
+    for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
+        let Some(mut fields) = Fields::of(part) else {
+            out.text(&fields::string(part).unwrap_or_default());
+            continue;
+        };
+        if let Some(text) = fields.string("text") {
+            match fields.boolean("thought") {
+                Some(true) => out.reasoning(&text),
+                _ => out.text(&text),
+            }
+        } else if let Some(mut call) = either(&mut fields, ["functionCall", "function_call"]) {
+            out.call(ToolCall {
+                id: call.string("id").unwrap_or_default().into_owned(),
+                tool: call.string("name").unwrap_or_default().into_owned(),
+                arguments: blocks::arguments(call.take_any("args")),
+                line,
+            });
+        } else if let Some(mut answer) =
+            either(&mut fields, ["functionResponse", "function_response"])
+        {
+            let call_id = answer.string("id").unwrap_or_default().into_owned();
+            let text = answer_text(&mut answer, out.session);
+            out.outcome(Outcome { call_id, text, line, ..Outcome::default() });
+        }
+        for known in ["thoughtSignature", "thought_signature"] {
+            fields.take(known);
+        }
+        out.session.leave(&fields);
+    }
+    out.done();
+}
+
+fn either<'a>(fields: &mut Fields<'a>, names: [&str; 2]) -> Option<Fields<'a>> {
+    names.into_iter().find_map(|name| fields.object(name))
+}
+
+/// The text of a part that may be a `functionResponse`.
+pub(crate) fn response_text(raw: &RawValue, session: &mut Session) -> String {
+    let Some(mut part) = Fields::of(raw) else { return blocks::result_text(raw, session) };
+    if let Some(mut response) = part.object("functionResponse") {
+        return answer_text(&mut response, session);
+    }
+    part.string("text").map_or_else(|| raw.get().to_owned(), Cow::into_owned)
+}
+
+fn answer_text(answer: &mut Fields<'_>, session: &mut Session) -> String {
+    let Some(inner) = answer.take("response") else { return String::new() };
+    let Some(mut members) = Fields::of(inner) else { return blocks::result_text(inner, session) };
+    let text = members.take("output").or_else(|| members.take("error"));
+    text.map_or_else(|| inner.get().to_owned(), |raw| blocks::result_text(raw, session))
+}
+
+/// The role of a message of the API.
+pub(crate) fn role(name: Option<&str>) -> Role {
+    if name == Some("model") { Role::Assistant } else { Role::User }
+}

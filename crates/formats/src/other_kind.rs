@@ -1,0 +1,63 @@
+//! Files in which logs are kept and which are no logs: what to do with them instead.
+
+/// Beginnings of files, what they are, and what to do with them.
+const KINDS: [(&[u8], &str, &str); 4] = [
+    (
+        b"SQLite format 3\0",
+        "a SQLite database",
+        "write its messages as JSON; those of a LangGraph thread are \
+         `messages_to_dict(graph.get_state(config).values[\"messages\"])`",
+    ),
+    (
+        b"PAR1",
+        "a Parquet table",
+        "write it as JSON lines: `DataFrame.to_json(path, orient=\"records\", lines=True)` of pandas",
+    ),
+    (b"ARROW1", "an Arrow table", "write it as JSON lines with `messages` of role and content"),
+    (b"%PDF-", "a PDF", "export the session as JSON"),
+];
+
+const TABLE: (&str, &str) = (
+    "a table with commas",
+    "write one JSON object a line, `{\"messages\": [{\"role\": …, \"content\": …}]}`, with the tool \
+     calls and their results: what was done does not stand in a table of texts",
+);
+
+/// What a file is that begins like this, and what to do instead of reading it.
+pub(crate) fn of(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let known = KINDS.iter().find(|(begin, ..)| head.starts_with(begin));
+    known.map(|(_, what, instead)| (*what, *instead)).or_else(|| is_table(head).then_some(TABLE))
+}
+
+/// Whether it begins with names of columns, three at least, and goes on with a row.
+fn is_table(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let (Some(names), Some(row)) = (lines.next(), lines.next()) else { return false };
+    let is_name = |name: &str| {
+        let name = name.trim().trim_matches('"');
+        let known = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.');
+        !name.is_empty() && name.chars().all(known)
+    };
+    names.matches(',').count() >= 2
+        && names.split(',').all(is_name)
+        && row.matches(',').count() >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        for (head, what) in [
+            ("SQLite format 3\0…", Some("a SQLite database")),
+            ("id,prompt,response\n1,\"a, b\",c\n", Some("a table with commas")),
+            ("Hello, you, there\n\nAll done.", None),
+            ("{\"a\":1,\"b\":2,\"c\":3}\n{}", None),
+            ("", None),
+        ] {
+            assert_eq!(of(head.as_bytes()).map(|(what, _)| what), what, "{head}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+use std::collections::HashSet;
+
+use counterfoil_model::{Message, MessageKind, Outcome, Role, ToolCall};
+
+use crate::blocks::join;
+use crate::session::Session;
+
+/// Puts together what a message of many parts says, calls and got back, in the order in which the
+/// parts stand: what is said behind a result is a message behind it.
+pub(crate) struct Parts<'s> {
+    pub(crate) session: &'s mut Session,
+    bare: Message,
+    said: Message,
+    reasoning: String,
+    outcomes: Vec<Outcome>,
+    /// Ids of this message's calls, and of what answers them here.
+    called: HashSet<String>,
+    answered: HashSet<String>,
+}
+
+impl<'s> Parts<'s> {
+    pub(crate) fn new(bare: Message, session: &'s mut Session) -> Self {
+        let said = bare.clone();
+        Self {
+            session,
+            bare,
+            said,
+            reasoning: String::new(),
+            outcomes: Vec::new(),
+            called: HashSet::new(),
+            answered: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn line(&self) -> usize {
+        self.bare.line
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.after_results();
+            join(&mut self.said.text, text);
+        }
+    }
+
+    pub(crate) fn reasoning(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.after_results();
+            join(&mut self.reasoning, text);
+        }
+    }
+
+    /// A call; one that the message tells twice counts once.
+    pub(crate) fn call(&mut self, mut call: ToolCall) {
+        if !call.id.is_empty() && !self.called.insert(call.id.clone()) {
+            return;
+        }
+        self.after_results();
+        if call.line == 0 {
+            call.line = self.bare.line;
+        }
+        self.said.calls.push(call);
+    }
+
+    /// What came back; of a result that the message tells twice, the first counts.
+    pub(crate) fn outcome(&mut self, mut outcome: Outcome) {
+        if !outcome.call_id.is_empty() && !self.answered.insert(outcome.call_id.clone()) {
+            return;
+        }
+        if outcome.line == 0 {
+            outcome.line = self.bare.line;
+        }
+        self.outcomes.push(outcome);
+    }
+
+    fn after_results(&mut self) {
+        if !self.outcomes.is_empty() {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let bare = || self.bare.clone();
+        let reasoning = std::mem::take(&mut self.reasoning);
+        if !reasoning.is_empty() {
+            let kind = MessageKind::Reasoning;
+            self.session.push(Message { kind, text: reasoning, ..bare() });
+        }
+        let said = std::mem::replace(&mut self.said, bare());
+        if !said.text.is_empty() || !said.calls.is_empty() {
+            self.session.push(said);
+        }
+        let outcomes = std::mem::take(&mut self.outcomes);
+        if !outcomes.is_empty() {
+            self.session.push(Message { role: Role::Tool, outcomes, ..bare() });
+        }
+    }
+
+    /// Adds the messages to the session.
+    pub(crate) fn done(mut self) {
+        self.flush();
+    }
+}

@@ -1,0 +1,113 @@
+use std::borrow::Cow;
+
+use counterfoil_model::{Format, Message, MessageKind, Outcome, Role, ToolCall};
+
+use crate::blocks;
+use crate::documents::Messages;
+use crate::fields::{self, Fields};
+use crate::parts::Parts;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::time;
+
+/// Messages and events of AutoGen's AgentChat, alone or as the `messages` of a task's result.
+pub(crate) struct Autogen;
+
+const KINDS: [&str; 8] = [
+    "TextMessage",
+    "MultiModalMessage",
+    "ToolCallRequestEvent",
+    "ToolCallExecutionEvent",
+    "ToolCallSummaryMessage",
+    "ThoughtEvent",
+    "StopMessage",
+    "HandoffMessage",
+];
+
+impl Messages for Autogen {
+    fn format(&self) -> Format {
+        Format::Autogen
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "messages with `source` and a `type` such as TextMessage or ToolCallRequestEvent"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        ["", "[].", "messages[]."].into_iter().any(|at| {
+            sketch.has(&format!("{at}source")) && sketch.is_one_of(&format!("{at}type"), &KINDS)
+        })
+    }
+
+    fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
+        let kind = fields.string("type").unwrap_or(Cow::Borrowed("without type"));
+        let of_user = fields.string("source").is_some_and(|source| source == "user");
+        let role = if of_user { Role::User } else { Role::Assistant };
+        let time = fields.take("created_at").and_then(time::millis);
+        fields.pass_over(&["id", "models_usage", "metadata"]);
+        let bare = Message { line, time, ..Message::text(role, "") };
+        match kind.as_ref() {
+            "ToolCallRequestEvent" | "ToolCallExecutionEvent" => {
+                let mut out = Parts::new(bare, session);
+                for raw in fields.array("content").unwrap_or_default() {
+                    match Fields::of(raw) {
+                        Some(mut item) if kind == "ToolCallRequestEvent" => {
+                            out.call(call(&mut item));
+                        }
+                        Some(mut item) => out.outcome(outcome(&mut item)),
+                        None => out.session.problem(line, "a tool call is not an object"),
+                    }
+                }
+                return out.done();
+            }
+            "TextMessage"
+            | "MultiModalMessage"
+            | "StopMessage"
+            | "HandoffMessage"
+            | "ThoughtEvent"
+            | "ToolCallSummaryMessage" => {}
+            "UserInputRequestedEvent" | "ModelClientStreamingChunkEvent" => {
+                fields.take("content");
+                return session.skip_named("message type", &kind);
+            }
+            kind => {
+                fields.take("content");
+                return session.skip_part("message type", kind);
+            }
+        }
+        let mut text = String::new();
+        if let Some(raw) = fields.take("content") {
+            for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
+                blocks::join(&mut text, &fields::string(part).unwrap_or_default());
+            }
+        }
+        let message_kind = match kind.as_ref() {
+            "ThoughtEvent" => MessageKind::Reasoning,
+            // It repeats results, and no model wrote it.
+            "ToolCallSummaryMessage" => MessageKind::Injected,
+            _ => MessageKind::Ordinary,
+        };
+        if message_kind == MessageKind::Injected {
+            fields.pass_over(&["tool_calls", "results"]);
+        }
+        session.push(Message { kind: message_kind, text, ..bare });
+    }
+}
+
+fn call(fields: &mut Fields<'_>) -> ToolCall {
+    ToolCall {
+        id: fields.string("id").unwrap_or_default().into_owned(),
+        tool: fields.string("name").unwrap_or_default().into_owned(),
+        arguments: blocks::arguments(fields.take_any("arguments")),
+        line: 0,
+    }
+}
+
+fn outcome(fields: &mut Fields<'_>) -> Outcome {
+    Outcome {
+        call_id: fields.string("call_id").unwrap_or_default().into_owned(),
+        text: fields.string("content").unwrap_or_default().into_owned(),
+        is_error: fields.boolean("is_error"),
+        ..Outcome::default()
+    }
+}

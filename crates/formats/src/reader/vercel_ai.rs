@@ -1,0 +1,192 @@
+use std::borrow::Cow;
+
+use counterfoil_model::{Format, Message, Outcome, Role, ToolCall};
+use serde_json::value::RawValue;
+
+use crate::blocks;
+use crate::documents::Messages;
+use crate::fields::{self, Fields};
+use crate::parts::Parts;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::time;
+
+/// Messages of the Vercel AI SDK: those of the interface (`parts`, or `toolInvocations` in version
+/// 4) and those for the model (`tool-call` and `tool-result` in `content`).
+pub(crate) struct VercelAi;
+
+const PARTS: [&str; 5] = ["text", "step-start", "reasoning", "tool-invocation", "dynamic-tool"];
+
+impl Messages for VercelAi {
+    fn format(&self) -> Format {
+        Format::VercelAi
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "messages of `role` with typed `parts`, with `toolInvocations`, or with `tool-call` in their \
+         `content`"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        ["", "[].", "messages[].", "[].messages[]."].into_iter().any(|at| {
+            let place = |member: &str| format!("{at}{member}");
+            sketch.has(&place("role"))
+                && (sketch.is_one_of(&place("parts[].type"), &PARTS)
+                    || sketch.has(&place("toolInvocations[].toolCallId"))
+                    || sketch.is_one_of(&place("content[].type"), &["tool-call", "tool-result"]))
+        })
+    }
+
+    fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
+        let role = match fields.string("role").as_deref() {
+            Some("system") => Role::System,
+            Some("user") => Role::User,
+            Some("tool") => Role::Tool,
+            Some("assistant" | "data") => Role::Assistant,
+            other => {
+                let role = other.unwrap_or("(none)");
+                session.problem(line, format!("a message has the unknown role `{role}`"));
+                return session.skip_part("message of role", role);
+            }
+        };
+        let time = fields.take("createdAt").and_then(time::millis);
+        fields.pass_over(&["id", "status", "annotations", "revisionId"]);
+        let parts = fields.array("parts").filter(|parts| !parts.is_empty());
+        let content = fields.take("content");
+        let invocations = fields.array("toolInvocations").unwrap_or_default();
+        let mut out = Parts::new(Message { line, time, ..Message::text(role, "") }, session);
+        if let Some(parts) = parts {
+            // Version 4 tells the same twice: content and invocations repeat the parts.
+            parts.into_iter().for_each(|part| read_part(part, &mut out));
+            return out.done();
+        }
+        for raw in invocations {
+            match Fields::of(raw) {
+                Some(mut invocation) => whole_call(None, &mut invocation, &mut out),
+                None => out.session.problem(line, "a tool invocation is not an object"),
+            }
+        }
+        match content.map(|raw| (raw, fields::array(raw))) {
+            Some((_, Some(parts))) => parts.into_iter().for_each(|part| read_part(part, &mut out)),
+            Some((raw, None)) => out.text(&fields::string(raw).unwrap_or_default()),
+            None => {}
+        }
+        out.done();
+    }
+}
+
+fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
+    let Some(mut part) = Fields::of(raw) else {
+        let line = out.line();
+        return out.session.problem(line, "a part of a message is not an object");
+    };
+    let kind = part.string("type").unwrap_or(Cow::Borrowed("without type"));
+    if kind == "text" || kind == "reasoning" {
+        part.pass_over(&["state", "providerOptions", "providerMetadata", "details"]);
+    }
+    match kind.as_ref() {
+        "text" => out.text(&part.string("text").unwrap_or_default()),
+        "reasoning" => {
+            let text = part.string("text").or_else(|| part.string("reasoning"));
+            out.reasoning(&text.unwrap_or_default());
+        }
+        "step-start" => {}
+        "tool-call" => {
+            let call = call(&mut part);
+            out.call(call);
+        }
+        "tool-result" | "tool-error" => result(&mut part, kind == "tool-error", out),
+        "tool-invocation" => {
+            if let Some(mut invocation) = part.object("toolInvocation") {
+                whole_call(None, &mut invocation, out);
+            }
+        }
+        "tool-approval-request" | "tool-approval-response" => {
+            return out.session.skip_named("message part", &kind);
+        }
+        "dynamic-tool" => whole_call(None, &mut part, out),
+        kind if kind.starts_with("tool-") => {
+            whole_call(kind.strip_prefix("tool-"), &mut part, out);
+        }
+        kind if kind.starts_with("data-") || kind.starts_with("source") => {
+            return out.session.skip_named("message part", kind);
+        }
+        kind => return out.session.skip_part("message part", kind),
+    }
+    out.session.leave(&part);
+}
+
+fn call(fields: &mut Fields<'_>) -> ToolCall {
+    let input = fields.take_any("input").or_else(|| fields.take_any("args"));
+    fields.pass_over(&["providerExecuted", "providerOptions", "callProviderMetadata", "dynamic"]);
+    ToolCall {
+        id: fields.string("toolCallId").unwrap_or_default().into_owned(),
+        tool: fields.string("toolName").unwrap_or_default().into_owned(),
+        arguments: blocks::arguments(input),
+        line: 0,
+    }
+}
+
+/// A result for the model: `output` says of which kind it is; version 4 has it bare in `result`.
+fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
+    fields.take("toolName");
+    let mut outcome = Outcome {
+        call_id: fields.string("toolCallId").unwrap_or_default().into_owned(),
+        is_error: fields.boolean("isError").or(failed.then_some(true)),
+        ..Outcome::default()
+    };
+    let output = fields.take("output");
+    let kinds = ["text", "json", "error-text", "error-json", "content", "execution-denied"];
+    let typed = output.and_then(Fields::of).and_then(|mut output| {
+        let kind = output.string("type").filter(|kind| kinds.contains(&kind.as_ref()))?;
+        Some((kind, output.take("value").or_else(|| output.take("reason"))))
+    });
+    let value = match &typed {
+        Some((kind, value)) => {
+            outcome.refused = kind == "execution-denied";
+            if kind.starts_with("error-") {
+                outcome.is_error = Some(true);
+            }
+            *value
+        }
+        None => {
+            output.or_else(|| ["result", "error"].into_iter().find_map(|name| fields.take(name)))
+        }
+    };
+    outcome.text = value.map(|raw| blocks::result_text(raw, out.session)).unwrap_or_default();
+    out.outcome(outcome);
+}
+
+/// A part that holds the call and, once there is one, its result.
+fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) {
+    let mut call = call(fields);
+    if let Some(tool) = tool {
+        tool.clone_into(&mut call.tool);
+    }
+    let state = fields.string("state").unwrap_or(Cow::Borrowed("(none)"));
+    let mut outcome = Outcome { call_id: call.id.clone(), ..Outcome::default() };
+    let value = fields.take("output").or_else(|| fields.take("result"));
+    let fault = fields.take("errorText");
+    fields.pass_over(&["step", "preliminary", "title", "resultProviderMetadata", "rawInput"]);
+    let value = match state.as_ref() {
+        "output-available" | "result" => value,
+        "output-error" => {
+            outcome.is_error = Some(true);
+            fault
+        }
+        "output-denied" => {
+            outcome.refused = true;
+            value
+        }
+        // It is not done.
+        "input-streaming" | "input-available" | "approval-requested" | "approval-responded"
+        | "partial-call" | "call" => return out.call(call),
+        state => {
+            out.call(call);
+            return out.session.skip_part("state of a call", state);
+        }
+    };
+    outcome.text = value.map(|raw| blocks::result_text(raw, out.session)).unwrap_or_default();
+    out.call(call);
+    out.outcome(outcome);
+}

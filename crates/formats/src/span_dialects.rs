@@ -1,0 +1,322 @@
+//! Spans of other instrumentations, put into the words of OpenTelemetry's GenAI conventions:
+//! OpenInference, OpenLLMetry, the Vercel AI SDK, MLflow, Langfuse.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::otlp::{self, Span};
+
+const OPERATION: &str = "gen_ai.operation.name";
+const ASKED: &str = "gen_ai.input.messages";
+const ANSWERED: &str = "gen_ai.output.messages";
+const TOOLS: &str = "gen_ai.tool.definitions";
+
+/// Translates the attributes of a span that is not in the convention's words.
+pub(crate) fn translate(span: &mut Span) {
+    if span.attributes.contains_key(ASKED) || span.attributes.contains_key(ANSWERED) {
+        let chat = || Value::from("chat");
+        span.attributes.entry(OPERATION.to_owned()).or_insert_with(chat);
+        return;
+    }
+    let dialects = [openinference, openllmetry, vercel, mlflow, langfuse];
+    if let Some(told) = dialects.iter().find_map(|dialect| dialect(span)) {
+        for (key, value) in told.attributes() {
+            span.attributes.insert(key.to_owned(), value);
+        }
+    }
+}
+
+/// What a span tells.
+enum Told {
+    /// A model was asked with these messages and answered with those.
+    Chat {
+        asked: Vec<Value>,
+        answered: Vec<Value>,
+        tools: Option<Value>,
+    },
+    Tool {
+        id: Option<Value>,
+        name: Value,
+        arguments: Option<Value>,
+        result: Option<Value>,
+    },
+}
+
+impl Told {
+    fn attributes(self) -> Vec<(&'static str, Value)> {
+        match self {
+            Self::Chat { asked, answered, tools } => {
+                let mut told = vec![
+                    (OPERATION, Value::from("chat")),
+                    (ASKED, asked.into()),
+                    (ANSWERED, answered.into()),
+                ];
+                told.extend(tools.map(|tools| (TOOLS, tools)));
+                told
+            }
+            Self::Tool { id, name, arguments, result } => {
+                let mut told =
+                    vec![(OPERATION, Value::from("execute_tool")), ("gen_ai.tool.name", name)];
+                told.extend(id.map(|id| ("gen_ai.tool.call.id", id)));
+                told.extend(arguments.map(|a| ("gen_ai.tool.call.arguments", a)));
+                told.extend(result.map(|result| ("gen_ai.tool.call.result", result)));
+                told
+            }
+        }
+    }
+}
+
+fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {
+    span.attributes.get(key)?.as_str()
+}
+
+fn value(span: &Span, key: &str) -> Option<Value> {
+    span.attributes.get(key).cloned()
+}
+
+/// A value that may be written as text.
+fn structured(value: Value) -> Value {
+    value.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(value)
+}
+
+fn openinference(span: &Span) -> Option<Told> {
+    let kind = text(span, "openinference.span.kind")?;
+    match kind {
+        "LLM" => {
+            let asked = numbered(&span.attributes, "llm.input_messages.");
+            let answered = numbered(&span.attributes, "llm.output_messages.");
+            let tools = numbered(&span.attributes, "llm.tools.")
+                .into_iter()
+                .filter_map(|tool| Some(structured(tool.pointer("/tool/json_schema")?.clone())));
+            let tools: Vec<Value> = tools.collect();
+            Some(Told::Chat {
+                asked: asked.into_iter().map(inner_message).collect(),
+                answered: answered.into_iter().map(inner_message).collect(),
+                tools: (!tools.is_empty()).then(|| tools.into()),
+            })
+        }
+        "TOOL" => Some(Told::Tool {
+            id: value(span, "tool_call.id"),
+            name: value(span, "tool.name").unwrap_or_else(|| span.name.clone().into()),
+            arguments: value(span, "input.value").or_else(|| value(span, "tool.parameters")),
+            result: value(span, "output.value"),
+        }),
+        _ => None,
+    }
+}
+
+/// `{message: {role, content, tool_calls: [{tool_call: {id, function}}]}}` without its wraps.
+fn inner_message(mut outer: Value) -> Value {
+    let mut message = outer.get_mut("message").map(Value::take).unwrap_or(outer);
+    if let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) {
+        for call in calls {
+            if let Some(inner) = call.get_mut("tool_call").map(Value::take) {
+                *call = inner;
+            }
+        }
+    }
+    if message.get("content").is_none()
+        && let Some(contents) = message.get("contents").and_then(Value::as_array)
+    {
+        let texts = contents.iter().filter_map(|part| part.pointer("/message_content/text"));
+        let parts: Vec<Value> =
+            texts.map(|text| json!({ "type": "text", "content": text })).collect();
+        put(&mut message, "content", parts.into());
+    }
+    message
+}
+
+fn openllmetry(span: &Span) -> Option<Told> {
+    if text(span, "traceloop.span.kind") == Some("tool") {
+        return Some(Told::Tool {
+            id: None,
+            name: value(span, "traceloop.entity.name").unwrap_or_else(|| span.name.clone().into()),
+            arguments: value(span, "traceloop.entity.input"),
+            result: value(span, "traceloop.entity.output"),
+        });
+    }
+    let asked = numbered(&span.attributes, "gen_ai.prompt.");
+    let answered = numbered(&span.attributes, "gen_ai.completion.");
+    let tools = numbered(&span.attributes, "llm.request.functions.");
+    let tools = (!tools.is_empty()).then(|| {
+        let schema = |mut tool: Value| {
+            if let Some(parameters) = tool.get_mut("parameters") {
+                *parameters = structured(parameters.take());
+            }
+            json!({ "type": "function", "function": tool })
+        };
+        tools.into_iter().map(schema).collect()
+    });
+    (!asked.is_empty() || !answered.is_empty()).then_some(Told::Chat { asked, answered, tools })
+}
+
+fn vercel(span: &Span) -> Option<Told> {
+    if let Some(name) = value(span, "ai.toolCall.name") {
+        return Some(Told::Tool {
+            id: value(span, "ai.toolCall.id"),
+            name,
+            arguments: value(span, "ai.toolCall.args"),
+            result: value(span, "ai.toolCall.result"),
+        });
+    }
+    let asked = structured(value(span, "ai.prompt.messages")?);
+    let asked = asked.as_array()?.iter().map(model_message).collect();
+    let calls = value(span, "ai.response.toolCalls").map(structured);
+    let calls: Vec<Value> =
+        calls.iter().filter_map(Value::as_array).flatten().map(tool_call).collect();
+    let said = text(span, "ai.response.text").unwrap_or_default();
+    let answered = vec![json!({ "role": "assistant", "content": said, "tool_calls": calls })];
+    Some(Told::Chat { asked, answered, tools: None })
+}
+
+fn tool_call(call: &Value) -> Value {
+    let arguments = call.get("input").or_else(|| call.get("args"));
+    json!({
+        "id": call.get("toolCallId"), "name": call.get("toolName"), "arguments": arguments,
+    })
+}
+
+/// A message for the model, in the words of the Vercel AI SDK.
+fn model_message(message: &Value) -> Value {
+    let Some(content) = message.get("content").and_then(Value::as_array) else {
+        return message.clone();
+    };
+    let part = |part: &Value| match part.get("type").and_then(Value::as_str) {
+        Some("tool-call") => {
+            let mut call = tool_call(part);
+            put(&mut call, "type", "tool_call".into());
+            call
+        }
+        Some("tool-result") => {
+            let output = part.get("output").or_else(|| part.get("result"));
+            let typed = output.and_then(|output| Some((output.get("type")?, output.get("value")?)));
+            let response = typed.map(|(_, value)| value).or(output);
+            json!({ "type": "tool_call_response", "id": part.get("toolCallId"), "response": response })
+        }
+        _ => part.clone(),
+    };
+    json!({ "role": message.get("role"), "parts": content.iter().map(part).collect::<Vec<_>>() })
+}
+
+fn mlflow(span: &Span) -> Option<Told> {
+    let kind = structured(value(span, "mlflow.spanType")?);
+    let asked = value(span, "mlflow.spanInputs").map(structured);
+    let answered = value(span, "mlflow.spanOutputs").map(structured);
+    exchange(kind.as_str()?, &span.name, asked, answered)
+}
+
+fn langfuse(span: &Span) -> Option<Told> {
+    let kind = text(span, otlp::KIND)?.to_owned();
+    let asked = value(span, otlp::INPUT).map(structured);
+    let answered = value(span, otlp::OUTPUT).map(structured);
+    let name = text(span, otlp::NAME).unwrap_or(&span.name);
+    exchange(&kind, name, asked, answered)
+}
+
+/// A span that holds what went in and what came out as they were.
+fn exchange(kind: &str, name: &str, asked: Option<Value>, answered: Option<Value>) -> Option<Told> {
+    match kind {
+        "CHAT_MODEL" | "LLM" | "GENERATION" => {
+            let asked = asked?;
+            let tools = asked.get("tools").cloned();
+            let messages = asked.get("messages").unwrap_or(&asked).as_array()?.clone();
+            let answered = answered.map(answer).into_iter().collect();
+            Some(Told::Chat { asked: messages, answered, tools })
+        }
+        "TOOL" => {
+            Some(Told::Tool { id: None, name: name.into(), arguments: asked, result: answered })
+        }
+        _ => None,
+    }
+}
+
+/// The message of an answer: the first choice, a message, or bare text.
+fn answer(answered: Value) -> Value {
+    if let Some(message) = answered.pointer("/choices/0/message") {
+        return message.clone();
+    }
+    match answered {
+        Value::String(text) => json!({ "role": "assistant", "content": text }),
+        Value::Object(mut message) => {
+            message.entry("role").or_insert_with(|| "assistant".into());
+            message.into()
+        }
+        other => json!({ "role": "assistant", "content": other.to_string() }),
+    }
+}
+
+/// Attributes such as `llm.input_messages.0.message.role` as a list of what they are flattened
+/// from.
+fn numbered(attributes: &BTreeMap<String, Value>, prefix: &str) -> Vec<Value> {
+    let mut root = Value::Object(Map::new());
+    let range = attributes.range(prefix.to_owned()..);
+    for (key, value) in range.take_while(|(key, _)| key.starts_with(prefix)) {
+        let path = key.strip_prefix(prefix).unwrap_or_default();
+        put(&mut root, path, value.clone());
+    }
+    match lists(root) {
+        Value::Array(list) => list,
+        _ => Vec::new(),
+    }
+}
+
+/// How deep a name may lead.
+const DEPTH: usize = 16;
+
+fn put(root: &mut Value, path: &str, value: Value) {
+    let mut place = root;
+    if path.split('.').count() > DEPTH {
+        return;
+    }
+    for part in path.split('.') {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Value::Object(members) = place else { return };
+        place = members.entry(part).or_insert(Value::Null);
+    }
+    *place = value;
+}
+
+/// Objects whose members are all numbers become lists, in the order of the numbers.
+fn lists(value: Value) -> Value {
+    let Value::Object(members) = value else { return value };
+    let mut parts: Vec<(String, Value)> =
+        members.into_iter().map(|(key, value)| (key, lists(value))).collect();
+    let numbers: Option<Vec<usize>> = parts.iter().map(|(key, _)| key.parse().ok()).collect();
+    match numbers {
+        Some(numbers) if !numbers.is_empty() => {
+            let mut numbered: Vec<(usize, Value)> =
+                numbers.into_iter().zip(parts.drain(..).map(|(_, value)| value)).collect();
+            numbered.sort_by_key(|(number, _)| *number);
+            numbered.into_iter().map(|(_, value)| value).collect()
+        }
+        _ => Value::Object(parts.into_iter().collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flattened_lists_come_back() {
+        let attributes: BTreeMap<String, Value> = [
+            ("p.10.role", json!("tool")),
+            ("p.2.role", json!("assistant")),
+            ("p.2.calls.0.name", json!("f")),
+            ("p.2.calls.1.name", json!("g")),
+            ("q.0.role", json!("user")),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into();
+        let list = numbered(&attributes, "p.");
+        let expected = json!([
+            { "role": "assistant", "calls": [{ "name": "f" }, { "name": "g" }] },
+            { "role": "tool" },
+        ]);
+        assert_eq!(Value::from(list), expected);
+        assert!(numbered(&attributes, "r.").is_empty());
+    }
+}

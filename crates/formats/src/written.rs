@@ -1,0 +1,177 @@
+//! Calls that an agent writes into its texts, and results that its harness tells in the user's
+//! place. A result counts only where a call of its kind stands right before it; what the agent
+//! itself writes as a result never does.
+
+use counterfoil_model::{Arguments, Message, Outcome, Role, ToolCall};
+use serde_json::{Map, Value};
+
+use crate::blocks;
+use crate::fields::Fields;
+
+/// Reads them. Gives the place of the first message that tells results which no call explains.
+pub(crate) fn read_written(messages: &mut [Message]) -> Option<usize> {
+    let mut unread = None;
+    let mut count = 0;
+    for at in 0..messages.len() {
+        let Some((before, rest)) = messages.split_at_mut_checked(at) else { continue };
+        let Some(message) = rest.first_mut() else { continue };
+        let Some(results) = results_of(message) else { continue };
+        let asked = before.last_mut().filter(|asked| asked.role == Role::Assistant);
+        let calls = asked.as_ref().map(|asked| calls_of(&asked.text, &results)).unwrap_or_default();
+        let (Some(asked), true) = (asked, calls.len() == results.len()) else {
+            unread = unread.or(Some(at));
+            continue;
+        };
+        let (line, asked_line) = (message.line, asked.line);
+        message.role = Role::Tool;
+        message.text.clear();
+        message.outcomes.clear();
+        for ((tool, arguments), result) in calls.into_iter().zip(results) {
+            count += 1;
+            let id = format!("written-{count}");
+            asked.calls.push(ToolCall { id: id.clone(), tool, arguments, line: asked_line });
+            let text = result.text;
+            message.outcomes.push(Outcome { call_id: id, text, line, ..Outcome::default() });
+        }
+    }
+    unread
+}
+
+/// A result as text, and the tool that it names.
+struct Told {
+    tool: Option<String>,
+    text: String,
+}
+
+/// What a harness tells: `<tool_response>…</tool_response>`, `<function_results>…`, or
+/// `[tool for '…'] Result:` with the result below.
+fn results_of(message: &Message) -> Option<Vec<Told>> {
+    let text = match (message.role, message.outcomes.as_slice()) {
+        (Role::User, []) => message.text.trim_start(),
+        (Role::Tool, [only]) if only.call_id.is_empty() => only.text.trim_start(),
+        _ => return None,
+    };
+    if text.starts_with("<tool_response>") {
+        let told = tagged(text, "tool_response").map(|text| Told { tool: None, text });
+        return Some(told.collect());
+    }
+    if text.starts_with("<function_results>") {
+        return Some(Vec::new());
+    }
+    let mut told: Vec<Told> = Vec::new();
+    for line in text.lines() {
+        match (heading(line), told.last_mut()) {
+            (Some(tool), _) => told.push(Told { tool: Some(tool), text: String::new() }),
+            (None, Some(last)) => {
+                if !last.text.is_empty() {
+                    last.text.push('\n');
+                }
+                last.text.push_str(line);
+            }
+            // It begins with something else.
+            (None, None) => return None,
+        }
+    }
+    (!told.is_empty()).then_some(told)
+}
+
+/// The tool of `[execute_command for 'ls'] Result:`.
+fn heading(line: &str) -> Option<String> {
+    let inner = line.trim_end().strip_prefix('[')?.strip_suffix("] Result:")?;
+    let tool = inner.split(' ').next()?;
+    let name = !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    name.then(|| tool.to_owned())
+}
+
+/// The calls in a text that these results may answer, in order.
+fn calls_of(text: &str, results: &[Told]) -> Vec<(String, Arguments)> {
+    let named: Vec<&str> = results.iter().filter_map(|result| result.tool.as_deref()).collect();
+    if named.is_empty() {
+        return tagged(text, "tool_call").filter_map(|call| json_call(&call)).collect();
+    }
+    let mut rest = text;
+    let mut calls = Vec::new();
+    for tool in named {
+        let Some((inner, behind)) = first_tagged(rest, tool) else { return Vec::new() };
+        calls.push((tool.to_owned(), members(inner)));
+        rest = behind;
+    }
+    calls
+}
+
+fn json_call(text: &str) -> Option<(String, Arguments)> {
+    let mut fields = Fields::parse(text.trim()).ok()?;
+    let tool = fields.string("name")?.into_owned();
+    Some((tool, blocks::arguments(fields.take_any("arguments"))))
+}
+
+/// `<path>a.py</path><content>…</content>` as an object of texts.
+fn members(text: &str) -> Arguments {
+    let mut members = Map::new();
+    let mut rest = text;
+    while let Some((_, begin)) = rest.split_once('<') {
+        let Some((tag, _)) = begin.split_once('>') else { break };
+        let Some((inner, behind)) = first_tagged(rest, tag) else { break };
+        members.insert(tag.to_owned(), Value::from(inner.trim_matches('\n')));
+        rest = behind;
+    }
+    Arguments::raw(Value::Object(members).to_string())
+}
+
+/// What stands between the first pair of tags of this name, and what stands behind it.
+fn first_tagged<'t>(text: &'t str, tag: &str) -> Option<(&'t str, &'t str)> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    rest.split_once(&format!("</{tag}>"))
+}
+
+fn tagged<'t>(text: &'t str, tag: &'t str) -> impl Iterator<Item = String> + 't {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (inner, behind) = first_tagged(rest, tag)?;
+        rest = behind;
+        Some(inner.trim().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(said: &str, told: &str) -> (Option<usize>, String) {
+        let mut messages = [Message::text(Role::Assistant, said), Message::text(Role::User, told)];
+        let unread = read_written(&mut messages);
+        let [said, told] = messages;
+        let mut shown = String::new();
+        for (call, outcome) in said.calls.iter().zip(&told.outcomes) {
+            shown.push_str(&format!(
+                "{} {} -> {}; ",
+                call.tool,
+                call.arguments.as_str(),
+                outcome.text
+            ));
+        }
+        (unread, shown)
+    }
+
+    #[test]
+    fn calls_and_results_in_texts() {
+        let hermes = r#"<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>"#;
+        let cline = "<execute_command>\n<command>ls -l</command>\n</execute_command>";
+        for (said, told, unread, shown) in [
+            (hermes, "<tool_response>\n7\n</tool_response>", None, "f {\"a\":1} -> 7; "),
+            (
+                cline,
+                "[execute_command for 'ls -l'] Result:\nexit 0\na.py",
+                None,
+                "execute_command {\"command\":\"ls -l\"} -> exit 0\na.py; ",
+            ),
+            // What the agent says itself, or calls for something else, explains no result.
+            ("All done.", "<tool_response>7</tool_response>", Some(1), ""),
+            (cline, "[write_to_file for 'a'] Result:\ndone", Some(1), ""),
+            (hermes, "Thanks. <tool_response>7</tool_response>", None, ""),
+            (hermes, "Go on.", None, ""),
+        ] {
+            assert_eq!(read(said, told), (unread, shown.to_owned()), "{said} {told}");
+        }
+    }
+}
