@@ -186,6 +186,49 @@ impl Summary {
         format!("{head} ({})", self.claims_line())
     }
 
+    /// What was not shown, not read or not whole, a line each, with counts.
+    #[must_use]
+    pub fn beside(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut also = |count: usize, text: String| {
+            if count > 0 {
+                lines.push(text);
+            }
+        };
+        let known = counted(self.baselined, "known finding");
+        also(self.baselined, format!("{known} of the baseline not shown"));
+        let hidden = counted(self.hidden, "finding");
+        also(self.hidden, format!("{hidden} below the severity asked for not shown"));
+        let gaps: usize = self.gaps.values().sum();
+        also(gaps, format!("the record has gaps: {}", self.gaps_line()));
+        let problems = counted(self.problem_count, "problem");
+        also(self.problem_count, format!("{problems} while reading"));
+        let others = counted(self.unrecognised_count, "file");
+        let names: Vec<&str> = self.unrecognised.iter().take(3).map(String::as_str).collect();
+        let dots = if self.unrecognised_count > names.len() { ", …" } else { "" };
+        let left_out = format!("{others} of no known form left out: {}{dots}", names.join(", "));
+        also(self.unrecognised_count, left_out);
+        lines
+    }
+
+    fn gaps_line(&self) -> String {
+        let parts = self.gaps.iter().map(|(gap, count)| {
+            let what = match gap {
+                Gap::LossyFormat => "a format that drops calls or results",
+                Gap::CutStart => "begins in the middle",
+                Gap::CutEnd => "cut off at the end",
+                Gap::Compacted => "earlier messages replaced by a summary",
+                Gap::Unreadable => "unreadable lines",
+                Gap::MissingResults => "calls without a result",
+                Gap::UnrecordedSubagent => "sub-agents whose calls are not recorded",
+                Gap::UnreadParts => "parts that may hold calls and were not understood",
+                Gap::UnknownCalls => "results of calls that are not recorded",
+            };
+            format!("{what} ({})", counted(*count, "transcript"))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
     fn claims_line(&self) -> String {
         let claims = &self.claims;
         let Some(coverage) = claims.coverage() else {

@@ -77,6 +77,9 @@ pub(crate) struct Arguments {
     /// From which severity on the exit code is 1
     #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_FAIL_ON", help_heading = "Findings")]
     fail_on: Option<FailOn>,
+    /// Exit code 2 where anything was not read, or was left out of a folder
+    #[arg(long, help_heading = "Findings")]
+    strict: bool,
     /// Findings that are accepted for now: counted, not shown, never failing
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
     baseline: Option<PathBuf>,
@@ -203,6 +206,8 @@ struct Job {
     /// Where the baseline is written to, when that is asked for.
     accept_into: Option<PathBuf>,
     quiet: bool,
+    /// What was not read fails.
+    strict: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
     apart: bool,
 }
@@ -262,6 +267,7 @@ impl Job {
             baseline,
             accept_into,
             quiet: arguments.quiet,
+            strict: arguments.strict,
             apart: arguments.output.is_some(),
         })
     }
@@ -299,6 +305,10 @@ impl Job {
                 "error: no transcripts were found\n  help: name a file, or a folder that holds logs of a known form"
             )?;
             total.unreadable = true;
+        }
+        if self.strict {
+            let Summary { problem_count, unrecognised_count, .. } = &total.summary;
+            total.unreadable |= *problem_count > 0 || *unrecognised_count > 0;
         }
         self.exit(&total, inputs)
     }

@@ -66,8 +66,8 @@ fn gather(
     let set = env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
     });
-    let mut layers = variables::layers(set, &command::variables(), schema)?;
-    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let (mut layers, mut notes) = variables::layers(set, &command::variables(), schema)?;
+    let mut files = Vec::new();
     let mut users = Vec::new();
     if let Some(path) = user_file(place) {
         users.push(read_file(&path)?);

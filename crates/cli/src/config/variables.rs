@@ -26,16 +26,16 @@ fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join("_").to_uppercase())
 }
 
-/// What the variables say: one layer each. `flags` are the variables that stand for flags and are
+/// What the variables say, one layer each, and a note about each that says nothing. `flags` are the variables that stand for flags and are
 /// read with them. The schema is made where a variable is not one of them.
 pub(super) fn layers(
     variables: impl IntoIterator<Item = (String, String)>,
     flags: &BTreeSet<String>,
     schema: impl FnOnce() -> Schema,
-) -> Result<Vec<Layer>, Complaint> {
+) -> Result<(Vec<Layer>, Vec<String>), Complaint> {
     let schema = LazyCell::new(schema);
     let leaves = LazyCell::new(|| Node::root(&schema).leaves());
-    let mut layers = Vec::new();
+    let (mut layers, mut notes) = (Vec::new(), Vec::new());
     for (name, text) in variables {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| path);
         if alias.is_none() && (!name.starts_with(PREFIX) || flags.contains(&name)) {
@@ -46,7 +46,8 @@ pub(super) fn layers(
             None => variable(path) == name,
         };
         let Some((path, node)) = leaves.iter().find(|(path, _)| meant(path)) else {
-            return Err(unknown(&name, flags, leaves.iter().map(|(path, _)| variable(path))));
+            notes.push(unknown(&name, flags, leaves.iter().map(|(path, _)| variable(path))));
+            continue;
         };
         let says = value(*node, &text).and_then(|value| check(only(path, value)));
         let says = says.map_err(|wrong| {
@@ -55,23 +56,24 @@ pub(super) fn layers(
         layers.push(Layer { name, says });
     }
     layers.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(layers)
+    notes.sort();
+    Ok((layers, notes))
 }
 
-fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = String>) -> Complaint {
+fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = String>) -> String {
     let variable_of = |path: &str| variable(&path.split('.').collect::<Vec<_>>());
     let unbuilt = unbuilt::all().find(|path| {
         let known = variable_of(path);
         name.strip_prefix(&known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     });
     if let Some(path) = unbuilt {
-        return Complaint::new(format!("the variable {name} has no effect in this build"))
-            .maybe_help(unbuilt::advice(path).map(str::to_owned));
+        let advice = unbuilt::advice(path).map(|advice| format!("; {advice}")).unwrap_or_default();
+        return format!("the variable {name} has no effect in this build{advice}");
     }
     let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
         .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
-    Complaint::new(format!("the variable {name} stands for no key")).help(help)
+    format!("the variable {name} stands for no key and has no effect; {help}")
 }
 
 /// The text of a variable as the value that its key wants.

@@ -53,6 +53,8 @@ fn a_broken_file_is_named_and_the_rest_is_still_checked() {
     ::error file=missing.json,title=could not be read::there is no such file
     ::error file=b.json,line=1,title=UNKNOWN_TOOL unknown-tool::there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
     ::notice title=counterfoil::1 error in 1 transcript (no claims to check)
+    ::notice title=counterfoil::the record has gaps: calls without a result (1 transcript)
+    ::notice title=counterfoil::2 problems while reading
     ");
 }
 
@@ -193,5 +195,21 @@ fn nothing_read_is_no_clean_run() {
     ] {
         let ran = desk.run(line).to_string();
         assert!(ran.starts_with("exit 2") && ran.contains(said), "{line}: {ran}");
+    }
+}
+
+/// What was left out or not read fails where that is asked for.
+#[test]
+fn strictly_everything_is_read() {
+    let log = r#"[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]"#;
+    for (name, text, code) in [
+        ("logs/note.txt", "no log", 2),
+        ("logs/b.jsonl", "{\"role\":\"user\",\"content\":\"Hi.\"}\n{broken\n", 2),
+        ("logs/b.json", log, 0),
+    ] {
+        let desk = Desk::with(&[("logs/a.json", log), (name, text)]);
+        assert_eq!(desk.run("check logs").code, 0, "{name}");
+        let ran = desk.run("check logs --strict");
+        assert_eq!(ran.code, code, "{name}: {ran}");
     }
 }

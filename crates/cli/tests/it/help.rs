@@ -91,6 +91,7 @@ fn help_of_check() {
                               values: note, warning, error]
           --fail-on <LEVEL>   From which severity on the exit code is 1 [env: COUNTERFOIL_FAIL_ON=]
                               [possible values: error, warning, note, never]
+          --strict            Exit code 2 where anything was not read, or was left out of a folder
           --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
                               [env: COUNTERFOIL_BASELINE=]
           --write-baseline    Write what is found now to the baseline, and exit with 0

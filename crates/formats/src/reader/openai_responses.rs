@@ -54,7 +54,7 @@ impl Reader for OpenaiResponses {
             || sketch.is_one_of("object", &["response"])
             || sketch.is_one_of("output[].type", &["message", "reasoning"])
             || sketch.has("input[].role")
-            || (sketch.has("input") && sketch.has_any(&["instructions", "output"]))
+            || (sketch.has("input") && sketch.has_any(&["instructions", "output[].type"]))
     }
 
     fn read(

@@ -1,7 +1,7 @@
 use counterfoil_formats::Options;
 use counterfoil_model::Format;
 
-use crate::shown::{fixture, shown};
+use crate::shown::{fixture, read_all, shown};
 
 fn check(format: Format) -> String {
     shown(fixture(format).as_bytes(), &Options::new("fixture"))
@@ -632,4 +632,94 @@ fn aider() {
     1 :19 Assistant "You are welcome."
     gaps [(LossyFormat, 0)]
     "##);
+}
+
+/// Requests with their answers, results of evaluations and spans, as loggers wrap them: the form
+/// that they are read as, and how many messages there are.
+#[test]
+fn wrapped_conversations() {
+    let asked = r#"{"role":"user","content":"Close 7."}"#;
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"close","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"closed"}"#;
+    let said = r#"{"role":"assistant","content":"It is closed."}"#;
+    let request = format!(r#"{{"messages":[{asked},{call},{result}]}}"#);
+    let answer = format!(r#"{{"choices":[{{"message":{said}}}]}}"#);
+    let text = |json: &str| serde_json::to_string(json).unwrap();
+    let list = format!("[{asked},{call},{result}]");
+    let bare = r#"{"role":"user","content":[{"type":"text","text":"Close 7."}]}"#;
+    let used = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"close","input":{}}]}"#;
+    let told = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"closed"}]}"#;
+    let converse = r#"{"messages":[{"role":"user","content":[{"text":"Close 7."}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"close","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"json":{"ok":true}}],"status":"success"}}]},{"role":"assistant","content":[{"text":"It is closed."}]}]}"#;
+    for (log, format, messages) in [
+        (format!(r#"{{"request":{request},"response":{answer}}}"#), Format::OpenaiChat, 4),
+        (format!(r#"{{"id":"b","custom_id":"c","body":{request}}}"#), Format::OpenaiChat, 3),
+        (format!(r#"{{"messages":{list},"response":{answer}}}"#), Format::OpenaiChat, 4),
+        (format!(r#"{{"id":"w","inputs":{request},"output":{answer}}}"#), Format::OpenaiChat, 4),
+        (format!(r#"{{"input":{list},"output":[{{"message":{said}}}]}}"#), Format::OpenaiChat, 4),
+        (
+            format!(r#"{{"input":{},"output":{}}}"#, text(&request), text(said)),
+            Format::OpenaiChat,
+            4,
+        ),
+        (format!(r#"[{{"task_id":1,"traj":[{asked},{call},{result},{said}]}}]"#), Format::OpenaiChat, 4),
+        (
+            format!(r#"{{"request":{{"system":"x","messages":[{bare},{used},{told}]}},"response":{said}}}"#),
+            Format::Anthropic,
+            5,
+        ),
+        (converse.to_owned(), Format::OpenaiChat, 4),
+        (
+            format!(r#"{{"samples":[{{"id":1,"epoch":1,"messages":[{asked},{call},{result},{said}]}}]}}"#),
+            Format::OpenaiChat,
+            4,
+        ),
+        (
+            format!(
+                r#"{{"results":{{"results":[{{"prompt":{{"raw":{}}},"response":{{"output":"It is closed."}}}}]}}}}"#,
+                text(&list)
+            ),
+            Format::OpenaiChat,
+            4,
+        ),
+        (
+            r#"[{"input":"Close 7.","actual_output":"It is closed.","tools_called":[{"name":"close","output":"closed"}]}]"#.to_owned(),
+            Format::OpenaiChat,
+            4,
+        ),
+        (
+            format!(
+                r#"{{"trace":{{"id":"t"}},"observations":[{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:00Z","input":[{asked}],"output":{call}}},{{"traceId":"t","type":"TOOL","name":"close","startTime":"2026-01-01T00:00:01Z","input":{{}},"output":"closed"}},{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:02Z","input":{list},"output":{said}}}]}}"#
+            ),
+            Format::Otel,
+            4,
+        ),
+        (
+            format!(
+                r#"{{"data":{{"spans":[{{"trace_id":"t","attributes":{{"mlflow.spanType":"\"CHAT_MODEL\"","mlflow.spanInputs":{},"mlflow.spanOutputs":{}}}}}]}}}}"#,
+                text(&request),
+                text(&answer)
+            ),
+            Format::Otel,
+            4,
+        ),
+        (r#"{"type":"result","is_error":false,"num_turns":2,"session_id":"s","result":"Done."}"#.to_owned(), Format::ClaudeCode, 1),
+    ] {
+        let (summary, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        let read: usize = readings.iter().map(|r| r.transcript.messages.len()).sum();
+        assert_eq!((summary.format, read), (format, messages), "{log}");
+        assert!(readings.iter().all(|r| r.problems.is_empty()), "{log}: {:?}", readings[0].problems);
+    }
+}
+
+#[test]
+fn several_documents_and_wide_characters() {
+    let one = "{\n \"messages\": [{\"role\": \"user\", \"content\": \"Hi.\"}]\n}\n";
+    let (summary, _) = read_all(format!("{one}{one}").as_bytes(), &Options::new("x")).unwrap();
+    assert_eq!(summary.sessions, 2);
+    let wide: Vec<u8> =
+        format!("\u{feff}{one}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let plain = counterfoil_formats::decompressed(wide.as_slice()).unwrap();
+    let mut sessions = 0;
+    counterfoil_formats::read(plain, &Options::new("x"), &mut |_| sessions += 1).unwrap();
+    assert_eq!(sessions, 1);
 }

@@ -8,6 +8,7 @@ mod error;
 mod feedback;
 mod file;
 mod function;
+mod number;
 mod order;
 mod output;
 mod overflow;

@@ -1,6 +1,7 @@
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
+use super::number::whole;
 use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
@@ -26,8 +27,7 @@ impl OverflowExecutor {
         let wrong = |message: String| ToolError::of(ToolErrorCategory::InvalidParameters, message);
         let number = |name: &str, default: usize| match call.arguments().get(name) {
             None | Some(Value::Null) => Ok(default),
-            Some(value) => value
-                .as_u64()
+            Some(value) => whole(value)
                 .and_then(|number| usize::try_from(number).ok())
                 .ok_or_else(|| wrong(format!("`{name}` is not a number from 0"))),
         };

@@ -49,7 +49,8 @@ impl Renderer for Github {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        format!("::notice title=counterfoil::{}\n", message(&summary.line()))
+        let lines = std::iter::once(summary.line()).chain(summary.beside());
+        lines.map(|line| format!("::notice title=counterfoil::{}\n", message(&line))).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
 /// JUnit XML: a transcript is a suite, each finding a failed case; a transcript without findings
-/// is one case that passes. Notes do not fail.
+/// is one case that passes. Notes do not fail. What was not read or not shown is skipped cases.
 pub(crate) struct Junit;
 
 impl Renderer for Junit {
@@ -58,8 +58,16 @@ impl Renderer for Junit {
         ""
     }
 
-    fn tail(&self, _: &Summary, _: &str) -> String {
-        "</testsuites>\n".to_owned()
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        let beside = summary.beside();
+        if beside.is_empty() {
+            return "</testsuites>\n".to_owned();
+        }
+        let mut suite = TestSuite::new("what was not read or not shown");
+        for line in beside {
+            suite.add_test_case(TestCase::new(visible(&line).as_ref(), TestCaseStatus::skipped()));
+        }
+        format!("{}</testsuites>\n", suite_xml(suite))
     }
 }
 

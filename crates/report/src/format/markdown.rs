@@ -4,7 +4,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Sub
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Look, Renderer};
-use crate::summary::{Summary, counted};
+use crate::summary::Summary;
 use crate::visible::{shorten, visible};
 
 /// The longest answer that is shown whole, in characters.
@@ -91,9 +91,11 @@ impl Renderer for Markdown {
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
         let mut tail = format!("\n**{}**\n", inline(&summary.line()));
-        if summary.baselined > 0 {
-            let known = counted(summary.baselined, "finding");
-            tail.push_str(&format!("\n{known} of the baseline not shown.\n"));
+        if !summary.beside().is_empty() {
+            tail.push('\n');
+        }
+        for line in summary.beside() {
+            tail.push_str(&format!("- {}\n", inline(&line)));
         }
         tail
     }

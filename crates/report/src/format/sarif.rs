@@ -91,18 +91,17 @@ impl Renderer for Sarif {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        let notifications: Vec<Value> = summary
-            .problems
-            .iter()
-            .map(|at| {
-                let level = if at.fatal { "error" } else { "warning" };
-                json!({
-                    "level": level,
-                    "message": { "text": at.problem.message },
-                    "locations": [physical(&at.path, at.problem.line, None)],
-                })
+        let problems = summary.problems.iter().map(|at| {
+            let level = if at.fatal { "error" } else { "warning" };
+            json!({
+                "level": level,
+                "message": { "text": at.problem.message },
+                "locations": [physical(&at.path, at.problem.line, None)],
             })
-            .collect();
+        });
+        let beside = summary.beside().into_iter();
+        let beside = beside.map(|text| json!({ "level": "note", "message": { "text": text } }));
+        let notifications: Vec<Value> = problems.chain(beside).collect();
         let invocation = json_line(&json!({
             "executionSuccessful": !summary.problems.iter().any(|at| at.fatal),
             "toolExecutionNotifications": notifications,

@@ -271,52 +271,9 @@ impl Renderer for Text {
         if summary.transcripts > 0 {
             lines.push(self.bold(&summary.line()));
         }
-        let mut also = |count: usize, text: String| {
-            if count > 0 {
-                lines.push(self.faint(&text));
-            }
-        };
-        let known = counted(summary.baselined, "known finding");
-        also(summary.baselined, format!("{known} of the baseline not shown"));
-        let hidden = counted(summary.hidden, "finding");
-        also(summary.hidden, format!("{hidden} below the severity asked for not shown"));
-        let gaps: usize = summary.gaps.values().sum();
-        also(gaps, format!("the record has gaps: {}", gaps_of(summary)));
-        let problems = counted(summary.problem_count, "problem");
-        also(summary.problem_count, format!("{problems} while reading"));
-        let others = counted(summary.unrecognised_count, "file");
-        let names =
-            summary.unrecognised.iter().take(3).map(|path| visible(path)).collect::<Vec<_>>();
-        let dots = if summary.unrecognised_count > names.len() { ", …" } else { "" };
-        also(
-            summary.unrecognised_count,
-            format!("{others} of no known form left out: {}{dots}", names.join(", ")),
-        );
+        lines.extend(summary.beside().iter().map(|line| self.faint(&visible(line))));
         lines.join("\n") + "\n"
     }
-}
-
-fn gaps_of(summary: &Summary) -> String {
-    use counterfoil_model::Gap;
-    let parts: Vec<String> = summary
-        .gaps
-        .iter()
-        .map(|(gap, count)| {
-            let what = match gap {
-                Gap::LossyFormat => "a format that drops calls or results",
-                Gap::CutStart => "begins in the middle",
-                Gap::CutEnd => "cut off at the end",
-                Gap::Compacted => "earlier messages replaced by a summary",
-                Gap::Unreadable => "unreadable lines",
-                Gap::MissingResults => "calls without a result",
-                Gap::UnrecordedSubagent => "sub-agents whose calls are not recorded",
-                Gap::UnreadParts => "parts that may hold calls and were not understood",
-                Gap::UnknownCalls => "results of calls that are not recorded",
-            };
-            format!("{what} ({})", counted(*count, "transcript"))
-        })
-        .collect();
-    parts.join(", ")
 }
 
 /// `path:line (turn 4)`, with the transcript's id where the path does not tell it.

@@ -119,6 +119,14 @@ fn junit() {
             </properties>
             <testcase name="every claim is covered" classname="coding"/>
         </testsuite>
+        <testsuite name="what was not read or not shown" tests="2" skipped="2" errors="0" failures="0">
+            <testcase name="the record has gaps: earlier messages replaced by a summary (1 transcript)">
+                <skipped/>
+            </testcase>
+            <testcase name="1 problem while reading">
+                <skipped/>
+            </testcase>
+        </testsuite>
     </testsuites>
     "#);
 }
@@ -131,6 +139,8 @@ fn github() {
     ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message
     ::warning file=logs/support session.json,line=15,title=could not be read::the line is not JSON: expected value at column 1
     ::notice title=counterfoil::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
+    ::notice title=counterfoil::the record has gaps: earlier messages replaced by a summary (1 transcript)
+    ::notice title=counterfoil::1 problem while reading
     "#);
 }
 
@@ -161,6 +171,9 @@ fn markdown() {
     - could not read `logs/support session.json`:15: the line is not JSON: expected value at column 1
 
     **1 error, 1 warning, 1 note in 1 of 2 transcripts \(4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%\)**
+
+    - the record has gaps: earlier messages replaced by a summary \(1 transcript\)
+    - 1 problem while reading
     "#);
 }
 

@@ -163,6 +163,8 @@ fn corrections_invent_nothing() {
         (r#"{"a":"[\"x\", \"y"}"#, None),
         (r#"{"a":"{x}"}"#, None),
         (r#"{"a":""}"#, None),
+        (r#"{"a":"x,y"}"#, None),
+        (r#"{"a":"\"[1]\""}"#, None),
         (r#""{\"a\":[\"x\"]}""#, Some(json!({ "a": ["x"] }))),
         (r#""{\"a\":[\"x\"""#, None),
     ] {

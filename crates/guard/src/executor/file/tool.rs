@@ -9,6 +9,7 @@ use super::place::{Place, Roots};
 use super::policy::Need;
 use super::shown::shown;
 use super::stop::Stop;
+use crate::executor::number::whole;
 use crate::executor::{ToolError, ToolOutput};
 
 /// One tool that works on files.
@@ -93,7 +94,7 @@ impl Work<'_> {
     pub(super) fn number(&self, name: &str) -> Result<Option<u64>, ToolError> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64().filter(|number| *number > 0) {
+            Some(value) => match whole(value).filter(|number| *number > 0) {
                 Some(number) => Ok(Some(number)),
                 None => Err(wrong(format!("`{name}` is not a number from 1"))),
             },

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::ShellSettings;
 use crate::executor::ToolError;
+use crate::executor::number::whole;
 
 /// Where Bash is looked for. Another shell would read some commands differently from the analysis
 /// that judged them.
@@ -42,8 +43,7 @@ impl<'c> Asked<'c> {
         };
         let timeout = match arguments.get("timeout_secs") {
             None | Some(Value::Null) => usual,
-            Some(seconds) => seconds
-                .as_u64()
+            Some(seconds) => whole(seconds)
                 .map(Duration::from_secs)
                 .filter(|timeout| !timeout.is_zero() && *timeout <= longest)
                 .ok_or_else(|| {

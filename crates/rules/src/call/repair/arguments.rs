@@ -80,10 +80,12 @@ fn candidates(value: &Value, expected: &str) -> Vec<Value> {
     found
 }
 
-/// Whether a text is one value, and neither a word for none nor a list that was cut or miswritten.
+/// Whether a text is one value, and neither a word for none nor a list that was cut, miswritten,
+/// or told with commas.
 fn is_one(text: &str) -> bool {
     let text = text.trim();
     let none =
         ["", "null", "none", "nil", "undefined"].iter().any(|w| text.eq_ignore_ascii_case(w));
-    !none && !text.starts_with(['[', '{', '(']) && !text.ends_with([']', '}', ')'])
+    let bare = !text.starts_with(['[', '{', '(', '"']) && !text.ends_with([']', '}', ')', '"']);
+    !none && bare && !text.contains(',')
 }
