@@ -7,6 +7,7 @@ use counterfoil_model::{Family, Object, ObjectKind};
 use super::behind_ids::behind_ids;
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
+use super::made_good::is_done_by_name;
 use super::objects::{Sought, objects_in};
 use super::otherwise::spares;
 use crate::facts::{Deed, Execution, Facts, Families};
@@ -195,7 +196,8 @@ pub(super) fn each(
         });
         left.map(|((_, tools), failed)| (tools, failed))
     };
-    if let Some(nth) = open().find_map(|(_, failed)| *failed) {
+    let undone = |at: &usize| !is_done_by_name(facts, said, *at);
+    if let Some(nth) = open().find_map(|(_, failed)| failed.filter(undone)) {
         return Some(ActionVerdict::Failed(nth));
     }
     let names = things.iter().any(|(thing, _)| thing.kind == ObjectKind::Name);

@@ -11,7 +11,7 @@ use super::failed_command::failed_command;
 use super::fit::{Fit, Place, fit, held_before};
 use super::instead::{done_beside, failed_instead, is_reason};
 use super::left_out::left_out;
-use super::made_good::is_made_good;
+use super::made_good::{is_done_by_name, is_made_good};
 use super::matter::{
     has_unused_tool, is_act_of_sender, is_namesake, is_no_mail, is_no_pull_request,
     is_only_updated, is_other_file, is_other_matter, is_other_than_layout, is_recorded_amount,
@@ -80,7 +80,9 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     let verdict = judge_as_one(facts, said, accepted);
     match verdict {
         ActionVerdict::Supported(at) => {
-            let instead = || at.and_then(|at| failed_instead(facts, said, accepted, at));
+            let undone = |failed: &usize| !is_done_by_name(facts, said, *failed);
+            let instead =
+                || at.and_then(|at| failed_instead(facts, said, accepted, at)).filter(undone);
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
             let open = || at.filter(|at| is_still_open(facts, said, *at));
             left_out(facts, said, accepted, at)

@@ -5,7 +5,7 @@ use counterfoil_model::Family;
 
 use super::extract::ActionClaim;
 use super::judge::LOOK_BACK;
-use super::tie::head;
+use super::tie::{head, stem};
 use crate::facts::{Deed, Facts, Families};
 use crate::values::{Leaf, Leaves};
 
@@ -39,7 +39,26 @@ pub(super) fn is_made_good(
         let other = loose || !deed.families.meets(accepted) || tells_failure();
         deed.tool == wrong.tool && deed.status().succeeded() && other
     });
-    again || is_member(facts, said, count)
+    again || is_done_by_name(facts, said, failed) || is_member(facts, said, count)
+}
+
+/// Whether a later call worked whose tool the claim spells, and not the one that failed.
+pub(super) fn is_done_by_name(facts: &Facts<'_>, said: &ActionClaim, failed: usize) -> bool {
+    let count = facts.record().count_before(said.claim.turn);
+    let spelt = |at: usize| facts.deed(at).filter(|(_, deed)| is_spelt(said, deed));
+    let worked = |at: usize| spelt(at).is_some_and(|(_, deed)| deed.status().succeeded());
+    spelt(failed).is_none() && (failed + 1..count).any(worked)
+}
+
+/// Whether the claim says every word of the tool's name, of which there are several: "I've drafted
+/// your reply" is of `draft_reply`, and not of `draft_forward`.
+fn is_spelt(said: &ActionClaim, deed: &Deed<'_>) -> bool {
+    let words = deed.words();
+    let says =
+        |said: &str, word: &str| said == word || stem(said) == word || head(said) == head(word);
+    let in_claim = |word: &String| words_in(&said.claim.text).any(|said| says(said, word));
+    let named_after = words.iter().any(|word| says(&said.verb, word));
+    words.len() > 1 && named_after && words.iter().all(in_claim)
 }
 
 /// `{"invite": "sent"}`, of "has been sent the invitation".
