@@ -226,7 +226,8 @@ impl Session {
         let mut seen: HashSet<&str> = HashSet::new();
         let mut first_call = None;
         let mut unknown = None;
-        if let Some(at) = read_written(&mut self.transcript.messages) {
+        let format = self.transcript.format;
+        if let Some(at) = read_written(format, &mut self.transcript.messages) {
             self.transcript.completeness.add(Gap::UnreadParts, at);
         }
         name_the_unnamed(&mut self.transcript.messages);

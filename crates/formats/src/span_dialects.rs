@@ -27,6 +27,31 @@ pub(crate) fn translate(span: &mut Span) {
     }
 }
 
+/// Kinds of spans that hold other spans, or nothing that is said, called or read.
+const WRAPPERS: [&str; 10] = [
+    "agent",
+    "chain",
+    "workflow",
+    "parser",
+    "embedding",
+    "reranker",
+    "guardrail",
+    "evaluator",
+    "prompt",
+    "memory",
+];
+
+/// Whether a span only holds others, by its kind; those of the Vercel AI SDK by its name.
+pub(crate) fn only_wraps(span: &Span) -> bool {
+    let kinds = ["openinference.span.kind", "traceloop.span.kind", "mlflow.spanType", otlp::KIND];
+    let kind = kinds.iter().find_map(|key| value(span, key)).map(structured);
+    let kind = kind.as_ref().and_then(Value::as_str).map(str::to_ascii_lowercase);
+    let calls = ["ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject"];
+    kind.is_some_and(|kind| WRAPPERS.contains(&kind.as_str()))
+        || text(span, "ai.operationId").is_some_and(|name| calls.contains(&name))
+        || calls.contains(&span.name.as_str())
+}
+
 /// What a span tells.
 enum Told {
     /// A model was asked with these messages and answered with those.
@@ -96,7 +121,7 @@ fn openinference(span: &Span) -> Option<Told> {
                 tools: (!tools.is_empty()).then(|| tools.into()),
             })
         }
-        "TOOL" => Some(Told::Tool {
+        "TOOL" | "RETRIEVER" => Some(Told::Tool {
             id: value(span, "tool_call.id"),
             name: value(span, "tool.name").unwrap_or_else(|| span.name.clone().into()),
             arguments: value(span, "input.value").or_else(|| value(span, "tool.parameters")),
@@ -299,6 +324,34 @@ fn lists(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_that_hold_others() {
+        let span = |name: &str, key: &str, kind: &str| {
+            let attributes = [(key.to_owned(), json!(kind))].into();
+            Span {
+                trace: String::new(),
+                name: name.to_owned(),
+                start: 0,
+                end: 0,
+                attributes,
+                events: Vec::new(),
+                failed: false,
+                line: 1,
+            }
+        };
+        for (span, expected) in [
+            (span("x", "openinference.span.kind", "CHAIN"), true),
+            (span("x", "openinference.span.kind", "TOOL"), false),
+            (span("x", "traceloop.span.kind", "task"), false),
+            (span("x", "mlflow.spanType", "\"AGENT\""), true),
+            (span("x", otlp::KIND, "SPAN"), false),
+            (span("ai.generateText", "ai.prompt", "{}"), true),
+            (span("ai.generateText.doGenerate", "ai.prompt", "{}"), false),
+        ] {
+            assert_eq!(only_wraps(&span), expected, "{span:?}");
+        }
+    }
 
     #[test]
     fn flattened_lists_come_back() {

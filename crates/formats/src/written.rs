@@ -2,14 +2,23 @@
 //! place. A result counts only where a call of its kind stands right before it; what the agent
 //! itself writes as a result never does.
 
-use counterfoil_model::{Arguments, Message, Outcome, Role, ToolCall};
+use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall};
 use serde_json::{Map, Value};
 
 use crate::blocks;
 use crate::fields::Fields;
 
+/// Whether harnesses whose logs have this form tell results so. The others have a place for calls
+/// and results, and what stands in texts is none of either.
+fn tells_results_as_text(format: Format) -> bool {
+    matches!(format, Format::OpenaiChat | Format::Anthropic | Format::Sharegpt)
+}
+
 /// Reads them. Gives the place of the first message that tells results which no call explains.
-pub(crate) fn read_written(messages: &mut [Message]) -> Option<usize> {
+pub(crate) fn read_written(format: Format, messages: &mut [Message]) -> Option<usize> {
+    if !tells_results_as_text(format) {
+        return messages.iter().position(|message| results_of(message).is_some());
+    }
     let mut unread = None;
     let mut count = 0;
     for at in 0..messages.len() {
@@ -61,7 +70,9 @@ fn results_of(message: &Message) -> Option<Vec<Told>> {
     let mut told: Vec<Told> = Vec::new();
     for line in text.lines() {
         match (heading(line), told.last_mut()) {
-            (Some(tool), _) => told.push(Told { tool: Some(tool), text: String::new() }),
+            (Some((tool, rest)), _) => {
+                told.push(Told { tool: Some(tool), text: rest.trim_start().to_owned() });
+            }
             (None, Some(last)) => {
                 if !last.text.is_empty() {
                     last.text.push('\n');
@@ -75,12 +86,12 @@ fn results_of(message: &Message) -> Option<Vec<Told>> {
     (!told.is_empty()).then_some(told)
 }
 
-/// The tool of `[execute_command for 'ls'] Result:`.
-fn heading(line: &str) -> Option<String> {
-    let inner = line.trim_end().strip_prefix('[')?.strip_suffix("] Result:")?;
+/// The tool of `[execute_command for 'ls'] Result:`, and what stands behind it.
+fn heading(line: &str) -> Option<(String, &str)> {
+    let (inner, rest) = line.strip_prefix('[')?.split_once("] Result:")?;
     let tool = inner.split(' ').next()?;
     let name = !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    name.then(|| tool.to_owned())
+    name.then(|| (tool.to_owned(), rest))
 }
 
 /// The calls in a text that these results may answer, in order.
@@ -139,7 +150,7 @@ mod tests {
 
     fn read(said: &str, told: &str) -> (Option<usize>, String) {
         let mut messages = [Message::text(Role::Assistant, said), Message::text(Role::User, told)];
-        let unread = read_written(&mut messages);
+        let unread = read_written(Format::OpenaiChat, &mut messages);
         let [said, told] = messages;
         let mut shown = String::new();
         for (call, outcome) in said.calls.iter().zip(&told.outcomes) {
@@ -165,6 +176,12 @@ mod tests {
                 None,
                 "execute_command {\"command\":\"ls -l\"} -> exit 0\na.py; ",
             ),
+            (
+                cline,
+                "[execute_command for 'ls -l'] Result: done",
+                None,
+                "execute_command {\"command\":\"ls -l\"} -> done; ",
+            ),
             // What the agent says itself, or calls for something else, explains no result.
             ("All done.", "<tool_response>7</tool_response>", Some(1), ""),
             (cline, "[write_to_file for 'a'] Result:\ndone", Some(1), ""),
@@ -173,5 +190,14 @@ mod tests {
         ] {
             assert_eq!(read(said, told), (unread, shown.to_owned()), "{said} {told}");
         }
+    }
+
+    #[test]
+    fn where_calls_have_a_place_texts_are_texts() {
+        let call = r#"<tool_call>{"name":"f","arguments":{}}</tool_call>"#;
+        let told = "<tool_response>42 passed</tool_response>";
+        let mut messages = [Message::text(Role::Assistant, call), Message::text(Role::User, told)];
+        assert_eq!(read_written(Format::ClaudeCode, &mut messages), Some(1));
+        assert!(messages.iter().all(|m| m.calls.is_empty() && m.outcomes.is_empty()));
     }
 }

@@ -42,6 +42,8 @@ impl Messages for CodexExec {
                 if let Some(id) = fields.string("thread_id") {
                     session.transcript.id = id.into_owned();
                 }
+                // What was asked does not stand here, nor what came before in a thread that goes on.
+                session.gap(Gap::CutStart);
             }
             // The end of an item tells all of it.
             "item.started" | "item.updated" => drop(fields.take("item")),

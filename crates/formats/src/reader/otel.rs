@@ -125,7 +125,7 @@ struct Replay {
 /// Whether an attribute is one of those in which instrumentations other than the convention's
 /// keep models' messages and tools' calls.
 fn is_of_a_model(key: &str) -> bool {
-    ["gen_ai.", "llm.", "ai.", "openinference.", "traceloop.", "tool.", "mlflow."]
+    ["gen_ai.", "llm.", "ai.", "openinference.", "traceloop.", "tool.", "mlflow.", "langfuse."]
         .iter()
         .any(|prefix| key.starts_with(prefix))
 }
@@ -144,7 +144,8 @@ impl Replay {
                 happenings.push((span.start, 1, Happening::Input(span)));
                 happenings.push((span.end.max(span.start), 2, Happening::Output(span)));
             } else {
-                if span.attributes.keys().any(|key| is_of_a_model(key)) {
+                let known = !span_dialects::only_wraps(span);
+                if known && span.attributes.keys().any(|key| is_of_a_model(key)) {
                     self.session.skip_part("span", &span.name);
                 } else {
                     self.session.skip_named("span", &span.name);
@@ -236,6 +237,14 @@ impl Replay {
         let mut message = Message { line, time, ..Message::text(role, "") };
         let mut reasoning = String::new();
         match value.get("parts").or_else(|| value.get("content")) {
+            Some(Value::Array(parts)) if role == Role::Tool && parts.iter().all(is_text) => {
+                let mut text = String::new();
+                for part in parts.iter().filter_map(|part| text_of(part, "text")) {
+                    join(&mut text, &part);
+                }
+                let id = text_of(value, "id").or_else(|| text_of(value, "tool_call_id"));
+                self.answer(id.unwrap_or_default(), text, &mut message);
+            }
             Some(Value::Array(parts)) => {
                 for part in parts {
                     self.part(part, &mut message, &mut reasoning);
@@ -368,6 +377,11 @@ impl Replay {
         });
         self.session.push(message);
     }
+}
+
+/// A part that is text, as the chat wire has it.
+fn is_text(part: &Value) -> bool {
+    part.get("type").is_none_or(|kind| kind == "text") && part.get("text").is_some()
 }
 
 fn attribute(span: &Span, name: &str) -> Option<String> {

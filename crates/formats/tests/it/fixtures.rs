@@ -518,7 +518,7 @@ fn codex_exec() {
         result `i3` ""
     8 :8 Assistant/Reasoning "Hm."
     9 :11 Assistant "Two tests fail."
-    gaps [(UnreadParts, 9)]
+    gaps [(CutStart, 0), (UnreadParts, 9)]
     skipped 1 event turn.completed
     skipped 1 event turn.started
     skipped 1 item hologram
