@@ -19,6 +19,8 @@ pub struct Summary {
     pub messages: usize,
     /// Tool calls in them.
     pub calls: usize,
+    /// Calls that nobody can check, because the schema of their tool cannot be used.
+    pub unchecked_calls: usize,
     /// Claims by verdict.
     pub claims: Claims,
     /// The share of claims that could be checked; `None` when there were none.
@@ -122,6 +124,7 @@ impl Summary {
         self.transcripts_with_findings += other.transcripts_with_findings;
         self.messages += other.messages;
         self.calls += other.calls;
+        self.unchecked_calls += other.unchecked_calls;
         self.add_claims(other.claims);
         self.severities.error += other.severities.error;
         self.severities.warning += other.severities.warning;
@@ -199,6 +202,9 @@ impl Summary {
         also(self.baselined, format!("{known} of the baseline not shown"));
         let hidden = counted(self.hidden, "finding");
         also(self.hidden, format!("{hidden} below the severity asked for not shown"));
+        let unchecked = counted(self.unchecked_calls, "call");
+        let why = "the schema of the tool cannot be used";
+        also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("the record has gaps: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");

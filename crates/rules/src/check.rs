@@ -26,6 +26,8 @@ pub struct Counts {
     pub messages: usize,
     /// Tool calls in the transcript.
     pub calls: usize,
+    /// Those of them that nobody can check, because the schema of their tool cannot be used.
+    pub unchecked_calls: usize,
     /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
     pub claims: BTreeMap<&'static str, usize>,
 }
@@ -35,6 +37,7 @@ impl Counts {
     pub fn add(&mut self, other: &Self) {
         self.messages += other.messages;
         self.calls += other.calls;
+        self.unchecked_calls += other.unchecked_calls;
         for (verdict, count) in &other.claims {
             *self.claims.entry(verdict).or_default() += count;
         }
@@ -81,6 +84,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
+    report.counts.unchecked_calls = facts.admissions().unchecked();
     for judgement in &report.judgements {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }

@@ -390,6 +390,7 @@ impl Job {
         }
         let (mut findings, known) = self.baseline.split(&transcript, findings);
         outcome.summary.baselined += known;
+        outcome.summary.unchecked_calls += counts.unchecked_calls;
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);

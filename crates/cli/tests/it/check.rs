@@ -213,3 +213,17 @@ fn strictly_everything_is_read() {
         assert_eq!(ran.code, code, "{name}: {ran}");
     }
 }
+
+/// A call of a tool whose schema cannot be used is no finding, and is told as not checked.
+#[test]
+fn what_cannot_be_checked_is_counted() {
+    let log = r#"{"messages":[{"role":"user","content":"Go."},
+        {"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function",
+         "function":{"name":"act","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"a","content":"ok"}],
+        "tools":[{"name":"act","parameters":{"$ref":"https://example.com/gone.json"}}]}"#;
+    let desk = Desk::with(&[("log.json", log)]);
+    let ran = desk.run("check log.json");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("1 call not checked: the schema of the tool cannot be used"), "{ran}");
+}

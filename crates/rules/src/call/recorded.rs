@@ -18,6 +18,8 @@ use super::needle::{Needle, needles};
 pub(crate) struct Admissions {
     /// The execution, and one thing that is wrong with its call.
     issues: Vec<(usize, Issue)>,
+    /// How many calls nobody can check.
+    unchecked: usize,
 }
 
 impl Admissions {
@@ -39,20 +41,27 @@ impl Admissions {
         };
         let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
         let mentions = FirstMentions::of(facts, &needles, judged);
-        let mut issues = Vec::new();
+        let (mut issues, mut unchecked) = (Vec::new(), 0);
         for (at, execution) in executions.iter().enumerate().skip(judged) {
             let Some(call) = execution.call else { continue };
             let recorded = Recorded { mentions: &mentions, execution };
             // Where the record has holes, a value may come from what is missing.
             let whole = facts.transcript().completeness.is_complete_before(execution.called_at);
             let context: &dyn Context = if whole { &recorded } else { &Silent };
-            let found = admission.admit(call, Some(context)).issues.into_iter();
+            let found = admission.admit(call, Some(context)).issues;
+            unchecked += usize::from(found.iter().any(|i| i.code == code::INVALID_SCHEMA));
+            let found = found.into_iter();
             let known = facts.transcript().catalog.get(&call.tool);
             let checked = known.is_some_and(|tool| tool.parameters.is_some());
             issues.extend(found.filter(|i| speaks(execution, i, checked)).map(|issue| (at, issue)));
         }
         issues.extend(repeated(facts, judged));
-        Self { issues }
+        Self { issues, unchecked }
+    }
+
+    /// How many calls nobody can check, because the schema of their tool cannot be used.
+    pub(crate) fn unchecked(&self) -> usize {
+        self.unchecked
     }
 
     /// Puts every issue of one code into the findings.
