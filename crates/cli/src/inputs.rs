@@ -149,7 +149,11 @@ mod tests {
             ("a.zst", true),
             ("a.tar.gz", false),
             ("a.py", false),
-            ("Makefile", false),
+            // Logs are kept without an ending, too, and settings are hidden.
+            ("session", true),
+            ("a.txt", true),
+            ("a.eval", true),
+            (".gitignore", false),
         ] {
             assert_eq!(looks_like_a_log(Path::new(path)), expected, "{path}");
         }
