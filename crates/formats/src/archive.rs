@@ -5,13 +5,10 @@ use std::io::{self, BufRead, Cursor, Read};
 
 use zip::ZipArchive;
 
+use crate::decompress::{LARGEST, ZSTD};
+
 /// How a zip archive begins.
 pub(crate) const ZIP: [u8; 4] = *b"PK\x03\x04";
-
-/// What an archive and all that is read of it may weigh.
-const LARGEST: u64 = 512 * 1024 * 1024;
-
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The JSON files of an archive, one behind the other. Where there is a folder `samples`, only
 /// what lies in it: beside it are summaries of the same.

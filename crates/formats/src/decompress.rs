@@ -3,14 +3,19 @@ use std::io::{self, BufRead, BufReader, Read};
 use crate::archive;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// How a Zstandard frame begins.
+pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Bytes of what has to be held as a whole: a document, an archive and all that is read of it.
+pub(crate) const LARGEST: u64 = 512 * 1024 * 1024;
 
-/// The same input, unpacked when its first bytes say gzip (any number of members) or Zstandard
-/// (any number of frames), and in UTF-8 where it is UTF-16 with a byte-order mark; of a zip archive, the JSON files in it one behind the other.
+/// The same input: unpacked when its first bytes say gzip (any number of members) or Zstandard
+/// (any number of frames), in UTF-8 where it is UTF-16 with a byte-order mark; of a zip archive,
+/// the JSON files in it, one behind the other.
 ///
 /// # Errors
-/// When the first bytes cannot be read, or the Zstandard header or an archive is damaged. Damage further on is
-/// an error of the returned reader.
+/// When the first bytes cannot be read, the Zstandard header or an archive is damaged, or an
+/// archive or a text in UTF-16 is larger than 512 MiB. Damage further on is an error of the
+/// returned reader.
 pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let head = read_up_to(&mut input, ZSTD.len())?;
     let packed_by_gzip = head.starts_with(&GZIP);
@@ -57,7 +62,6 @@ impl Wide {
 
     /// The text in UTF-8; what is no character is replaced.
     fn decoded(self, input: impl BufRead) -> io::Result<Vec<u8>> {
-        const LARGEST: u64 = 512 * 1024 * 1024;
         let mut bytes = Vec::new();
         input.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {

@@ -157,7 +157,7 @@ impl<V: Values> Walk<'_, V> {
     /// `cut` is the line on which the input ended in the middle of this value.
     fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
         let Some(list) = fields::array(raw) else {
-            if let Some(texts) = self.composed(raw) {
+            if let Some(texts) = self.composed(raw, place.line_of(raw.get())) {
                 return texts.iter().for_each(|text| self.exchange(text, place, cut));
             }
             match self.values.shape(raw) {
@@ -182,7 +182,8 @@ impl<V: Values> Walk<'_, V> {
         let mut together: Option<Session> = list.is_empty().then(|| self.open());
         for (at, raw) in list.into_iter().enumerate() {
             let cut = cut.filter(|_| at == last);
-            if let Some(texts) = self.composed(raw).filter(|_| together.is_none()) {
+            let line = place.line_of(raw.get());
+            if let Some(texts) = self.composed(raw, line).filter(|_| together.is_none()) {
                 texts.iter().for_each(|text| self.exchange(text, place, cut));
                 continue;
             }
@@ -201,11 +202,19 @@ impl<V: Values> Walk<'_, V> {
     }
 
     /// The conversation of a logged request and its answer, or those of an evaluation's results.
-    fn composed(&self, raw: &RawValue) -> Option<Vec<String>> {
+    fn composed(&mut self, raw: &RawValue, line: usize) -> Option<Vec<String>> {
         let text = raw.get();
         match self.format {
-            Format::OpenaiChat => evaluations::conversations(text)
-                .or_else(|| exchange::composed(text).map(|text| vec![text])),
+            Format::OpenaiChat => {
+                let Some(rows) = evaluations::rows(text) else {
+                    return exchange::composed(text).map(|text| vec![text]);
+                };
+                if rows.without > 0 {
+                    let what = format!("{} rows without a conversation", rows.without);
+                    self.stray.push(Problem::at(line, what));
+                }
+                Some(rows.conversations)
+            }
             Format::Anthropic | Format::VercelAi => exchange::composed(text).map(|text| vec![text]),
             _ => None,
         }

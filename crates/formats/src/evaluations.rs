@@ -20,14 +20,22 @@ pub(crate) fn recognises(sketch: &Sketch) -> bool {
 /// The first conversation of a file of results, or of a list of them.
 pub(crate) fn first(text: &str) -> Option<String> {
     if !text.trim_start().starts_with('[') {
-        return conversations(text)?.into_iter().next();
+        return rows(text)?.conversations.into_iter().next();
     }
-    let rows: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    conversations(rows.first()?.get())?.into_iter().next()
+    let list: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    rows(list.first()?.get())?.conversations.into_iter().next()
 }
 
-/// The conversations of a file of results, as objects with `messages`; `None` for anything else.
-pub(crate) fn conversations(text: &str) -> Option<Vec<String>> {
+/// The rows of a file of results.
+pub(crate) struct Rows {
+    /// Those that hold a conversation, as objects with `messages`.
+    pub(crate) conversations: Vec<String>,
+    /// How many hold none: an answer that was never given, mostly.
+    pub(crate) without: usize,
+}
+
+/// The rows of a file of results; `None` for anything else, and where none holds a conversation.
+pub(crate) fn rows(text: &str) -> Option<Rows> {
     // Which of them it may be, before all of it is parsed.
     let text = text.trim_start();
     let may_be =
@@ -36,19 +44,21 @@ pub(crate) fn conversations(text: &str) -> Option<Vec<String>> {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;
-    let rows: Vec<Value> = if let Some(samples) = list(&value, "/samples") {
-        samples.iter().filter_map(sample).collect()
+    let rows: Vec<Option<Value>> = if let Some(samples) = list(&value, "/samples") {
+        samples.iter().map(sample).collect()
     } else if let Some(results) = list(&value, "/results/results") {
-        results.iter().filter_map(prompted).collect()
+        results.iter().map(prompted).collect()
     } else if let Some(cases) = ["/test_cases", "/testCases"].iter().find_map(|at| list(&value, at))
     {
-        cases.iter().filter_map(test_case).collect()
+        cases.iter().map(test_case).collect()
     } else if value.get("epoch").is_some() {
-        vec![sample(&value)?]
+        vec![sample(&value)]
     } else {
-        vec![test_case(&value)?]
+        vec![test_case(&value)]
     };
-    (!rows.is_empty()).then(|| rows.iter().map(Value::to_string).collect())
+    let conversations: Vec<String> = rows.iter().flatten().map(Value::to_string).collect();
+    let without = rows.len() - conversations.len();
+    (!conversations.is_empty()).then_some(Rows { conversations, without })
 }
 
 fn list<'v>(value: &'v Value, place: &str) -> Option<&'v Vec<Value>> {
@@ -86,14 +96,17 @@ fn inspected(message: &Value) -> Value {
 /// A row of promptfoo: the prompt, mostly a conversation as text, and what came back.
 fn prompted(row: &Value) -> Option<Value> {
     let raw = row.pointer("/prompt/raw")?.as_str()?;
-    let mut messages = match serde_json::from_str(raw) {
-        Ok(Value::Array(messages)) => messages,
+    let asked = match serde_json::from_str(raw) {
+        Ok(Value::Array(messages)) => Some(messages),
         Ok(Value::Object(mut asked)) => match asked.remove("messages") {
-            Some(Value::Array(messages)) => messages,
-            _ => vec![json!({ "role": "user", "content": raw })],
+            Some(Value::Array(messages)) => Some(messages),
+            _ => None,
         },
-        _ => vec![json!({ "role": "user", "content": raw })],
+        _ => None,
     };
+    // Behind a prompt that is plain text, an agent may have called tools that are not in the row.
+    let recorded = asked.is_some();
+    let mut messages = asked.unwrap_or_else(|| vec![json!({ "role": "user", "content": raw })]);
     match row.pointer("/response/output")? {
         Value::String(text) => messages.push(json!({ "role": "assistant", "content": text })),
         output @ Value::Object(members) if members.contains_key("role") => {
@@ -106,8 +119,22 @@ fn prompted(row: &Value) -> Option<Value> {
         }
         other => messages.push(json!({ "role": "assistant", "content": other.to_string() })),
     }
-    let id = row.get("id").or_else(|| row.get("testIdx")).map(word);
-    Some(json!({ "id": id.unwrap_or_default(), "messages": messages }))
+    let id = row.get("id").or_else(|| row.get("testIdx"));
+    Some(whole(id, messages, recorded))
+}
+
+/// A conversation as an object. That nobody recorded whether tools were called is a member that
+/// nobody reads: a gap.
+fn whole(id: Option<&Value>, messages: Vec<Value>, recorded: bool) -> Value {
+    let mut whole = Map::new();
+    if let Some(id) = id.filter(|id| !id.is_null()) {
+        whole.insert("id".to_owned(), word(id).into());
+    }
+    whole.insert("messages".to_owned(), messages.into());
+    if !recorded {
+        whole.insert("tool_calls".to_owned(), "not recorded".into());
+    }
+    Value::Object(whole)
 }
 
 /// A member by either of the names that DeepEval writes.
@@ -141,16 +168,7 @@ fn test_case(case: &Value) -> Option<Value> {
         }
     }
     messages.push(json!({ "role": "assistant", "content": answer }));
-    let mut whole = Map::new();
-    if let Some(name) = case.get("name").filter(|name| !name.is_null()) {
-        whole.insert("id".to_owned(), word(name).into());
-    }
-    whole.insert("messages".to_owned(), messages.into());
-    if called.is_none() {
-        // Whether tools were called is not recorded: what nobody reads here is a gap.
-        whole.insert("tool_calls".to_owned(), "not recorded".into());
-    }
-    Some(Value::Object(whole))
+    Some(whole(case.get("name"), messages, called.is_some()))
 }
 
 /// A text as it is, anything else as JSON.
@@ -164,7 +182,7 @@ mod tests {
 
     /// Roles and contents of the only conversation.
     fn read(value: &Value) -> Option<String> {
-        let texts = conversations(&value.to_string())?;
+        let texts = rows(&value.to_string())?.conversations;
         let whole: Value = serde_json::from_str(texts.first()?).unwrap();
         let said = |message: &Value| {
             let role = message["role"].as_str().unwrap();
@@ -195,13 +213,13 @@ mod tests {
                 json!({ "results": { "results": [{
                     "prompt": { "raw": asked.to_string() }, "response": { "output": "Done." },
                 }] } }),
-                ": user Go. | assistant Done.",
+                "null: user Go. | assistant Done.",
             ),
             (
                 json!({ "results": { "results": [{
                     "id": "r", "prompt": { "raw": "Go." }, "response": { "output": "Done." },
                 }] } }),
-                "r: user Go. | assistant Done.",
+                "r: user Go. | assistant Done., calls not recorded",
             ),
             (
                 json!({ "input": "Go.", "actualOutput": "Done.", "toolsCalled": [

@@ -2,11 +2,11 @@ use std::io::{self, BufRead, Read as _};
 
 use counterfoil_model::Problem;
 
+use crate::decompress::LARGEST;
+
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Zero bytes are what is left of lines that a crash kept from being written.
 const BLANK: &[u8] = b" \t\r\n\0";
-/// Bytes of a document that is no list of lines, at most: it is held as a whole.
-const LARGEST: u64 = 512 * 1024 * 1024;
 const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced";
 
 /// Reads lines into one reused buffer.

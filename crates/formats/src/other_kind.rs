@@ -18,7 +18,7 @@ const KINDS: [(&[u8], &str, &str); 4] = [
 ];
 
 const TABLE: (&str, &str) = (
-    "a table with commas",
+    "a CSV table",
     "write one JSON object a line, `{\"messages\": [{\"role\": …, \"content\": …}]}`, with the tool \
      calls and their results: what was done does not stand in a table of texts",
 );
@@ -52,7 +52,7 @@ mod tests {
     fn kinds() {
         for (head, what) in [
             ("SQLite format 3\0…", Some("a SQLite database")),
-            ("id,prompt,response\n1,\"a, b\",c\n", Some("a table with commas")),
+            ("id,prompt,response\n1,\"a, b\",c\n", Some("a CSV table")),
             ("Hello, you, there\n\nAll done.", None),
             ("{\"a\":1,\"b\":2,\"c\":3}\n{}", None),
             ("", None),

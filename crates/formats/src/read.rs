@@ -62,7 +62,7 @@ pub enum ReadError {
     #[error("the input is empty")]
     Empty,
     /// It is no log at all, but something that a log can be written out of.
-    #[error("this is {what}, and no log that can be read")]
+    #[error("this is {what}, not a log")]
     OtherKind {
         /// What it is.
         what: &'static str,
@@ -96,12 +96,11 @@ pub fn read(
     }
     let detected = detect::detect(&String::from_utf8_lossy(&head));
     let forced = options.format.and_then(reader::of);
-    let other = other_kind::of(&head);
-    if let Some((what, instead)) = other.filter(|_| options.format.is_none()) {
-        return Err(ReadError::OtherKind { what, instead });
-    }
     let Some(reader) = forced.or(detected.reader) else {
-        return Err(ReadError::UnknownForm { looked_for: detect::looked_for() });
+        return Err(match other_kind::of(&head) {
+            Some((what, instead)) => ReadError::OtherKind { what, instead },
+            None => ReadError::UnknownForm { looked_for: detect::looked_for() },
+        });
     };
     let layout = match detected.layout {
         // Whoever names a format that is JSON gets it read as lines of JSON.

@@ -161,11 +161,8 @@ impl Session {
     /// Whether an agent speaks and nobody spoke to it: a lone answer, without its history.
     pub(crate) fn answers_nobody(&self) -> bool {
         let said = |role: Role| self.transcript.messages.iter().any(|m| m.role == role);
-        let of_messages = matches!(
-            self.transcript.format,
-            Format::OpenaiChat | Format::OpenaiResponses | Format::Anthropic
-        );
-        of_messages
+        // A record in our own form is the whole of what there was.
+        self.transcript.format != Format::Fk
             && self.transcript.receipts.is_none()
             && said(Role::Assistant)
             && !said(Role::User)

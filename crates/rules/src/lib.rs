@@ -32,7 +32,7 @@ pub use call::{
     StreakInfo, Violation, lint, rejection, rejection_text,
 };
 pub use check::{Counts, Report, check, check_from};
-pub use facts::{Execution, Facts, Indexed, Record};
+pub use facts::{Execution, Facts, Indexed, Record, Upshot};
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};
 pub use rule::{Group, Meta, Rule, rules};

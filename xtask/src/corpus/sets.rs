@@ -7,7 +7,7 @@ pub(crate) struct Set {
 }
 
 /// The large sets, those without labels first.
-pub(crate) const SETS: [Set; 8] = [
+pub(crate) const SETS: [Set; 9] = [
     Set {
         name: "tau1",
         about: "airline and shop dialogues with tools, recorded from two models \
@@ -36,6 +36,11 @@ pub(crate) const SETS: [Set; 8] = [
     Set {
         name: "coding_perturbed",
         about: "coding sessions with the evidence of one sentence, or the sentence, changed",
+    },
+    Set {
+        name: "reports",
+        about: "sessions written after public reports of agents that lied, each lie with an \
+                honest twin",
     },
     Set { name: "coding_control", about: "the same places of those sessions, unchanged" },
 ];

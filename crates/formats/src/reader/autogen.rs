@@ -41,7 +41,7 @@ impl Messages for Autogen {
 
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let kind = fields.string("type").unwrap_or(Cow::Borrowed("without type"));
-        let of_user = fields.string("source").is_some_and(|source| source == "user");
+        let of_user = fields.string("source").is_some_and(|source| is_person(&source));
         let role = if of_user { Role::User } else { Role::Assistant };
         let time = fields.take("created_at").and_then(time::millis);
         fields.pass_over(&["id", "models_usage", "metadata"]);
@@ -94,6 +94,12 @@ impl Messages for Autogen {
     }
 }
 
+/// A `UserProxyAgent` is named as its team likes: `user`, `user_proxy`, `human`.
+fn is_person(source: &str) -> bool {
+    let source = source.to_ascii_lowercase();
+    source.starts_with("user") || source.contains("human")
+}
+
 fn call(fields: &mut Fields<'_>) -> ToolCall {
     ToolCall {
         id: fields.string("id").unwrap_or_default().into_owned(),
@@ -109,5 +115,19 @@ fn outcome(fields: &mut Fields<'_>) -> Outcome {
         text: fields.string("content").unwrap_or_default().into_owned(),
         is_error: fields.boolean("is_error"),
         ..Outcome::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_by_the_names_that_teams_give_them() {
+        for (source, expected) in
+            [("user", true), ("user_proxy", true), ("HumanAgent", true), ("coder", false)]
+        {
+            assert_eq!(is_person(source), expected, "{source}");
+        }
     }
 }

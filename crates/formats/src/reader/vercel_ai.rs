@@ -42,7 +42,9 @@ impl Messages for VercelAi {
             Some("system") => Role::System,
             Some("user") => Role::User,
             Some("tool") => Role::Tool,
-            Some("assistant" | "data") => Role::Assistant,
+            Some("assistant") => Role::Assistant,
+            // What a program of the page adds: nobody said it.
+            Some("data") => return session.skip_part("message of role", "data"),
             other => {
                 let role = other.unwrap_or("(none)");
                 session.problem(line, format!("a message has the unknown role `{role}`"));

@@ -179,7 +179,7 @@ fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerErr
     if event.digest != *digest {
         return Err(broken("does not have its digest"));
     }
-    if event.seq == seq { Ok(event) } else { Err(broken("stands in the wrong place")) }
+    if event.seq == seq { Ok(event) } else { Err(broken("is in the wrong place")) }
 }
 
 /// The tree as the tables have it.

@@ -166,7 +166,7 @@ impl Admission {
         match (read, twice) {
             (Ok(value @ Value::Object(_)), _) => return Some(value),
             (Ok(_), Some(value @ Value::Object(_))) => {
-                let message = "the arguments are a text that holds JSON; corrected";
+                let message = "the arguments were JSON inside a string; unwrapped";
                 let warning = IssueSeverity::Warn;
                 report.issues.push(Issue::new(code::MALFORMED_ARGUMENTS, warning, &tool, message));
                 report.corrected_arguments = Some(value.clone());

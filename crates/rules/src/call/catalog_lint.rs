@@ -2,7 +2,7 @@ use counterfoil_model::{Code, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::dialect::decoded;
+use super::dialect::{NAMED, decoded};
 use super::issue::{IssueSeverity, below};
 use super::schema::SchemaError;
 
@@ -45,7 +45,7 @@ impl CatalogIssue {
             severity: IssueSeverity::Warn,
             tool: tool.to_owned(),
             message: format!(
-                "`{}` of the schema cannot be checked, the rest is: {}{more}",
+                "the schema's `{}` cannot be checked, everything else is: {}{more}",
                 first.place, first.reason
             ),
             place: first.place.clone(),
@@ -76,9 +76,6 @@ pub fn lint(tool: &Tool) -> Vec<CatalogIssue> {
 
 /// Keywords whose value is data, not a schema.
 const DATA: [&str; 5] = ["enum", "const", "default", "examples", "example"];
-/// Keywords whose members are schemas under free names.
-const NAMED: [&str; 5] =
-    ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 
 fn visit(
     root: &Value,

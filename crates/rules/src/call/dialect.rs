@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::issue::below;
 
 /// Keywords whose members are schemas under free names.
-const NAMED: [&str; 5] =
+pub(super) const NAMED: [&str; 5] =
     ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 /// Keywords whose value is a schema.
 const SINGLE: [&str; 11] = [

@@ -1,7 +1,7 @@
 use counterfoil_model::{Code, Family, Mode};
 
 use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files};
-use crate::facts::{Execution, Facts};
+use crate::facts::{Execution, Facts, Upshot};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::failed_look_ups;
@@ -73,8 +73,10 @@ impl Rule for MaskedFailure {
         }
         for (claim, at) in failed_look_ups(facts) {
             let tool = tool_at(facts, at);
-            let note = Note::suspected(format!("it is told as found, and `{tool}` failed"))
-                .help("say that the look-up failed, or try again")
+            let empty = facts.upshot(at) == Some(Upshot::NothingFound);
+            let came = if empty { "found nothing" } else { "failed" };
+            let note = Note::suspected(format!("the agent says it was found, but `{tool}` {came}"))
+                .help(format!("say that the look-up {came}, or try again"))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &claim, note);
         }

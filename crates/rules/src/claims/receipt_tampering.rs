@@ -5,7 +5,7 @@ use counterfoil_model::{
 };
 use serde_json::Value;
 
-use crate::facts::{Execution, Facts, reports_failure};
+use crate::facts::{Execution, Facts, failure_in};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::same;
@@ -127,7 +127,7 @@ fn of_other_tool(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option
 fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let outcome = execution.outcome.filter(|outcome| !outcome.running)?;
     let ended = execution.status();
-    let failed = !ended.succeeded() || reports_failure(&outcome.text);
+    let failed = !ended.succeeded() || failure_in(&outcome.text).is_some();
     let marked = outcome.is_error == Some(false) || outcome.exit_code == Some(0);
     let message = match (receipt.status, failed) {
         (Status::Completed, true) => {

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use counterfoil_model::{Catalog, Family, Outcome, Status};
 
 use super::arguments::Members;
-use super::failure::{did_nothing, only_complains, reports_failure};
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
+use super::upshot::{Asked, Upshot};
 use crate::prose::Lexicon;
 
 /// What one execution did.
@@ -23,12 +23,12 @@ pub(crate) struct Deed<'t> {
     named: Rc<Named>,
     /// What kind of thing it did; empty when its name says nothing.
     pub(crate) families: Families,
-    /// How it ended, as far as marks and exit codes say.
-    marked: Status,
-    /// The result, where its own words may say that it failed.
-    words: Option<&'t str>,
-    /// Whether they do, once somebody asked.
-    fails: OnceCell<bool>,
+    /// What its call said.
+    arguments: &'t str,
+    /// What came back.
+    outcome: Option<&'t Outcome>,
+    /// What came of it, once somebody asked.
+    upshot: OnceCell<Upshot>,
     /// Files written, as named in the arguments.
     pub(crate) written: Vec<String>,
     /// It may have done more than its name and arguments tell.
@@ -171,17 +171,7 @@ impl<'t> Deed<'t> {
             ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
         });
         let mut opaque = delegates || asks;
-        let nothing_found = shell.as_ref().is_some_and(|work| work.found_nothing);
-        let unmarked = |o: &Outcome| o.exit_code.is_none() && o.is_error.is_none();
-        let complains = |work: &ShellWork<'_>| {
-            execution.outcome.is_some_and(|o| unmarked(o) && only_complains(&work.command, &o.text))
-        };
-        let marked = match &shell {
-            _ if nothing_found => Status::Completed,
-            Some(work) if complains(work) => Status::Failed,
-            _ => execution.status(),
-        };
-        let mut words = None;
+        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
         if let Some(work) = &shell {
             families = Families::NONE.with(Family::Run).with(Family::Read);
             for run in &work.runs {
@@ -204,22 +194,19 @@ impl<'t> Deed<'t> {
         } else {
             opaque |= families.has(Family::Run) && !named.note;
             if families.is_empty() && !named.note && !named.continues && !delegates {
-                let arguments = execution.call.map_or("", |call| call.arguments.as_str());
                 families = of_arguments(arguments);
                 opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
             }
-            words = Some(execution.text()).filter(|_| marked == Status::Completed);
         }
         let continues = named.continues;
         let is_note = named.note;
-        let fails = OnceCell::new();
         Self {
             tool,
             named,
             families,
-            marked,
-            words,
-            fails,
+            arguments,
+            outcome: execution.outcome,
+            upshot: OnceCell::new(),
             written,
             opaque,
             delegates,
@@ -229,18 +216,24 @@ impl<'t> Deed<'t> {
         }
     }
 
-    /// How it ended, the result's own words included.
-    pub(crate) fn status(&self) -> Status {
-        match self.words {
-            Some(words) if *self.fails.get_or_init(|| self.went_wrong(words)) => Status::Failed,
-            _ => self.marked,
-        }
+    /// What came of it, the result's own words included.
+    pub(crate) fn upshot(&self) -> Upshot {
+        *self.upshot.get_or_init(|| {
+            let asked = Asked {
+                changes: self.changes(),
+                looks: self.families.meets(Families::of(&[Family::Read, Family::Search])),
+                words: self.words(),
+                arguments: self.arguments,
+                command: self.shell.as_ref().map(|work| work.command.as_str()),
+                found_nothing: self.shell.as_ref().is_some_and(|work| work.found_nothing),
+            };
+            Upshot::of(&asked, self.outcome)
+        })
     }
 
-    /// Whether the result's own words say that the call failed, or changed nothing although that
-    /// is what it was for.
-    fn went_wrong(&self, words: &str) -> bool {
-        reports_failure(words) || (self.changes() && did_nothing(words))
+    /// The status that a receipt of it would have.
+    pub(crate) fn status(&self) -> Status {
+        self.upshot().status()
     }
 
     /// Whether it ended, and not well.

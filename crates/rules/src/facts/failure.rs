@@ -1,4 +1,4 @@
-//! Whether a result reports a failure, whatever its mark says.
+//! Failures that results tell in their own words, whatever their marks say.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::values::end_of_string;
 
 /// A result longer than this is content, not a status message.
-const LONGEST_STATUS: usize = 4_000;
+pub(super) const LONGEST_STATUS: usize = 4_000;
 
 /// Openings of a status message that reports a failure.
-const OPENINGS: [&str; 22] = [
+const OPENINGS: [&str; 20] = [
     "error",
     "err:",
     "exception",
@@ -30,26 +30,58 @@ const OPENINGS: [&str; 22] = [
     "unauthorized",
     "not authorized",
     "unknown tool",
-    "tool call rejected",
-    "blocked by",
     "string to replace not found",
 ];
 
-/// Whether a result's text says that the call failed: an error payload, or a status message that
+/// Openings of a message of somebody or something that did not let the call happen.
+const REFUSALS: [&str; 7] = [
+    "permission denied by",
+    "denied by",
+    "rejected by",
+    "refused by",
+    "blocked by",
+    "tool call rejected",
+    "tool call blocked",
+];
+
+/// A failure, as a result's own words report it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The call failed.
+    Failed,
+    /// It was not let happen.
+    Refused,
+    /// Nothing says so but the word of a state, as in `{"id": 7, "status": "failed"}`.
+    State {
+        /// The word, lower case.
+        word: String,
+        /// Whether nothing else is told, but why.
+        alone: bool,
+    },
+}
+
+/// What a result's text says of a failure of the call: an error payload, or a status message that
 /// opens with an error.
-pub(crate) fn reports_failure(text: &str) -> bool {
+pub(crate) fn failure_in(text: &str) -> Option<Failure> {
     let text = text.trim_start();
     if text.is_empty() || text.len() > LONGEST_STATUS {
-        return false;
+        return None;
     }
     if text.starts_with('{') {
-        return may_fail(text.as_bytes())
-            && serde_json::from_str::<Payload>(text).is_ok_and(|payload| payload.fails);
+        if !may_fail(text.as_bytes()) {
+            return None;
+        }
+        return serde_json::from_str::<Payload>(text).ok()?.failure();
     }
-    if opens_with_http_error(text) {
-        return true;
+    if opens_with(text, &REFUSALS) {
+        return Some(Failure::Refused);
     }
-    OPENINGS.iter().any(|opening| {
+    (opens_with_http_error(text) || opens_with(text, &OPENINGS)).then_some(Failure::Failed)
+}
+
+/// Whether a text opens with one of these, as words.
+fn opens_with(text: &str, openings: &[&str]) -> bool {
+    openings.iter().any(|opening| {
         let split = text.split_at_checked(opening.len());
         split.filter(|(head, _)| head.eq_ignore_ascii_case(opening)).is_some_and(|(_, rest)| {
             let plain = opening.ends_with([' ', ':', '>', ')']) || opening.contains(' ');
@@ -65,63 +97,6 @@ fn opens_with_http_error(text: &str) -> bool {
     let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
     let code = words.next().unwrap_or_default().trim_end_matches([':', ',']);
     opens && code.len() == 3 && code.starts_with(['4', '5'])
-}
-
-/// What an answer says whose call changed nothing. A text is one of these as a whole, up to its
-/// first full stop, colon or semicolon.
-const NOTHING_DONE: [&str; 12] = [
-    "no change",
-    "no changes",
-    "no changes detected",
-    "no changes made",
-    "no changes were made",
-    "nothing to do",
-    "nothing changed",
-    "nothing was changed",
-    "no rows affected",
-    "no matches found",
-    "0 rows affected",
-    "0 replacements",
-];
-
-/// Members that say how much a call changed: `false`, or 0, is nothing.
-const CHANGED: [&str; 12] = [
-    "changed",
-    "modified",
-    "updated",
-    "deleted",
-    "inserted",
-    "replacements",
-    "rows_affected",
-    "rowsaffected",
-    "affected_rows",
-    "affectedrows",
-    "modifiedcount",
-    "deletedcount",
-];
-
-/// Whether the answer of a call that was to change something says that it changed nothing. What
-/// says nothing at all does not: many tools answer with an empty text or object.
-pub(crate) fn did_nothing(text: &str) -> bool {
-    let text = text.trim();
-    if text.len() > LONGEST_STATUS {
-        return false;
-    }
-    if text.starts_with('{') {
-        let Ok(Value::Object(members)) = serde_json::from_str(text) else { return false };
-        let mut counts = members
-            .iter()
-            .filter(|(key, _)| CHANGED.contains(&key.to_ascii_lowercase().as_str()))
-            .filter_map(|(_, value)| match value {
-                Value::Bool(changed) => Some(*changed),
-                Value::Number(number) => Some(number.as_f64() != Some(0.0)),
-                _ => None,
-            })
-            .peekable();
-        return counts.peek().is_some() && counts.all(|changed| !changed);
-    }
-    let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
-    NOTHING_DONE.iter().any(|said| first.eq_ignore_ascii_case(said))
 }
 
 /// Whether all that a command printed is its own complaint: `rm: cannot remove 'x': …` of `rm x`.
@@ -186,8 +161,7 @@ fn may_report(key: &[u8], value: &[u8]) -> bool {
         Some(b'"') => {
             let word =
                 end_of_string(value, 1).and_then(|end| value.get(1..end)).unwrap_or_default();
-            let states = ["status", "result", "outcome", "state"];
-            let state = states.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
+            let state = STATES.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
             !state
                 || word.contains(&b'\\')
                 || BAD.iter().any(|bad| word.eq_ignore_ascii_case(bad.as_bytes()))
@@ -197,12 +171,31 @@ fn may_report(key: &[u8], value: &[u8]) -> bool {
 }
 
 /// States that are failures.
-const BAD: [&str; 5] = ["error", "failed", "failure", "fail", "denied"];
+const BAD: [&str; 8] =
+    ["error", "failed", "failure", "fail", "denied", "rejected", "refused", "declined"];
 
 /// A JSON result, of which only the members are read that may report a failure.
 struct Payload {
     fails: bool,
+    /// The word of a state that is a failure.
+    state: Option<String>,
+    /// Whether it has members beside those that tell how the call went.
+    more: bool,
 }
+
+impl Payload {
+    fn failure(self) -> Option<Failure> {
+        match self {
+            Self { fails: true, .. } => Some(Failure::Failed),
+            Self { state: Some(word), more, .. } => Some(Failure::State { word, alone: !more }),
+            _ => None,
+        }
+    }
+}
+
+/// Members that say why.
+const WHY: [&str; 8] =
+    ["reason", "detail", "details", "description", "hint", "help", "type", "request_id"];
 
 impl<'de> Deserialize<'de> for Payload {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
@@ -220,18 +213,28 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload, A::Error> {
-        let mut fails = false;
+        let mut payload = Payload { fails: false, state: None, more: false };
         while let Some(key) = map.next_key::<String>()? {
             let key = key.to_ascii_lowercase();
-            if KEYS.contains(&key.as_str()) {
-                fails |= reports(&key, &map.next_value()?);
-            } else {
+            if !KEYS.contains(&key.as_str()) {
+                payload.more |= !WHY.contains(&key.as_str());
                 map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value: Value = map.next_value()?;
+            let word = value.as_str().filter(|_| STATES.contains(&key.as_str()));
+            match word.map(str::to_ascii_lowercase) {
+                Some(word) if BAD.contains(&word.as_str()) => payload.state = Some(word),
+                Some(_) => {}
+                None => payload.fails |= reports(&key, &value),
             }
         }
-        Ok(Payload { fails })
+        Ok(payload)
     }
 }
+
+/// Members whose word is a state.
+const STATES: [&str; 4] = ["status", "result", "outcome", "state"];
 
 /// The members that tell how a call went.
 const KEYS: [&str; 19] = [
@@ -270,10 +273,6 @@ fn reports(key: &str, value: &Value) -> bool {
         "message" => value.as_str().is_some_and(is_http_error),
         "success" | "ok" | "succeeded" => value == &Value::Bool(false),
         "iserror" | "is_error" => value == &Value::Bool(true),
-        "status" | "result" | "outcome" | "state" => match value.as_str() {
-            Some(word) => BAD.iter().any(|bad| word.eq_ignore_ascii_case(bad)),
-            None => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
-        },
         _ => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
     }
 }
@@ -331,26 +330,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_of_calls_that_changed_nothing() {
-        for (text, expected) in [
-            ("No changes detected", true),
-            ("No changes made: old and new strings are identical.", true),
-            ("No changes to the interface are needed", false),
-            (r#"{"changed":false}"#, true),
-            (r#"{"replacements":0}"#, true),
-            (r#"{"rows_affected":0,"ms":3}"#, true),
-            (r#"{"inserted":0,"updated":2}"#, false),
-            (r#"{"changed":true}"#, false),
-            (r#"{"deleted":"A1"}"#, false),
-            ("{}", false),
-            ("null", false),
-            ("", false),
-        ] {
-            assert_eq!(did_nothing(text), expected, "{text}");
-        }
-    }
-
-    #[test]
     fn complaints_of_commands() {
         for (command, text, expected) in [
             ("rm a.log", "rm: cannot remove 'a.log': No such file or directory", true),
@@ -394,7 +373,7 @@ mod tests {
             (r#"{"message":"The user is unauthorized to fly"}"#, false),
             (r#"{"message":"done","id":4}"#, false),
         ] {
-            assert_eq!(reports_failure(text), expected, "{text}");
+            assert_eq!(failure_in(text).is_some(), expected, "{text}");
         }
     }
 }

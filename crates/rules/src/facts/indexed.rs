@@ -10,6 +10,7 @@ use super::deed::Deeds;
 use super::families::ToolName;
 use super::index::Index;
 use super::record::Record;
+use super::upshot::Upshot;
 use crate::check::{Report, judge};
 use crate::member::Sheaf;
 use crate::settings::Settings;
@@ -58,6 +59,13 @@ impl<'t> Indexed<'t> {
             figures_asked: Latest::default(),
             index: Index::default(),
         }))
+    }
+
+    /// What came of the execution at a place of the record.
+    #[must_use]
+    pub fn upshot(&self, at: usize) -> Option<Upshot> {
+        let execution = self.0.record.executions().get(at)?;
+        Some(self.0.deeds.get(at, execution, &self.0.transcript.catalog)?.upshot())
     }
 
     /// Judges the messages from position `first` on, as [`crate::check_from`] does.

@@ -11,6 +11,7 @@ mod index;
 mod indexed;
 mod record;
 mod shell_work;
+mod upshot;
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -30,13 +31,14 @@ use crate::values::{Figure, Given, Latest, Leaves, Source, Stated, Text, stated}
 pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
 pub(crate) use edit::{edits_code, is_documentation};
-pub(crate) use failure::{broke_off, reports_failure};
+pub(crate) use failure::{broke_off, failure_in};
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;
 pub use record::{Execution, Record};
 pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
+pub use upshot::Upshot;
 
 /// Everything a rule may look at.
 #[derive(Debug)]
@@ -161,6 +163,11 @@ impl<'t> Facts<'t> {
         self.record().before(turn).enumerate().rev().filter_map(move |(index, execution)| {
             Some((execution, self.known.deeds.get(index, execution, catalog)?))
         })
+    }
+
+    /// What came of the execution at a place of the record.
+    pub(crate) fn upshot(&self, index: usize) -> Option<Upshot> {
+        self.deed(index).map(|(_, deed)| deed.upshot())
     }
 
     /// One execution with what it did.

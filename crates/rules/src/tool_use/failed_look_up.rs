@@ -1,9 +1,9 @@
-//! What the agent says it found, where every look-up for it failed.
+//! What the agent says it found, where every look-up for it failed or found nothing.
 
 use counterfoil_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use super::own_work::{LOOK_BACK, is_told, own};
-use crate::facts::{Answer, Deed, Execution, Facts, broke_off};
+use crate::facts::{Answer, Deed, Execution, Facts, Upshot, broke_off};
 use crate::prose::{Clause, Prose, Tags, Token, TokenKind, Words};
 use crate::values::AnyCase;
 
@@ -46,7 +46,7 @@ const ADMITS: &Words = words![
     "again",
 ];
 
-/// "I found your two bookings", where every look-up failed: each with the place of such a call.
+/// "I found your two bookings", where every look-up failed or found nothing: each with the place of such a call.
 pub(crate) fn failed_look_ups(facts: &Facts<'_>) -> Vec<(Claim, usize)> {
     let mut found = Vec::new();
     for answer in facts.answers() {
@@ -120,7 +120,7 @@ fn is_plain(facts: &Facts<'_>, answer: &Answer<'_>) -> bool {
         && facts.deeds_before(turn).all(|(_, deed)| deed.is_plain_call())
 }
 
-/// A failed call for the things, where none of them worked: of those whose tools are named after
+/// A call for the things that failed or found nothing, where none of them worked: of those whose tools are named after
 /// them, or else of all.
 fn failed_for(facts: &Facts<'_>, turn: usize, things: &[String]) -> Option<usize> {
     let named = |deed: &Deed<'_>| {
@@ -131,10 +131,11 @@ fn failed_for(facts: &Facts<'_>, turn: usize, things: &[String]) -> Option<usize
     let deeds = || (0..count).rev().filter_map(|at| Some((at, facts.deed(at)?)));
     let any = deeds().any(|(_, (_, deed))| named(deed));
     let mut asked = deeds().filter(|(_, (_, deed))| !any || named(deed));
-    let (last, _) = asked.next().filter(|(_, (_, deed))| deed.failed())?;
+    let vain = |deed: &Deed<'_>| deed.failed() || deed.upshot() == Upshot::NothingFound;
+    let (last, _) = asked.next().filter(|(_, (_, deed))| vain(deed))?;
     // What another call gave may speak of it.
     let spoken = |(_, (execution, deed)): (usize, (&Execution<'_>, &Deed<'_>))| {
-        !deed.failed() && things.iter().any(|thing| AnyCase::new(thing).stands_in(execution.text()))
+        !vain(deed) && things.iter().any(|thing| AnyCase::new(thing).stands_in(execution.text()))
     };
-    (asked.all(|(_, (_, deed))| deed.failed()) && !deeds().any(spoken)).then_some(last)
+    (asked.all(|(_, (_, deed))| vain(deed)) && !deeds().any(spoken)).then_some(last)
 }

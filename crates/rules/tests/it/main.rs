@@ -20,3 +20,4 @@ mod growth;
 mod pages;
 mod sessions;
 mod since;
+mod upshots;

@@ -1,0 +1,276 @@
+//! What came of a call, as its marks and the words of its result say it. This is the only place
+//! that decides it; `spec/upshots.md` has its cases.
+
+use counterfoil_model::{Outcome, Status};
+use serde_json::Value;
+
+use super::failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
+
+/// What came of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Upshot {
+    /// It did what it was for, as far as anything says.
+    Done,
+    /// It failed.
+    Failed,
+    /// Somebody or something did not let it happen.
+    Refused,
+    /// It was to change something, and changed nothing.
+    NothingDone,
+    /// It looked, and there was nothing.
+    NothingFound,
+    /// No result is recorded, or it still runs.
+    Unknown,
+}
+
+impl Upshot {
+    /// Its name on pages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::NothingDone => "nothing done",
+            Self::NothingFound => "nothing found",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The status that a receipt would have. A deed that changed nothing is no deed.
+    pub(crate) fn status(self) -> Status {
+        match self {
+            Self::Done | Self::NothingFound => Status::Completed,
+            Self::Failed | Self::NothingDone => Status::Failed,
+            Self::Refused => Status::Denied,
+            Self::Unknown => Status::Open,
+        }
+    }
+
+    /// What came of a call with this result.
+    pub(crate) fn of(asked: &Asked<'_>, outcome: Option<&Outcome>) -> Self {
+        let Some(outcome) = outcome else { return Self::Unknown };
+        if asked.found_nothing {
+            return Self::NothingFound;
+        }
+        match Self::by_marks(outcome) {
+            Self::Done => {}
+            marked => return marked,
+        }
+        match asked.command {
+            // What a command prints is no message about the command.
+            Some(command) => {
+                let unmarked = outcome.exit_code.is_none() && outcome.is_error.is_none();
+                let fails = unmarked && only_complains(command, &outcome.text);
+                if fails { Self::Failed } else { Self::Done }
+            }
+            None => Self::by_words(asked, &outcome.text),
+        }
+    }
+
+    fn by_marks(outcome: &Outcome) -> Self {
+        if outcome.refused {
+            Self::Refused
+        } else if outcome.running {
+            Self::Unknown
+        } else if outcome.is_error == Some(true) || outcome.exit_code.is_some_and(|code| code != 0)
+        {
+            Self::Failed
+        } else {
+            Self::Done
+        }
+    }
+
+    fn by_words(asked: &Asked<'_>, text: &str) -> Self {
+        match failure_in(text) {
+            Some(Failure::Failed) => return Self::Failed,
+            Some(Failure::Refused) => return Self::Refused,
+            Some(Failure::State { word, alone }) if asked.is_failed_by(&word, alone) => {
+                return if REFUSING.iter().any(|(state, _)| *state == word) {
+                    Self::Refused
+                } else {
+                    Self::Failed
+                };
+            }
+            _ => {}
+        }
+        if asked.changes && did_nothing(text) {
+            Self::NothingDone
+        } else if asked.looks && !asked.changes && found_nothing(text) {
+            Self::NothingFound
+        } else {
+            Self::Done
+        }
+    }
+}
+
+/// What a call was for.
+#[derive(Debug)]
+pub(crate) struct Asked<'d> {
+    /// It was to change something.
+    pub(crate) changes: bool,
+    /// It was to look something up.
+    pub(crate) looks: bool,
+    /// The words of its tool's name, lower case.
+    pub(crate) words: &'d [String],
+    /// Its arguments, as JSON.
+    pub(crate) arguments: &'d str,
+    /// The command line that it ran.
+    pub(crate) command: Option<&'d str>,
+    /// By its exit status, the command asked a question whose answer is no.
+    pub(crate) found_nothing: bool,
+}
+
+/// States in which a thing was not let be, each with the act that brings it about.
+const REFUSING: [(&str, &str); 4] =
+    [("denied", "deny"), ("rejected", "reject"), ("refused", "refuse"), ("declined", "decline")];
+
+impl Asked<'_> {
+    /// Whether a state in the result says that the call itself failed. A look-up may find a thing
+    /// in that state, and a call may have been made to bring it there.
+    fn is_failed_by(&self, state: &str, alone: bool) -> bool {
+        if self.looks && !self.changes {
+            return alone;
+        }
+        let act = REFUSING.iter().find(|(word, _)| *word == state).map_or(state, |(_, act)| *act);
+        let named = self.words.iter().any(|word| word == act);
+        !named && !self.arguments.to_ascii_lowercase().contains(state)
+    }
+}
+
+/// What an answer says whose call changed nothing. A text is one of these as a whole, up to its
+/// first full stop, colon or semicolon.
+const NOTHING_DONE: [&str; 13] = [
+    "no change",
+    "no changes",
+    "no changes detected",
+    "no changes made",
+    "no changes to make",
+    "no changes were made",
+    "nothing to do",
+    "nothing changed",
+    "nothing was changed",
+    "no rows affected",
+    "no matches found",
+    "0 rows affected",
+    "0 replacements",
+];
+
+/// Members that say how much a call changed: `false`, or 0, is nothing.
+const CHANGED: [&str; 12] = [
+    "changed",
+    "modified",
+    "updated",
+    "deleted",
+    "inserted",
+    "replacements",
+    "rows_affected",
+    "rowsaffected",
+    "affected_rows",
+    "affectedrows",
+    "modifiedcount",
+    "deletedcount",
+];
+
+/// Whether the answer of a call that was to change something says that it changed nothing. What
+/// says nothing at all does not: many tools answer with an empty text or object.
+fn did_nothing(text: &str) -> bool {
+    let text = text.trim();
+    if text.len() > LONGEST_STATUS {
+        return false;
+    }
+    if text.starts_with('{') {
+        let Ok(Value::Object(members)) = serde_json::from_str(text) else { return false };
+        let mut counts = members
+            .iter()
+            .filter(|(key, _)| CHANGED.contains(&key.to_ascii_lowercase().as_str()))
+            .filter_map(|(_, value)| match value {
+                Value::Bool(changed) => Some(*changed),
+                Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+                _ => None,
+            })
+            .peekable();
+        return counts.peek().is_some() && counts.all(|changed| !changed);
+    }
+    let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
+    NOTHING_DONE.iter().any(|said| first.eq_ignore_ascii_case(said))
+}
+
+/// Members beside the list of what was found that say nothing of a thing.
+const ABOUT_THE_SEARCH: [&str; 22] = [
+    "query",
+    "q",
+    "filter",
+    "filters",
+    "page",
+    "pages",
+    "per_page",
+    "page_size",
+    "limit",
+    "offset",
+    "cursor",
+    "next",
+    "next_page",
+    "previous",
+    "has_more",
+    "took",
+    "ms",
+    "success",
+    "ok",
+    "status",
+    "error",
+    "object",
+];
+
+/// Members that count what was found.
+const COUNTS: [&str; 8] =
+    ["count", "total", "found", "hits", "size", "total_count", "totalcount", "total_results"];
+
+/// Whether the answer of a look-up says that there is nothing. An empty text says nothing at all.
+fn found_nothing(text: &str) -> bool {
+    let text = text.trim();
+    if text.len() > LONGEST_STATUS {
+        return false;
+    }
+    match text.as_bytes().first() {
+        Some(b'{' | b'[') => serde_json::from_str(text).is_ok_and(|value| is_empty(&value)),
+        Some(_) => says_none(text),
+        None => false,
+    }
+}
+
+/// Whether a value is a list of nothing, alone or in what is told about the search.
+fn is_empty(value: &Value) -> bool {
+    let Value::Object(members) = value else {
+        return value.as_array().is_some_and(Vec::is_empty);
+    };
+    let mut told = members.is_empty();
+    for (name, value) in members {
+        let name = name.to_ascii_lowercase();
+        let none = match value {
+            Value::Array(items) => items.is_empty(),
+            Value::Number(count) => COUNTS.contains(&name.as_str()) && count.as_f64() == Some(0.0),
+            _ => false,
+        };
+        if !none && !value.is_null() && !ABOUT_THE_SEARCH.contains(&name.as_str()) {
+            return false;
+        }
+        told |= none;
+    }
+    told
+}
+
+/// "No results", "No orders found for that customer.", "null".
+fn says_none(text: &str) -> bool {
+    let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default();
+    let first = first.trim().to_ascii_lowercase();
+    if ["null", "none", "nothing found", "not found", "no match"].contains(&first.as_str()) {
+        return true;
+    }
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let opens = matches!(words.first(), Some(&"no" | &"0"));
+    let kinds = ["results", "matches", "hits", "rows", "records", "entries", "items", "documents"];
+    let ends = words.iter().skip(1).take(4).any(|word| *word == "found" || *word == "matching")
+        || words.get(1).is_some_and(|word| kinds.contains(word));
+    opens && ends && words.len() <= 12
+}
