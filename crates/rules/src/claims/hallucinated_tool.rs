@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Mode};
 
-use crate::facts::Facts;
+use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::{Known, Mention, Used, is_talked_about, known, used};
@@ -36,7 +36,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
     let turn = claim.turn;
     let provable = match used(facts, name, turn) {
         Used::Yes(execution) => {
-            return findings.supported(claim, [facts.evidence(execution)]);
+            let Some(why) = cannot_have_run(facts, execution, name) else {
+                return findings.supported(claim, [facts.evidence(execution)]);
+            };
+            let note = Note::proven(format!("{why}, and nothing came back from the call"))
+                .help("say what was really used")
+                .evidence([facts.evidence(execution)]);
+            return findings.contradicted(facts, claim, note);
         }
         Used::No(provable) => provable,
     };
@@ -69,6 +75,21 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
             Note::suspected(format!("no call of `{name}` is recorded"))
                 .help("the log lists no tools: give them with `--tools` to be sure"),
         ),
+    }
+}
+
+/// Why a call is no use of a tool: it is not registered, or not available, and no result says
+/// otherwise.
+fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> Option<String> {
+    if !execution.text().is_empty() || execution.tool().is_empty() {
+        return None;
+    }
+    match known(facts, name) {
+        Known::Unavailable(tool) => Some(format!("`{}` is not available", tool.name)),
+        Known::No if matches!(known(facts, execution.tool()), Known::No) => {
+            Some(format!("there is no tool `{name}`"))
+        }
+        _ => None,
     }
 }
 

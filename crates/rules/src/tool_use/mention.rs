@@ -44,8 +44,10 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
             let called = use_of(prose, index, clause, &thing, after)?;
             Some((thing, called))
         });
-        let own = own_search(prose, clause).map(|thing| (thing, false));
-        let used: Vec<(Thing, bool)> = used.chain(own).collect();
+        let mut used: Vec<(Thing, bool)> = used.collect();
+        if used.is_empty() {
+            used.extend(own_search(prose, clause).map(|thing| (thing, false)));
+        }
         let known = |name: &str| used.iter().any(|(thing, _)| thing.name.as_deref() == Some(name));
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
         beside.retain(|thing| !thing.name.as_deref().is_some_and(known));
@@ -74,6 +76,14 @@ pub(super) struct Thing {
     pub(super) topic: Vec<String>,
     pub(super) noun: String,
     pub(super) tokens: Range<usize>,
+}
+
+impl Thing {
+    /// Whether it is a tool, service or interface with a name of its own: "the FactChecker API".
+    fn is_named_service(&self) -> bool {
+        let nouns = ["tool", "tools", "service", "services", "api", "apis"];
+        self.name.is_some() && nouns.contains(&self.noun.as_str())
+    }
 }
 
 fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
@@ -273,7 +283,8 @@ fn use_of(
         return Some(false);
     }
     // "I used X", "I checked with the X service", "verified via X"
-    if clause.predicates.iter().any(|p| is_own_use(prose, p, thing)) {
+    let uses = |p: &Predicate| is_own_use(prose, p, thing) || is_reached_by(prose, p, thing);
+    if clause.predicates.iter().any(uses) {
         return Some(true);
     }
     // "Using the X service, I validated …"
@@ -290,7 +301,11 @@ fn use_of(
         let done =
             prose.clauses.get(near.start..near.end.min(prose.clauses.len())).unwrap_or_default();
         let own = done.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
-            c.mood == Mood::Asserted && c.predicates.iter().any(|p| !p.negated && is_own(p))
+            let named = thing.is_named_service();
+            let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
+            (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
+                && (c.predicates.iter().any(|p| !p.negated && told(p))
+                    || (named && tells(prose, c, led)))
         });
         return own.then_some(true);
     }
@@ -331,7 +346,72 @@ fn use_of(
                     Some(Action::Of(Family::Read | Family::Search | Family::Return))
                 ))
     });
-    (subject && reports).then_some(false)
+    let gives = || thing.is_named_service() && says.is_some_and(|t| gives(prose, t, behind));
+    (subject && (reports || gives())).then_some(false)
+}
+
+/// "The X tool gave 93", "lists three servers", "came back with …": what came of one use. What a
+/// tool gives in general has no figure: "lists servers when it is asked to".
+fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
+    let past = words![
+        "gave",
+        "came",
+        "listed",
+        "produced",
+        "printed",
+        "said",
+        "answered",
+        "responded",
+        "replied",
+        "yielded",
+        "measured",
+        "put",
+        "computed",
+        "calculated",
+    ];
+    let present = words!["gives", "lists", "comes", "says", "puts", "reads", "yields"];
+    let figure = |t: &Token| {
+        matches!(t.kind, TokenKind::Number | TokenKind::Id)
+            || prose.is(t, words!["two", "three", "four", "five", "six", "seven", "eight", "nine"])
+    };
+    let general = words!["when", "if", "whenever", "each", "every", "per"];
+    prose.is(says, past)
+        || (prose.is(says, present)
+            && behind.iter().take(8).any(figure)
+            && !behind.iter().any(|t| prose.is(t, general)))
+}
+
+/// "was delivered", "has been sent".
+fn is_passive(predicate: &Predicate) -> bool {
+    matches!(predicate.voice, Voice::PerfectPassive | Voice::PastPassive)
+}
+
+/// "the report was delivered", "I delivered it", and behind a preposition "the forecast is sunny":
+/// told, and not of "you".
+fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let past = |t: &Token| t.has(Tags::PAST) || prose.word(t).ends_with("ed");
+    let own =
+        || tokens.windows(2).any(|two| matches!(two, [a, b] if a.has(Tags::AGENT) && past(b)));
+    let was = |t: &Token| prose.is(t, words!["was", "were", "been"]) || (led && t.has(Tags::BE));
+    (tokens.iter().any(was) || own())
+        && !tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))
+        && !clause.predicates.iter().any(|p| p.subject == Subject::User)
+}
+
+/// "The data was pulled through the X API": by whom is not told.
+fn is_reached_by(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
+    if predicate.negated
+        || !is_passive(predicate)
+        || !thing.is_named_service()
+        || thing.tokens.start <= predicate.verb
+        || !matches!(predicate.action, Action::Of(Family::Run | Family::Search | Family::Read))
+    {
+        return false;
+    }
+    let between = prose.tokens(predicate.verb + 1..thing.tokens.start);
+    let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
+    means.is_some_and(|t| prose.is(t, words!["via", "through", "using", "with"]))
 }
 
 /// "a quick look at the": a look as what leads a statement.

@@ -124,9 +124,13 @@ fn has_tools(facts: &Facts<'_>) -> bool {
     !chat || !facts.tool_names().is_empty()
 }
 
-/// Whether the same words are held against the record as the mention of a source.
+/// Whether the same sentence is held against the record as the mention of a source.
 fn is_mentioned(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> bool {
-    let inside = |start: usize| clause.span.start <= start && start < clause.span.end;
+    let prose = &answer.prose;
+    let clauses = prose.clauses.iter().filter(|other| other.sentence == clause.sentence);
+    let from = clauses.clone().map(|clause| clause.span.start).min().unwrap_or_default();
+    let to = clauses.map(|clause| clause.span.end).max().unwrap_or_default();
+    let inside = |start: usize| from <= start && start < to;
     let mut here = facts.mentions().iter().filter(|m| m.claim.turn == answer.turn);
     here.any(|m| inside(m.claim.span.start))
 }
