@@ -27,6 +27,10 @@ pub(crate) enum OutputFormat {
     Github,
     /// Markdown, for a comment on a pull request.
     Markdown,
+    /// One page for a browser.
+    Html,
+    /// One row a finding, for spreadsheets.
+    Csv,
 }
 
 impl From<OutputFormat> for ReportFormat {
@@ -39,6 +43,8 @@ impl From<OutputFormat> for ReportFormat {
             OutputFormat::Junit => Self::Junit,
             OutputFormat::Github => Self::Github,
             OutputFormat::Markdown => Self::Markdown,
+            OutputFormat::Html => Self::Html,
+            OutputFormat::Csv => Self::Csv,
         }
     }
 }

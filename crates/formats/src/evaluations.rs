@@ -79,7 +79,7 @@ fn sample(sample: &Value) -> Option<Value> {
 /// A message of Inspect: a tool that failed has `error`.
 fn inspected(message: &Value) -> Value {
     let Value::Object(mut message) = message.clone() else { return message.clone() };
-    for known in ["id", "source", "metadata", "model", "function"] {
+    for known in ["id", "source", "metadata", "function"] {
         message.remove(known);
     }
     if let Some(error) = message.remove("error").filter(|error| !error.is_null()) {

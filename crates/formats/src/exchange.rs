@@ -74,7 +74,12 @@ pub(crate) fn composed(text: &str) -> Option<String> {
     let name = NAMES.iter().find_map(|name| fields.string(name)).filter(|name| !name.is_empty());
     // Messages without an answer beside them are a conversation already.
     let own = fields.has("messages").then(|| conversation_of(&mut fields));
-    let answered = RESPONSES.iter().find_map(|name| answer(fields.take(name)?, DEPTH));
+    let mut answered_by = None;
+    let answered = RESPONSES.iter().find_map(|name| {
+        let raw = fields.take(name)?;
+        answered_by = model_of(raw, DEPTH);
+        answer(raw, DEPTH)
+    });
     let asked = match own {
         Some(own) if answered.is_some() => own,
         Some(_) => return None,
@@ -84,7 +89,8 @@ pub(crate) fn composed(text: &str) -> Option<String> {
     if asked.is_none() && answered.is_none() {
         return None;
     }
-    let Conversation { mut messages, mut tools } = asked.unwrap_or_default();
+    let Conversation { mut messages, mut tools, model } = asked.unwrap_or_default();
+    let model = fields.string("model").map(Cow::into_owned).or(answered_by).or(model);
     if tools.is_none() {
         tools = PARAMETERS.iter().find_map(|name| {
             let tools = fields.object(name)?.take("tools")?;
@@ -95,6 +101,9 @@ pub(crate) fn composed(text: &str) -> Option<String> {
     let mut whole = String::from("{");
     if let Some(name) = name {
         whole.push_str(&format!("\"id\":{},", serde_json::Value::from(name.as_ref())));
+    }
+    if let Some(model) = model {
+        whole.push_str(&format!("\"model\":{},", serde_json::Value::from(model)));
     }
     if let Some(tools) = tools {
         whole.push_str(&format!("\"tools\":{tools},"));
@@ -109,6 +118,8 @@ struct Conversation {
     messages: Vec<String>,
     /// A list as JSON.
     tools: Option<String>,
+    /// Which model was asked.
+    model: Option<String>,
 }
 
 fn has_any(fields: &Fields<'_>, names: &[&str]) -> bool {
@@ -123,7 +134,7 @@ fn conversation(raw: &RawValue) -> Option<Conversation> {
     }
     let raw: &RawValue = serde_json::from_str(&text).ok()?;
     let messages = messages(raw)?;
-    Some(Conversation { messages, tools: None })
+    Some(Conversation { messages, tools: None, model: None })
 }
 
 fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
@@ -133,7 +144,8 @@ fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
         messages.insert(0, format!("{{\"role\":\"system\",\"content\":{}}}", system.get()));
     }
     let tools = fields.take("tools").map(|raw| raw.get().to_owned());
-    Some(Conversation { messages, tools })
+    let model = fields.string("model").map(Cow::into_owned);
+    Some(Conversation { messages, tools, model })
 }
 
 fn messages(raw: &RawValue) -> Option<Vec<String>> {
@@ -158,6 +170,17 @@ fn answer(raw: &RawValue, depth: usize) -> Option<String> {
         return answer(choices.first()?, depth);
     }
     ["message", "body", "response"].iter().find_map(|name| answer(fields.take(name)?, depth))
+}
+
+/// The model that an answer says it is of, however it is wrapped.
+fn model_of(raw: &RawValue, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let text = decoded(raw);
+    let mut fields = Fields::parse(&text).ok()?;
+    if let Some(model) = fields.string("model") {
+        return Some(model.into_owned());
+    }
+    ["message", "body", "response"].iter().find_map(|name| model_of(fields.take(name)?, depth))
 }
 
 /// A value, or the JSON that a text holds.

@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use counterfoil_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
 use serde_json::value::RawValue;
 
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::read::Reading;
 use crate::tools;
 use crate::written::read_written;
@@ -37,6 +37,10 @@ const WITHOUT_CALLS: [&str; 16] = [
     "container_upload",
     "encrypted_content",
 ];
+
+/// Members that name the model, in whatever form.
+const MODEL_MEMBERS: [&str; 7] =
+    ["model", "model_name", "modelName", "modelID", "model_slug", "modelVersion", "model_version"];
 
 /// How names of members end that hold calls or their results, in whatever form.
 const CALL_MEMBERS: [&str; 14] = [
@@ -115,9 +119,36 @@ impl Session {
         }
     }
 
+    /// The model that writes the next message and those after it.
+    pub(crate) fn next_model(&mut self, name: &str) {
+        self.model_from(name, self.len());
+    }
+
+    /// The model that wrote the latest message and those after it.
+    pub(crate) fn model(&mut self, name: &str) {
+        self.model_from(name, self.len().saturating_sub(1));
+    }
+
+    fn model_from(&mut self, name: &str, from: usize) {
+        let name: String = name.trim().chars().filter(|c| !c.is_control()).take(120).collect();
+        let models = &mut self.transcript.models;
+        if name.is_empty() || models.last().is_some_and(|(_, last)| *last == name) {
+            return;
+        }
+        // A log whose head names the model names it for all of its messages.
+        let from = if models.is_empty() { 0 } else { from };
+        models.push((from, name));
+    }
+
     /// Counts what nobody took; what looks like calls or results is missing from here on.
     pub(crate) fn leave(&mut self, fields: &Fields<'_>) {
         for (key, value) in fields.left() {
+            if MODEL_MEMBERS.contains(&key)
+                && let Some(name) = fields::string(value)
+            {
+                self.model(&name);
+                continue;
+            }
             self.skip_named("unknown field", key);
             if !matches!(value.get(), "null" | "[]" | "{}" | "\"\"" | "false")
                 && may_hold_calls(key)

@@ -272,6 +272,8 @@ pub struct Transcript {
     /// Receipts that came with the log (our own ledger export, FK fixtures); `None` when the log
     /// carries no such member.
     pub receipts: Option<Vec<RecordedReceipt>>,
+    /// The models that answered, each with the message from which on it did.
+    pub models: Vec<(usize, String)>,
     /// Whether the record is complete.
     pub completeness: Completeness,
     /// Lines and fields that were kept out, by reason, with how many there were.
@@ -289,9 +291,17 @@ impl Transcript {
             catalog: Catalog::unknown(),
             messages: Vec::new(),
             receipts: None,
+            models: Vec::new(),
             completeness: Completeness::complete(),
             skipped: BTreeMap::new(),
         }
+    }
+
+    /// The model that wrote a message, as far as the log says it.
+    #[must_use]
+    pub fn model_at(&self, turn: usize) -> Option<&str> {
+        let latest = self.models.iter().rev().find(|(from, _)| *from <= turn);
+        latest.or(self.models.first()).map(|(_, name)| name.as_str())
     }
 
     /// Counts one thing that was not kept.

@@ -51,6 +51,14 @@ impl Claims {
         } += count;
     }
 
+    /// Adds other claims.
+    pub fn merge(&mut self, other: Self) {
+        self.supported += other.supported;
+        self.contradicted += other.contradicted;
+        self.unsupported += other.unsupported;
+        self.not_checkable += other.not_checkable;
+    }
+
     /// All of them.
     #[must_use]
     pub fn total(&self) -> usize {

@@ -13,6 +13,7 @@ mod fingerprint;
 mod format;
 mod record;
 mod renderer;
+mod statistics;
 mod summary;
 mod visible;
 
@@ -21,5 +22,6 @@ pub use checked::{Checked, Claims, Unread};
 pub use fingerprint::Fingerprint;
 pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
-pub use summary::{ProblemAt, Summary};
+pub use statistics::{Statistics, Tally};
+pub use summary::{ProblemAt, Severities, Summary};
 pub use visible::{json_line, json_pretty, shorten, visible, visible_output};

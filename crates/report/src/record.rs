@@ -1,12 +1,14 @@
+use std::collections::BTreeMap;
+
 use counterfoil_model::{
-    CallRef, Claim, Confidence, Evidence, Finding, Judgement, Mode, Severity, Span, Subject,
+    CallRef, Claim, Confidence, Evidence, Finding, Gap, Judgement, Mode, Severity, Span, Subject,
     Transcript, Verdict,
 };
 use serde::Serialize;
 
-use crate::checked::Checked;
+use crate::checked::{Checked, Claims};
 use crate::fingerprint::Fingerprint;
-use crate::summary::Summary;
+use crate::summary::{Severities, Summary};
 
 /// The version of the JSON written here; `schemas/check-output.schema.json` describes it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -55,6 +57,61 @@ pub(crate) struct ClaimRecord<'a> {
     evidence: &'a [Evidence],
 }
 
+/// A whole transcript as JSON, whether or not anything was found in it.
+#[derive(Debug, Serialize)]
+pub(crate) struct TranscriptRecord<'a> {
+    r#type: &'static str,
+    schema_version: u32,
+    path: &'a str,
+    id: &'a str,
+    format: &'static str,
+    models: Vec<&'a str>,
+    messages: usize,
+    calls: usize,
+    claims: Claims,
+    coverage: Option<f64>,
+    severities: Severities,
+    gaps: Vec<Gap>,
+    skipped: &'a BTreeMap<String, u64>,
+}
+
+impl<'a> TranscriptRecord<'a> {
+    pub(crate) fn new(checked: &Checked<'a>) -> Self {
+        let transcript = checked.transcript;
+        let mut severities = Severities::default();
+        checked.findings.iter().for_each(|finding| severities.add(finding.severity));
+        let mut models: Vec<&str> = Vec::new();
+        for (_, model) in &transcript.models {
+            if !models.contains(&model.as_str()) {
+                models.push(model);
+            }
+        }
+        Self {
+            r#type: "transcript",
+            schema_version: SCHEMA_VERSION,
+            path: checked.path,
+            id: &transcript.id,
+            format: transcript.format.name(),
+            models,
+            messages: transcript.messages.len(),
+            calls: transcript.messages.iter().map(|message| message.calls.len()).sum(),
+            claims: checked.claims,
+            coverage: checked.claims.coverage(),
+            severities,
+            gaps: kinds_of_gaps(transcript),
+            skipped: &transcript.skipped,
+        }
+    }
+}
+
+/// Each kind of gap once, in order.
+pub(crate) fn kinds_of_gaps(transcript: &Transcript) -> Vec<Gap> {
+    let mut gaps: Vec<Gap> = transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
+    gaps.sort_unstable();
+    gaps.dedup();
+    gaps
+}
+
 /// The summary as JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct SummaryRecord<'a> {
@@ -69,6 +126,9 @@ struct TranscriptRef<'a> {
     path: &'a str,
     id: &'a str,
     format: &'static str,
+    /// The model that wrote the message, where the log names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,7 +146,7 @@ impl<'a> FindingRecord<'a> {
         Self {
             r#type: "finding",
             schema_version: SCHEMA_VERSION,
-            transcript: TranscriptRef::new(checked),
+            transcript: TranscriptRef::new(checked, finding.turn),
             rule: RuleRef { code: finding.code.0, name: finding.name },
             severity: finding.severity,
             mode: finding.mode,
@@ -110,7 +170,7 @@ impl<'a> ClaimRecord<'a> {
         Self {
             r#type: "claim",
             schema_version: SCHEMA_VERSION,
-            transcript: TranscriptRef::new(checked),
+            transcript: TranscriptRef::new(checked, judgement.claim.turn),
             rule: judgement.rule.0,
             verdict: judgement.verdict,
             turn: judgement.claim.turn,
@@ -129,9 +189,10 @@ impl<'a> SummaryRecord<'a> {
 }
 
 impl<'a> TranscriptRef<'a> {
-    fn new(checked: &Checked<'a>) -> Self {
+    fn new(checked: &Checked<'a>, turn: usize) -> Self {
         let transcript = checked.transcript;
-        Self { path: checked.path, id: &transcript.id, format: transcript.format.name() }
+        let format = transcript.format.name();
+        Self { path: checked.path, id: &transcript.id, format, model: transcript.model_at(turn) }
     }
 }
 

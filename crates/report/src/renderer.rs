@@ -57,11 +57,15 @@ pub enum ReportFormat {
     Github,
     /// Markdown for a comment on a pull request.
     Markdown,
+    /// One page for a browser.
+    Html,
+    /// One row a finding, for spreadsheets.
+    Csv,
 }
 
 impl ReportFormat {
     /// Every format with its name.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Text, "text"),
         (Self::Json, "json"),
         (Self::Jsonl, "jsonl"),
@@ -69,6 +73,8 @@ impl ReportFormat {
         (Self::Junit, "junit"),
         (Self::Github, "github"),
         (Self::Markdown, "markdown"),
+        (Self::Html, "html"),
+        (Self::Csv, "csv"),
     ];
 
     /// The format of that name.
@@ -94,6 +100,8 @@ impl ReportFormat {
             Self::Junit => Box::new(format::Junit),
             Self::Github => Box::new(format::Github),
             Self::Markdown => Box::new(format::Markdown::new(&look)),
+            Self::Html => Box::new(format::Html::new(&look)),
+            Self::Csv => Box::new(format::Csv),
         }
     }
 }
@@ -113,6 +121,8 @@ pub struct Look {
     pub width: usize,
     /// Every claim with its verdict and evidence, not only what is wrong.
     pub show_supported: bool,
+    /// In text and Markdown: counts instead of findings.
+    pub statistics: bool,
     /// No summary, where the format has one for people only.
     pub quiet: bool,
     /// The version of the tool, for formats that name their producer.

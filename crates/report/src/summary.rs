@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Gap, Problem, Severity};
+use counterfoil_model::{Gap, Problem};
 use serde::Serialize;
 
 use crate::checked::{Checked, Claims, Unread};
+use crate::record::kinds_of_gaps;
+use crate::statistics::Statistics;
 
 /// How many problems and unrecognised files are listed; the rest is only counted.
 const LISTED: usize = 100;
@@ -45,6 +47,9 @@ pub struct Summary {
     pub unrecognised_count: usize,
     /// The first of them.
     pub unrecognised: Vec<String>,
+    /// Counts by rule, model, tool and form; kept only where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
 }
 
 /// Findings by severity.
@@ -71,6 +76,12 @@ pub struct ProblemAt {
 }
 
 impl Summary {
+    /// An empty summary; `statistics` says whether it counts by rule, model, tool and form, too.
+    #[must_use]
+    pub fn new(statistics: bool) -> Self {
+        Self { statistics: statistics.then(Statistics::default), ..Self::default() }
+    }
+
     /// Counts one transcript with its findings.
     pub fn add(&mut self, checked: &Checked<'_>) {
         let transcript = checked.transcript;
@@ -81,17 +92,12 @@ impl Summary {
         self.add_claims(checked.claims);
         for finding in checked.findings {
             *self.findings.entry(finding.code.0).or_default() += 1;
-            *match finding.severity {
-                Severity::Error => &mut self.severities.error,
-                Severity::Warning => &mut self.severities.warning,
-                Severity::Note => &mut self.severities.note,
-            } += 1;
+            self.severities.add(finding.severity);
         }
-        let mut gaps: Vec<Gap> =
-            transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
-        gaps.sort_unstable();
-        gaps.dedup();
-        for gap in gaps {
+        if let Some(statistics) = &mut self.statistics {
+            statistics.add(checked);
+        }
+        for gap in kinds_of_gaps(transcript) {
             *self.gaps.entry(gap).or_default() += 1;
         }
         for (reason, count) in &transcript.skipped {
@@ -126,9 +132,10 @@ impl Summary {
         self.calls += other.calls;
         self.unchecked_calls += other.unchecked_calls;
         self.add_claims(other.claims);
-        self.severities.error += other.severities.error;
-        self.severities.warning += other.severities.warning;
-        self.severities.note += other.severities.note;
+        self.severities.merge(other.severities);
+        if let Some(statistics) = other.statistics {
+            self.statistics.get_or_insert_default().merge(statistics);
+        }
         for (code, count) in other.findings {
             *self.findings.entry(code).or_default() += count;
         }
@@ -149,10 +156,7 @@ impl Summary {
     }
 
     fn add_claims(&mut self, claims: Claims) {
-        self.claims.supported += claims.supported;
-        self.claims.contradicted += claims.contradicted;
-        self.claims.unsupported += claims.unsupported;
-        self.claims.not_checkable += claims.not_checkable;
+        self.claims.merge(claims);
         self.coverage = self.claims.coverage();
     }
 

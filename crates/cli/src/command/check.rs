@@ -92,6 +92,9 @@ pub(crate) struct Arguments {
     /// Show every claim with its verdict and what it rests on
     #[arg(long, help_heading = "Output")]
     show_supported: bool,
+    /// Count by rule, model, tool and form (in text and Markdown instead of the findings)
+    #[arg(long, help_heading = "Output")]
+    statistics: bool,
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -110,6 +113,8 @@ Examples:
   counterfoil check logs/ --format sarif --output counterfoil.sarif
   counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
   counterfoil check logs/ --baseline known.json --write-baseline
+  counterfoil check logs/ --statistics
+  counterfoil check logs/ --format html --output report.html
   counterfoil check --latest                 the newest session of an agent on this machine
   counterfoil check --session fix-42
   echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
@@ -208,6 +213,7 @@ struct Job {
     quiet: bool,
     /// What was not read fails.
     strict: bool,
+    statistics: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
     apart: bool,
 }
@@ -220,6 +226,12 @@ struct Outcome {
     accepted: Baseline,
     worst: Option<Severity>,
     unreadable: bool,
+}
+
+impl Outcome {
+    fn new(statistics: bool) -> Self {
+        Self { summary: Summary::new(statistics), ..Self::default() }
+    }
 }
 
 impl Job {
@@ -243,6 +255,7 @@ impl Job {
             colour: arguments.output.is_none() && terminal::colours(arguments.color),
             width: if arguments.output.is_none() { terminal::width() } else { 0 },
             show_supported: arguments.show_supported || *show_supported,
+            statistics: arguments.statistics,
             quiet: arguments.quiet,
             version: env!("CARGO_PKG_VERSION"),
             rules: cards(),
@@ -268,6 +281,7 @@ impl Job {
             accept_into,
             quiet: arguments.quiet,
             strict: arguments.strict,
+            statistics: arguments.statistics,
             apart: arguments.output.is_some(),
         })
     }
@@ -275,7 +289,7 @@ impl Job {
     fn run(&self, inputs: &[Input], out: impl Write) -> anyhow::Result<Exit> {
         let bar = self.progress(inputs.len());
         let mut document = Document::begin(self.renderer.as_ref(), out)?;
-        let mut total = Outcome::default();
+        let mut total = Outcome::new(self.statistics);
         for batch in inputs.chunks(BATCH) {
             let outcomes: Vec<Outcome> = batch
                 .par_iter()
@@ -332,7 +346,7 @@ impl Job {
 
     /// Reads, checks and renders one input. A transcript is dropped as soon as it is rendered.
     fn work_on(&self, input: &Input) -> Outcome {
-        let mut outcome = Outcome::default();
+        let mut outcome = Outcome::new(self.statistics);
         let mut options = ReadOptions::new(input.name());
         options.format = self.form;
         let opened = input.open().map_err(ReadError::Io);

@@ -98,8 +98,10 @@ fn help_of_check() {
 
     Output:
           --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,
-                             json, jsonl, sarif, junit, github, markdown]
+                             json, jsonl, sarif, junit, github, markdown, html, csv]
           --show-supported   Show every claim with its verdict and what it rests on
+          --statistics       Count by rule, model, tool and form (in text and Markdown instead of the
+                             findings)
       -o, --output <FILE>    Write to this file instead of standard output
           --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet            No summary, no progress: findings and errors only
@@ -115,6 +117,8 @@ fn help_of_check() {
       counterfoil check logs/ --format sarif --output counterfoil.sarif
       counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
       counterfoil check logs/ --baseline known.json --write-baseline
+      counterfoil check logs/ --statistics
+      counterfoil check logs/ --format html --output report.html
       counterfoil check --latest                 the newest session of an agent on this machine
       counterfoil check --session fix-42
       echo 'All tests pass.' | counterfoil check --session fix-42 --answer -

@@ -79,6 +79,13 @@ impl History<'_> {
         if text.trim().is_empty() && self.message.as_ref().is_none_or(|m| m.role != role) {
             return;
         }
+        // "> Model: sonnet with diff edit format"
+        if let Some(told) = text.strip_prefix("Model: ").filter(|_| role == Role::System)
+            && let Some(name) = told.split_whitespace().next()
+            && let Some(session) = &mut self.session
+        {
+            session.next_model(name);
+        }
         match &mut self.message {
             Some(message) if message.role == role => {
                 if text.is_empty() {

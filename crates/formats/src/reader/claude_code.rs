@@ -180,7 +180,8 @@ impl Log {
         let blocks = blocks::read_blocks(content, line, &mut self.session);
         inner.take("role");
         inner.take("id");
-        let synthetic = inner.string("model").as_deref() == Some("<synthetic>");
+        let model = inner.string("model");
+        let synthetic = model.as_deref() == Some("<synthetic>");
         let sidechain = fields.boolean("isSidechain") == Some(true);
         let agent = fields
             .string("agentId")
@@ -192,6 +193,9 @@ impl Log {
         let time = fields.take("timestamp").and_then(time::millis);
         let details = fields.take("toolUseResult");
         self.session.leave(&inner);
+        if let Some(model) = model.filter(|_| !synthetic) {
+            self.session.next_model(&model);
+        }
 
         let Blocks { text, has_text, reasoning, calls, mut outcomes } = blocks;
         let bare = Message { line, time, agent, ..Message::text(role, "") };

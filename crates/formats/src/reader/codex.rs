@@ -107,6 +107,12 @@ impl Log {
                 self.session.push(Message { kind: MessageKind::Summary, ..summary });
                 self.session.leave(&payload);
             }
+            "turn_context" => {
+                if let Some(model) = payload.string("model") {
+                    self.session.next_model(&model);
+                }
+                return self.session.skip_named("line type", "turn_context");
+            }
             kind => return self.session.skip_named("line type", kind),
         }
         self.session.leave(&fields);

@@ -154,14 +154,11 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
             return session.skip_part("message type", kind);
         }
     };
-    message.pass_over(&[
-        "name",
-        "id",
-        "response_metadata",
-        "usage_metadata",
-        "example",
-        "artifact",
-    ]);
+    if let Some(mut told) = message.object("response_metadata") {
+        let model = told.string("model_name").or_else(|| told.string("model"));
+        model.into_iter().for_each(|model| session.next_model(&model));
+    }
+    message.pass_over(&["name", "id", "usage_metadata", "example", "artifact"]);
     let mut extra = message.object("additional_kwargs");
     let content = message.take("content");
     if role == Role::Tool {

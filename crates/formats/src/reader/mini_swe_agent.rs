@@ -64,6 +64,11 @@ impl Values for MiniSweAgent {
         if let Some(id) = fields.string("instance_id") {
             session.transcript.id = id.into_owned();
         }
+        let config = fields.object("info").and_then(|mut info| info.object("config"));
+        let model = config.and_then(|mut config| config.object("model"));
+        if let Some(name) = model.and_then(|mut model| model.string("model_name")) {
+            session.model(&name);
+        }
         for message in fields.array("messages").unwrap_or_default() {
             read_message(message, place, session);
         }

@@ -50,6 +50,9 @@ impl Messages for Opencode {
         if summary {
             session.gap(Gap::Compacted);
         }
+        if let Some(model) = info.string("modelID") {
+            session.next_model(&model);
+        }
         let bare = Message { line, time, kind, ..Message::text(role, "") };
         let mut out = Parts::new(bare, session);
         for raw in fields.array("parts").unwrap_or_default() {

@@ -122,6 +122,15 @@ struct Replay {
     named: HashMap<String, String>,
 }
 
+/// Attributes that name the model, the one that answered first.
+const MODELS: [&str; 5] = [
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "ai.response.model",
+    "ai.model.id",
+];
+
 /// Whether an attribute is one of those in which instrumentations other than the convention's
 /// keep models' messages and tools' calls.
 fn is_of_a_model(key: &str) -> bool {
@@ -162,6 +171,8 @@ impl Replay {
             match happening {
                 Happening::Input(span) => self.input(&span.attributes, span.line, time),
                 Happening::Output(span) => {
+                    let named = MODELS.iter().find_map(|name| span.attributes.get(*name)?.as_str());
+                    named.into_iter().for_each(|model| self.session.next_model(model));
                     self.messages(span.attributes.get("gen_ai.output.messages"), span.line, time);
                 }
                 Happening::Event(span, event) => self.event(event, span.line, time),

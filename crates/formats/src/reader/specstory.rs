@@ -56,6 +56,7 @@ struct Heading {
     role: Role,
     time: Option<i64>,
     sidechain: bool,
+    model: Option<String>,
 }
 
 /// `_**User (2026-01-12 15:08:38Z)**_`, `_**Agent (model 2026-01-12 15:08:42Z)**_`.
@@ -69,13 +70,11 @@ fn heading(line: &str) -> Option<Heading> {
     };
     let rest = rest.trim();
     let note = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(note, _)| note);
-    let time = note.and_then(|note| {
-        let mut words = note.rsplitn(3, ' ');
-        let clock = words.next()?;
-        let day = words.next()?;
-        time::millis_of(&format!("{day} {clock}"))
-    });
-    Some(Heading { role, time, sidechain: rest.contains("sidechain") })
+    let mut words = note.unwrap_or_default().rsplitn(3, ' ');
+    let (clock, day, model) = (words.next(), words.next(), words.next());
+    let time = day.zip(clock).and_then(|(day, clock)| time::millis_of(&format!("{day} {clock}")));
+    let model = model.filter(|model| time.is_some() && !model.contains(' ')).map(str::to_owned);
+    Some(Heading { role, time, sidechain: rest.contains("sidechain"), model })
 }
 
 type NumberedLines<'t> = Peekable<std::iter::Enumerate<std::str::Lines<'t>>>;
@@ -93,6 +92,7 @@ impl Document<'_> {
             let number = number + 1;
             if let Some(heading) = heading(line) {
                 self.give(message.take());
+                heading.model.iter().for_each(|model| self.session.next_model(model));
                 message = Some(Message {
                     line: number,
                     time: heading.time,

@@ -9,8 +9,9 @@ fn check(format: Format) -> String {
 
 #[test]
 fn anthropic() {
-    insta::assert_snapshot!(check(Format::Anthropic), @r##"
+    insta::assert_snapshot!(check(Format::Anthropic), @r#"
     anthropic fixture, tools ["read_file with schema"]
+    from 0 on by some-model
     0 :1 System "Be brief."
     1 :4 User "What does a.txt say?"
     2 :5 Assistant "Reading."
@@ -20,14 +21,14 @@ fn anthropic() {
     4 :7 Assistant "There is no a.txt."
     skipped 1 reasoning beside a message
     skipped 1 unknown field max_tokens
-    skipped 1 unknown field model
-    "##);
+    "#);
 }
 
 #[test]
 fn claude_code() {
-    insta::assert_snapshot!(check(Format::ClaudeCode), @r##"
+    insta::assert_snapshot!(check(Format::ClaudeCode), @r#"
     claude-code s-1, tools unknown
+    from 0 on by some-model
     0 :2 User @1769940000000 "Run the tests"
     1 :3 User/Injected @1769940000000 "<system-reminder>Be careful.</system-reminder>"
     2 :4 Assistant/Reasoning @1769940001000 "tests first"
@@ -52,13 +53,14 @@ fn claude_code() {
     skipped 1 line type progress hook_progress
     skipped 1 line type system compact_boundary
     skipped 10 unknown field sessionId
-    "##);
+    "#);
 }
 
 #[test]
 fn codex() {
-    insta::assert_snapshot!(check(Format::Codex), @r##"
+    insta::assert_snapshot!(check(Format::Codex), @r#"
     codex cx-1, tools unknown
+    from 0 on by some-model
     0 :1 System "Follow the guide."
     1 :2 User/Injected @1769940000100 "<environment_context>\n</environment_context>"
     2 :3 User @1769940000200 "Build it"
@@ -88,7 +90,7 @@ fn codex() {
     skipped 1 repeated by event_msg user_message
     skipped 1 unknown field encrypted_content
     skipped 1 unknown field status
-    "##);
+    "#);
 }
 
 /// A sub-agent's log begins with its parent's, and a call that a hook denied never ran.
@@ -149,8 +151,9 @@ fn fk() {
 
 #[test]
 fn gemini_cli() {
-    insta::assert_snapshot!(check(Format::GeminiCli), @r##"
+    insta::assert_snapshot!(check(Format::GeminiCli), @r#"
     gemini-cli g-1, tools unknown
+    from 0 on by some-model
     0 :5 User @1769940000000 "List the files"
     1 :6 Assistant/Reasoning @1769940001000 "Listing\nI will list."
     2 :6 Assistant @1769940001000 "Listing."
@@ -164,7 +167,7 @@ fn gemini_cli() {
     4 :17 Assistant "Done."
     skipped 1 message type info
     skipped 1 unknown field projectHash
-    "##);
+    "#);
 }
 
 /// One message a line: each is told again when its calls have ended, and results once more as the
@@ -223,8 +226,9 @@ fn mcp() {
 
 #[test]
 fn mini_swe_agent() {
-    insta::assert_snapshot!(check(Format::MiniSweAgent), @r##"
+    insta::assert_snapshot!(check(Format::MiniSweAgent), @r#"
     mini-swe-agent toy-1, tools unknown
+    from 0 on by some-model
     0 :4 System "You can use bash."
     1 :5 User "Fix it."
     2 :6 Assistant "THOUGHT: look\n\n```bash\ncat a.py\n```"
@@ -235,9 +239,8 @@ fn mini_swe_agent() {
         call `k1` bash {"command": "echo DONE"}
     5 :9 Tool ""
         result `k1` "diff"
-    skipped 1 unknown field info
     skipped 1 unknown field trajectory_format
-    "##);
+    "#);
 }
 
 #[test]
@@ -310,8 +313,9 @@ fn openhands() {
 
 #[test]
 fn otel() {
-    insta::assert_snapshot!(check(Format::Otel), @r##"
+    insta::assert_snapshot!(check(Format::Otel), @r#"
     otel conv-1, tools ["add with schema"]
+    from 0 on by some-model
     0 :1 User @1770000000000 "2+3?"
     1 :1 Assistant @1770000001000 ""
         call `c1` add {"a":2,"b":3}
@@ -326,13 +330,14 @@ fn otel() {
     1 :1 Tool @1770000009500 ""
         result `execute_tool drop-1770000009000000000` "Timeout" error true
     skipped 1 span GET /
-    "##);
+    "#);
 }
 
 #[test]
 fn specstory() {
-    insta::assert_snapshot!(check(Format::Specstory), @r##"
+    insta::assert_snapshot!(check(Format::Specstory), @r#"
     specstory spec-1, tools unknown
+    from 0 on by some-model
     0 :7 User @1769940000000 "Check the build."
     1 :15 Assistant/Reasoning @1769940002000 "I should build."
     2 :19 Assistant @1769940003000 "I build it."
@@ -345,7 +350,7 @@ fn specstory() {
     6 :44 Assistant @1769940006000 "It fails."
     gaps [(LossyFormat, 0)]
     skipped 2 line before the first heading
-    "##);
+    "#);
 }
 
 #[test]
@@ -411,8 +416,9 @@ fn vercel_ai() {
 
 #[test]
 fn langchain() {
-    insta::assert_snapshot!(check(Format::Langchain), @r##"
+    insta::assert_snapshot!(check(Format::Langchain), @r#"
     langchain fixture, tools unknown
+    from 0 on by m
     0 :4 System "Be brief."
     1 :8 User "Close ticket 7."
     2 :20 Assistant "Closing."
@@ -430,13 +436,14 @@ fn langchain() {
     skipped 1 unknown field metadata
     skipped 1 unknown field next
     problem 92: a message has the unknown type `hologram`
-    "##);
+    "#);
 }
 
 #[test]
 fn pydantic_ai() {
-    insta::assert_snapshot!(check(Format::PydanticAi), @r##"
+    insta::assert_snapshot!(check(Format::PydanticAi), @r#"
     pydantic-ai fixture, tools unknown
+    from 0 on by m
     0 :2 System "Be brief."
     1 :2 User @1769940000000 "What is open?"
     2 :19 Assistant/Reasoning @1769940001000 "I look."
@@ -453,8 +460,7 @@ fn pydantic_ai() {
     gaps [(UnreadParts, 4)]
     skipped 1 message part hologram
     skipped 1 message part media
-    skipped 1 unknown field model_name
-    "##);
+    "#);
 }
 
 #[test]
@@ -528,8 +534,9 @@ fn codex_exec() {
 
 #[test]
 fn opencode() {
-    insta::assert_snapshot!(check(Format::Opencode), @r##"
+    insta::assert_snapshot!(check(Format::Opencode), @r#"
     opencode ses_1, tools unknown
+    from 0 on by some-model
     0 :8 User @1769940000000 "Fix it."
     1 :28 Assistant/Reasoning "Run first."
     2 :28 Assistant ""
@@ -552,7 +559,7 @@ fn opencode() {
     skipped 1 message part hologram
     skipped 1 message part step-start
     skipped 1 text that the agent's harness put in
-    "##);
+    "#);
 }
 
 #[test]
@@ -604,8 +611,9 @@ fn sharegpt() {
 
 #[test]
 fn chatgpt() {
-    insta::assert_snapshot!(check(Format::Chatgpt), @r##"
+    insta::assert_snapshot!(check(Format::Chatgpt), @r#"
     chatgpt cg-1, tools unknown
+    from 0 on by some-model
     0 :22 User @1769940000250 "Draw it."
     1 :62 Assistant ""
         call `unnamed-1` python {"code":"plot()"}
@@ -615,23 +623,24 @@ fn chatgpt() {
     4 :114 Assistant "Here it is."
     gaps [(LossyFormat, 0)]
     skipped 1 message part media
-    "##);
+    "#);
 }
 
 #[test]
 fn aider() {
-    insta::assert_snapshot!(check(Format::Aider), @r##"
+    insta::assert_snapshot!(check(Format::Aider), @r#"
     aider fixture 2026-02-01 10:00:00, tools unknown
-    0 :4 System/Injected "/usr/bin/aider --model m"
-    1 :6 User "fix the bug\nin a.py"
-    2 :9 Assistant "I changed it.\n\nAll tests pass.\n"
-    3 :13 System/Injected "Applied edit to a.py"
+    from 0 on by m
+    0 :4 System/Injected "/usr/bin/aider --model m\nModel: m with diff edit format"
+    1 :7 User "fix the bug\nin a.py"
+    2 :10 Assistant "I changed it.\n\nAll tests pass.\n"
+    3 :14 System/Injected "Applied edit to a.py"
     gaps [(LossyFormat, 0)]
     aider fixture 2026-02-01 11:00:00, tools unknown
-    0 :17 User "thanks"
-    1 :19 Assistant "You are welcome."
+    0 :18 User "thanks"
+    1 :20 Assistant "You are welcome."
     gaps [(LossyFormat, 0)]
-    "##);
+    "#);
 }
 
 /// Requests with their answers, results of evaluations and spans, as loggers wrap them: the form

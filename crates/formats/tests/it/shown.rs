@@ -72,6 +72,9 @@ fn show(reading: &Reading, out: &mut String) -> std::fmt::Result {
         .collect();
     let tools = if transcript.catalog.is_known() { format!("{tools:?}") } else { "unknown".into() };
     writeln!(out, "{} {}, tools {tools}", transcript.format.name(), transcript.id)?;
+    for (from, model) in &transcript.models {
+        writeln!(out, "from {from} on by {model}")?;
+    }
     for (at, message) in transcript.messages.iter().enumerate() {
         write!(out, "{at} :{} {:?}", message.line, message.role)?;
         if message.kind != counterfoil_model::MessageKind::Ordinary {

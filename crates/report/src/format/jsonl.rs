@@ -1,10 +1,11 @@
 use crate::checked::{Checked, Unread};
-use crate::record::{ClaimRecord, FindingRecord, SummaryRecord};
+use crate::record::{ClaimRecord, FindingRecord, SummaryRecord, TranscriptRecord};
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::json_line;
 
-/// One object a line: findings (and claims, when asked for) of each transcript, last the summary.
+/// One object a line: findings (and claims, when asked for) of each transcript, then the transcript
+/// itself; last the summary.
 pub(crate) struct Jsonl {
     show_supported: bool,
 }
@@ -32,6 +33,8 @@ impl Renderer for Jsonl {
                 body.push('\n');
             }
         }
+        body.push_str(&json_line(&TranscriptRecord::new(checked)));
+        body.push('\n');
         Fragment::body(body)
     }
 

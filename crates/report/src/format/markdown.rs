@@ -4,6 +4,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Sub
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Look, Renderer};
+use crate::statistics::Statistics;
 use crate::summary::Summary;
 use crate::visible::{shorten, visible};
 
@@ -14,11 +15,12 @@ const ANSWER: usize = 3_000;
 /// place in the record by footnotes.
 pub(crate) struct Markdown {
     show_supported: bool,
+    statistics: bool,
 }
 
 impl Markdown {
     pub(crate) fn new(look: &Look) -> Self {
-        Self { show_supported: look.show_supported }
+        Self { show_supported: look.show_supported, statistics: look.statistics }
     }
 
     /// The answers that hold a claim worth showing, each with its footnotes.
@@ -51,6 +53,9 @@ impl Renderer for Markdown {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        if self.statistics {
+            return Fragment::default();
+        }
         let answers = self.answers(checked);
         if checked.findings.is_empty() && answers.is_empty() {
             return Fragment::default();
@@ -90,7 +95,9 @@ impl Renderer for Markdown {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        let mut tail = format!("\n**{}**\n", inline(&summary.line()));
+        let grids = summary.statistics.iter().flat_map(Statistics::grids);
+        let mut tail: String = grids.map(|grid| table(&grid)).collect();
+        tail.push_str(&format!("\n**{}**\n", inline(&summary.line())));
         if !summary.beside().is_empty() {
             tail.push('\n');
         }
@@ -99,6 +106,19 @@ impl Renderer for Markdown {
         }
         tail
     }
+}
+
+/// Counts, a row a line.
+fn table(grid: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| inline(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut rows = grid.iter();
+    let heads = rows.next().map_or(&[][..], Vec::as_slice);
+    let rule = vec!["---:".to_owned(); heads.len().saturating_sub(1)].join(" | ");
+    let rows: String = rows.map(|row| line(row)).collect();
+    format!("\n{}| --- | {rule} |\n{rows}", line(heads))
 }
 
 fn name_of(checked: &Checked<'_>) -> String {

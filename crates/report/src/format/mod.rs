@@ -1,6 +1,8 @@
 //! The formats, one file each. They do not import one another; what several need stands above.
 
+mod csv;
 mod github;
+mod html;
 mod json;
 mod jsonl;
 mod junit;
@@ -8,7 +10,9 @@ mod markdown;
 mod sarif;
 mod text;
 
+pub(crate) use csv::Csv;
 pub(crate) use github::Github;
+pub(crate) use html::Html;
 pub(crate) use json::Json;
 pub(crate) use jsonl::Jsonl;
 pub(crate) use junit::Junit;

@@ -8,8 +8,11 @@ use crate::renderer::{Fragment, Look, Renderer, RuleCard};
 use crate::summary::Summary;
 use crate::visible::{json_line, shorten};
 
+/// The longest description of a rule, in characters.
+const FULL: usize = 1_000;
+
 /// SARIF 2.1.0. Results come first, because they are written while transcripts are read; what was
-/// learned on the way (problems, totals) follows in the invocation.
+/// learned on the way (which rules fired, problems, totals) follows.
 pub(crate) struct Sarif {
     version: &'static str,
     rules: Vec<RuleCard>,
@@ -20,12 +23,9 @@ impl Sarif {
         Self { version: look.version, rules: look.rules }
     }
 
-    fn result(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
+    fn result(checked: &Checked<'_>, finding: &Finding) -> Value {
         let mut result = Map::new();
         result.insert("ruleId".into(), finding.code.0.into());
-        if let Some(index) = self.rules.iter().position(|rule| rule.code == finding.code.0) {
-            result.insert("ruleIndex".into(), index.into());
-        }
         result.insert("level".into(), finding.severity.name().into());
         result.insert("message".into(), json!({ "text": text_of(finding) }));
         result.insert("locations".into(), json!([location(checked, finding)]));
@@ -62,22 +62,14 @@ impl Sarif {
 
 impl Renderer for Sarif {
     fn head(&self) -> String {
-        let rules: Vec<Value> = self.rules.iter().map(descriptor).collect();
-        let driver = json!({
-            "name": "counterfoil",
-            "semanticVersion": self.version,
-            "rules": rules,
-        });
-        format!(
-            "{{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\
-             \"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{driver}}},\
-             \"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
-        )
+        "{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\
+         \"version\":\"2.1.0\",\"runs\":[{\"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
+            .to_owned()
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let results: Vec<String> =
-            checked.findings.iter().map(|f| json_line(&self.result(checked, f))).collect();
+            checked.findings.iter().map(|f| json_line(&Self::result(checked, f))).collect();
         Fragment::body(results.join(self.separator()))
     }
 
@@ -112,19 +104,38 @@ impl Renderer for Sarif {
             "coverage": summary.coverage,
             "baselined": summary.baselined,
         });
-        format!("\n],\"invocations\":[{invocation}],\"properties\":{properties}}}]}}\n")
+        let fired = |rule: &&RuleCard| summary.findings.contains_key(rule.code);
+        let rules: Vec<Value> = self.rules.iter().filter(fired).map(descriptor).collect();
+        let driver = json!({
+            "name": "counterfoil",
+            "semanticVersion": self.version,
+            "rules": rules,
+        });
+        format!(
+            "\n],\"tool\":{{\"driver\":{driver}}},\
+             \"invocations\":[{invocation}],\"properties\":{properties}}}]}}\n"
+        )
     }
 }
 
 fn descriptor(rule: &RuleCard) -> Value {
-    let page = if rule.page.is_empty() { rule.summary } else { rule.page };
+    let more = format!("`counterfoil explain {}` shows the whole page of this rule.", rule.code);
     json!({
         "id": rule.code,
         "name": rule.name,
         "shortDescription": { "text": rule.summary },
-        "help": { "text": page, "markdown": page },
+        "fullDescription": { "text": what_it_finds(rule) },
+        "help": { "text": more.replace('`', ""), "markdown": more },
         "defaultConfiguration": { "level": "warning" },
     })
+}
+
+/// The first section of a rule's page.
+fn what_it_finds(rule: &RuleCard) -> String {
+    let (_, section) = rule.page.split_once("## What it finds\n").unwrap_or_default();
+    let section = section.split("\n## ").next().unwrap_or_default().trim();
+    let text = if section.is_empty() { rule.summary } else { section };
+    shorten(text, FULL).into_owned()
 }
 
 fn text_of(finding: &Finding) -> String {

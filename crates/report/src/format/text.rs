@@ -1,5 +1,6 @@
 use annotate_snippets::renderer::{AnsiColor, DEFAULT_LINE_NUM_STYLE, DecorStyle, Effects, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Padding, Snippet};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use counterfoil_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
 
 use crate::checked::{Checked, Unread};
@@ -20,6 +21,7 @@ pub(crate) struct Text {
     colour: bool,
     width: usize,
     show_supported: bool,
+    statistics: bool,
     quiet: bool,
 }
 
@@ -36,6 +38,7 @@ impl Text {
             colour: look.colour,
             width,
             show_supported: look.show_supported,
+            statistics: look.statistics,
             quiet: look.quiet,
         }
     }
@@ -203,6 +206,23 @@ impl Text {
         out
     }
 
+    /// Counts: a row a line, numbers to the right.
+    fn table(&self, grid: &[Vec<String>]) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(self.width).unwrap_or(100));
+        let mut rows = grid.iter();
+        let heads = rows.next().map_or(&[][..], Vec::as_slice);
+        table.set_header(heads.iter().map(|head| head.to_uppercase()));
+        for row in rows {
+            table.add_row(row.iter().map(|cell| visible(cell).into_owned()));
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        format!("{}\n", table.trim_fmt())
+    }
+
     fn bold(&self, text: &str) -> String {
         self.paint(Style::new().effects(Effects::BOLD), text)
     }
@@ -222,6 +242,9 @@ impl Renderer for Text {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        if self.statistics {
+            return Fragment::default();
+        }
         let mut parts: Vec<String> =
             checked.findings.iter().map(|f| self.finding(checked, f)).collect();
         if self.show_supported {
@@ -262,7 +285,10 @@ impl Renderer for Text {
             return String::new();
         }
         let mut lines = Vec::new();
-        let begun = summary.shown() > 0
+        if let Some(statistics) = &summary.statistics {
+            lines.extend(statistics.grids().iter().map(|grid| self.table(grid)));
+        }
+        let begun = (summary.shown() > 0 && !self.statistics)
             || summary.problem_count > 0
             || (self.show_supported && summary.transcripts > 0);
         if begun {

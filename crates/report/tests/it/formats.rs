@@ -1,6 +1,7 @@
 //! The formats as their readers see them.
 
-use counterfoil_report::{Look, ReportFormat};
+use counterfoil_model::Subject;
+use counterfoil_report::{Look, ReportFormat, RuleCard};
 use insta::assert_snapshot;
 
 use crate::scene::{coding, look, render, support};
@@ -79,9 +80,11 @@ fn colours_only_when_asked() {
 #[test]
 fn jsonl() {
     assert_snapshot!(render(ReportFormat::Jsonl, look(), &[support(), coding()]), @r##"
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","mode":"warn","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","mode":"warn","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
+    {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
+    {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
     {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
     "##);
 }
@@ -201,4 +204,242 @@ fn a_hostile_log_reaches_no_runner_and_no_xml_parser() {
             assert!(!document.lines().any(|line| line.starts_with("::error::")), "{document}");
         }
     }
+}
+
+#[test]
+fn csv() {
+    let scenes = [support(), coding()];
+    assert_snapshot!(render(ReportFormat::Csv, look(), &scenes), @r#"
+    path,transcript,form,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint
+    logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,5ba113fe67ec3d0c6066f6adce0fdf48
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",e2f85da7be5c2e3b6c3069167f9a1525
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,94e1a198709dd9a9fdcf6590024244f0
+    logs/support session.json,,,,15,,problem,,,,,the line is not JSON: expected value at column 1,,,it was left out; the rest of the file was read,
+    "#);
+    let mut odd = support();
+    odd.findings.truncate(1);
+    odd.findings.iter_mut().for_each(|f| f.message = "=HYPERLINK(\"x\"), \"two\"".into());
+    let rows = render(ReportFormat::Csv, look(), &[odd]);
+    assert!(rows.contains("\"'=HYPERLINK(\"\"x\"\"), \"\"two\"\"\""), "{rows}");
+}
+
+#[test]
+fn html() {
+    let page = render(ReportFormat::Html, look(), &[support(), coding()]);
+    let (head, body) = page.split_once("<header>").unwrap();
+    assert!(head.contains("default-src 'none'"), "{head}");
+    let (body, _) = body.split_once("<script>").unwrap();
+    assert_snapshot!(body.replace("><", ">\n<"), @r#"
+    <h1>Counterfoil report</h1>
+    <p>What the agent said, and what the record shows.</p>
+    </header>
+    <div class="filters">
+    <label>
+    <input type="checkbox" value="contradicted" checked> contradicted</label>
+    <label>
+    <input type="checkbox" value="unsupported" checked> unsupported</label>
+    <label>
+    <input type="checkbox" value="call" checked> wrong calls</label>
+    <label>
+    <input type="checkbox" value="not_checkable" checked> not checkable</label>
+    <label>
+    <input type="checkbox" value="supported" checked> supported</label>
+    <select id="rule" aria-label="rule">
+    <option value="">every rule</option>
+    </select>
+    <input id="search" type="search" placeholder="search in messages" aria-label="search">
+    </div>
+    <details class="session" open>
+    <summary>
+    <span class="name">logs/support session.json</span> (order-4411)<span class="error">
+    <span class="verdict count">1 error</span>
+    </span>
+    <span class="warning">
+    <span class="verdict count">1 warning</span>
+    </span>
+    <span class="count">1 note</span>
+    <div class="about">openai-chat, some-model, 4 messages, 2 claims</div>
+    </summary>
+    <div class="turn">
+    <div class="where">turn 1, line 12, some-model</div>
+    <div class="said">
+    <pre>cancel_order({&quot;order_id&quot;: <mark class="call" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">4411</mark>, &quot;reason&quot;: &quot;no longer needed&quot;})</pre>
+    </div>
+    <div>
+    <div class="card note" data-kind="call" data-rule="WRONG_TYPE" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">
+    <p class="head">
+    <span class="verdict">note</span> WRONG_TYPE wrong-type</p>
+    <p>`order_id` must be a string</p>
+    <p class="record">expected: <code>a string</code>
+    </p>
+    <p class="record">actual: <code>4411</code>
+    </p>
+    <p class="quote">write it in quotes</p>
+    </div>
+    </div>
+    </div>
+    <div class="turn">
+    <div class="where">turn 3, line 16, some-model</div>
+    <div class="said">Thanks for waiting!
+
+    <mark class="contradicted" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">I have cancelled order #4411 for you</mark>, and <mark class="unsupported" data-claim="94e1a198709dd9a9fdcf6590024244f0">I sent a confirmation to cust@example.org</mark>.
+    Is there anything else I can do?</div>
+    <div>
+    <div class="card error" data-kind="contradicted" data-rule="FK014" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">
+    <p class="head">
+    <span class="verdict">contradicted</span> FK014 contradicted-action</p>
+    <p class="quote">“I have cancelled order #4411 for you”</p>
+    <p>the order is said to be cancelled, but `cancel_order` answered `pending`</p>
+    <p class="quote">say what the tool answered, or call it again and wait for `cancelled`</p>
+    <p class="record">
+    <strong>cancel_order</strong> call_1, line 14, at /status: <code>{&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}</code>
+    </p>
+    </div>
+    <div class="card warning" data-kind="unsupported" data-rule="FK014" data-claim="94e1a198709dd9a9fdcf6590024244f0">
+    <p class="head">
+    <span class="verdict">unsupported</span> FK014 contradicted-action</p>
+    <p class="quote">“I sent a confirmation to cust@example.org”</p>
+    <p>no call of this session sends a message</p>
+    <p class="record">No call and no result shows this.</p>
+    </div>
+    </div>
+    </div>
+    </details>
+    <div class="unread">could not read <code>logs/support session.json</code>, line 15: the line is not JSON: expected value at column 1</div>
+    <details class="session">
+    <summary>
+    <span class="name">logs/coding.jsonl</span>
+    <div class="about">claude-code, 1 message, 2 claims, the record has gaps</div>
+    </summary>
+    <div class="turn">
+    <div class="where">turn 0, line 88</div>
+    <div class="said">
+    <mark class="supported" data-claim="coding 0 0-22 FK020">All 12 tests pass now.</mark> <mark class="not_checkable" data-claim="coding 0 23-51 FK020">The layout also looks nicer.</mark>
+    </div>
+    <div>
+    <div class="card supported" data-kind="supported" data-rule="FK020" data-claim="coding 0 0-22 FK020">
+    <p class="head">
+    <span class="verdict">supported</span> FK020 </p>
+    <p class="quote">“All 12 tests pass now.”</p>
+    <p class="record">
+    <strong>shell</strong> shell_1735999999123_9f3a01bc, line 80: <code>test result: ok. 12 passed; 0 failed</code>
+    </p>
+    </div>
+    <div class="card not_checkable" data-kind="not_checkable" data-rule="FK020" data-claim="coding 0 23-51 FK020">
+    <p class="head">
+    <span class="verdict">not checkable</span> FK020 </p>
+    <p class="quote">“The layout also looks nicer.”</p>
+    </div>
+    </div>
+    </div>
+    </details>
+    <div class="totals">
+    <p class="line">1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%)</p>
+    <p>the record has gaps: earlier messages replaced by a summary (1 transcript)</p>
+    <p>1 problem while reading</p>
+    </div>
+    "#);
+}
+
+#[test]
+fn a_hostile_log_puts_no_markup_into_the_page() {
+    let hostile = "</div><script>alert(1)</script>\" onmouseover=\"x\u{202e}&";
+    let mut scene = support();
+    scene.transcript.id = hostile.into();
+    scene.transcript.models = vec![(0, hostile.into())];
+    for message in &mut scene.transcript.messages {
+        message.text.push_str(hostile);
+        message.calls.iter_mut().for_each(|call| call.tool = hostile.into());
+    }
+    for finding in &mut scene.findings {
+        finding.message = hostile.into();
+        finding.help = Some(hostile.into());
+        finding.evidence.iter_mut().for_each(|evidence| evidence.excerpt = hostile.into());
+        if let Subject::Call(call) = &mut finding.subject {
+            call.tool = hostile.into();
+        }
+    }
+    for problem in &mut scene.problems {
+        problem.message = hostile.into();
+    }
+    let page = render(ReportFormat::Html, look(), &[scene]);
+    assert_eq!(page.matches("<script>").count(), 1, "{page}");
+    assert!(!page.contains("</div><script>alert"), "{page}");
+    assert!(!page.contains("\" onmouseover"), "{page}");
+    assert!(!page.contains('\u{202e}'), "{page}");
+}
+
+#[test]
+fn statistics_in_text_and_markdown() {
+    let look = Look { statistics: true, ..look() };
+    assert_snapshot!(render(ReportFormat::Text, look.clone(), &[support(), coding()]), @"
+    warning: the line is not JSON: expected value at column 1
+    --> logs/support session.json:15
+     |
+     = help: it was left out; the rest of the file was read
+     RULE        ERRORS  WARNINGS  NOTES  CLAIMS  SUPPORTED  NOT CHECKABLE
+     FK014            1         1      0       2          0              0
+     FK020            0         0      0       2          1              1
+     WRONG_TYPE       0         0      1       0          0              0
+
+     MODEL       ERRORS  WARNINGS  NOTES  CLAIMS  SUPPORTED  NOT CHECKABLE  CALLS
+     some-model       1         1      1       2          0              0      1
+     unknown          0         0      0       2          1              1      0
+
+     TOOL          ERRORS  NOTES  CLAIMS  SUPPORTED  CALLS
+     cancel_order       1      1       1          0      1
+     shell              0      0       1          1      0
+
+     FORM         ERRORS  WARNINGS  NOTES  CLAIMS  SUPPORTED  NOT CHECKABLE  CALLS
+     openai-chat       1         1      1       2          0              0      1
+     claude-code       0         0      0       2          1              1      0
+
+
+    1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%)
+    the record has gaps: earlier messages replaced by a summary (1 transcript)
+    1 problem while reading
+    ");
+    assert_snapshot!(render(ReportFormat::Markdown, look, &[support(), coding()]), @r"
+    ## Counterfoil: what the agent said against what the record shows
+
+    - could not read `logs/support session.json`:15: the line is not JSON: expected value at column 1
+
+    | rule | errors | warnings | notes | claims | supported | not checkable |
+    | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+    | FK014 | 1 | 1 | 0 | 2 | 0 | 0 |
+    | FK020 | 0 | 0 | 0 | 2 | 1 | 1 |
+    | WRONG\_TYPE | 0 | 0 | 1 | 0 | 0 | 0 |
+
+    | model | errors | warnings | notes | claims | supported | not checkable | calls |
+    | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+    | some-model | 1 | 1 | 1 | 2 | 0 | 0 | 1 |
+    | unknown | 0 | 0 | 0 | 2 | 1 | 1 | 0 |
+
+    | tool | errors | notes | claims | supported | calls |
+    | --- | ---: | ---: | ---: | ---: | ---: |
+    | cancel\_order | 1 | 1 | 1 | 0 | 1 |
+    | shell | 0 | 0 | 1 | 1 | 0 |
+
+    | form | errors | warnings | notes | claims | supported | not checkable | calls |
+    | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+    | openai-chat | 1 | 1 | 1 | 2 | 0 | 0 | 1 |
+    | claude-code | 0 | 0 | 0 | 2 | 1 | 1 | 0 |
+
+    **1 error, 1 warning, 1 note in 1 of 2 transcripts \(4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%\)**
+
+    - the record has gaps: earlier messages replaced by a summary \(1 transcript\)
+    - 1 problem while reading
+    ");
+}
+
+#[test]
+fn sarif_of_one_finding_is_small() {
+    let page = format!("# A rule\n\n## What it finds\n{}", "A lie. ".repeat(10_000));
+    let page: &'static str = page.leak();
+    let rule = |code| RuleCard { code, name: "a-rule", summary: "a lie", page };
+    let look = Look { rules: vec![rule("FK010"), rule("FK014")], ..look() };
+    let document = render(ReportFormat::Sarif, look, &[support()]);
+    assert!(document.len() < 20_000, "{}", document.len());
+    assert!(document.contains("\"id\":\"FK014\""), "{document}");
+    assert!(!document.contains("\"id\":\"FK010\""), "{document}");
 }

@@ -50,8 +50,8 @@ impl Scene {
 
 /// The whole document for some scenes.
 pub(crate) fn render(format: ReportFormat, look: Look, scenes: &[Scene]) -> String {
+    let mut summary = Summary::new(look.statistics);
     let renderer = format.renderer(look);
-    let mut summary = Summary::default();
     let mut document = Document::begin(renderer.as_ref(), Vec::new()).unwrap();
     for scene in scenes {
         document.push(&renderer.transcript(&scene.checked())).unwrap();
@@ -97,6 +97,7 @@ fn evidence(id: &str, tool: &str, pointer: &str, excerpt: &str, line: usize) -> 
 /// A cancelled order that was not cancelled, and a call with a wrong argument.
 pub(crate) fn support() -> Scene {
     let mut transcript = Transcript::new("order-4411", Format::OpenaiChat);
+    transcript.models.push((0, "some-model".to_owned()));
     transcript.messages.push(Message::text(Role::User, "Please cancel order #4411."));
     let mut asks = Message::text(Role::Assistant, "");
     asks.line = 12;

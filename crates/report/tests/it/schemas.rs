@@ -26,11 +26,12 @@ fn check(mut schema: Value, documents: impl IntoIterator<Item = String>) {
     }
 }
 
-fn every_look() -> [(Look, Vec<Scene>); 4] {
+fn every_look() -> [(Look, Vec<Scene>); 5] {
     [
         (look(), vec![]),
         (look(), vec![support(), coding()]),
         (Look { show_supported: true, ..look() }, vec![support(), coding()]),
+        (Look { statistics: true, ..look() }, vec![support(), coding()]),
         (Look::default(), vec![coding(), support()]),
     ]
 }

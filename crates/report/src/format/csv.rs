@@ -1,0 +1,111 @@
+use counterfoil_model::{Finding, Subject};
+
+use crate::checked::{Checked, Unread};
+use crate::fingerprint::Fingerprint;
+use crate::renderer::{Fragment, Renderer};
+use crate::summary::Summary;
+use crate::visible::visible;
+
+const COLUMNS: [&str; 16] = [
+    "path",
+    "transcript",
+    "form",
+    "model",
+    "line",
+    "turn",
+    "severity",
+    "rule",
+    "name",
+    "verdict",
+    "confidence",
+    "message",
+    "claim",
+    "tool",
+    "help",
+    "fingerprint",
+];
+
+/// One row a finding, for spreadsheets. What was not read has a row of its own with its message.
+pub(crate) struct Csv;
+
+impl Renderer for Csv {
+    fn head(&self) -> String {
+        row(COLUMNS.map(str::to_owned))
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        Fragment::body(checked.findings.iter().map(|finding| of(checked, finding)).collect())
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        let rows = unread.problems.iter().map(|problem| {
+            let mut cells: [String; COLUMNS.len()] = Default::default();
+            let level = if unread.fatal { "unread" } else { "problem" };
+            let told = [
+                (0, unread.path.to_owned()),
+                (4, number(problem.line)),
+                (6, level.to_owned()),
+                (11, problem.message.clone()),
+                (14, problem.help.clone().unwrap_or_default()),
+            ];
+            for (at, text) in told {
+                cells.get_mut(at).into_iter().for_each(|cell| cell.clone_from(&text));
+            }
+            row(cells)
+        });
+        Fragment::body(rows.collect())
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, _: &Summary, _: &str) -> String {
+        String::new()
+    }
+}
+
+fn of(checked: &Checked<'_>, finding: &Finding) -> String {
+    let transcript = checked.transcript;
+    let (claim, tool) = match &finding.subject {
+        Subject::Claim { claim, .. } => (claim.text.as_str(), ""),
+        Subject::Call(call) => ("", call.tool.as_str()),
+    };
+    row([
+        checked.path.to_owned(),
+        transcript.id.clone(),
+        transcript.format.name().to_owned(),
+        transcript.model_at(finding.turn).unwrap_or_default().to_owned(),
+        number(finding.line),
+        finding.turn.to_string(),
+        finding.severity.name().to_owned(),
+        finding.code.0.to_owned(),
+        finding.name.to_owned(),
+        finding.verdict.name().to_owned(),
+        finding.confidence.name().to_owned(),
+        finding.message.clone(),
+        claim.to_owned(),
+        tool.to_owned(),
+        finding.help.as_deref().unwrap_or_default().to_owned(),
+        Fingerprint::of(&transcript.id, finding).to_string(),
+    ])
+}
+
+/// A line of the source; empty where there is none.
+fn number(line: usize) -> String {
+    if line > 0 { line.to_string() } else { String::new() }
+}
+
+/// A row. A spreadsheet takes no cell of it for a formula.
+fn row(cells: [String; COLUMNS.len()]) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    let safe = cells.map(|cell| {
+        let cell = visible(&cell).into_owned();
+        if cell.starts_with(['=', '+', '-', '@']) { format!("'{cell}") } else { cell }
+    });
+    // Neither writing to memory nor sixteen cells in every row can fail.
+    let written = writer.write_record(&safe).is_ok();
+    let bytes = writer.into_inner().unwrap_or_default();
+    if written { String::from_utf8(bytes).unwrap_or_default() } else { String::new() }
+}

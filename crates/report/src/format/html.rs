@@ -1,0 +1,381 @@
+//! One page for a browser that needs nothing else: sessions, each answer with its claims
+//! underlined, what the record shows beside them, and filters.
+
+use std::collections::BTreeMap;
+
+use counterfoil_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::checked::{Checked, Unread};
+use crate::excerpt::Excerpt;
+use crate::fingerprint::Fingerprint;
+use crate::record::line_of;
+use crate::renderer::{Fragment, Look, Renderer};
+use crate::statistics::Statistics;
+use crate::summary::{Summary, counted};
+use crate::visible::{shorten, visible, visible_output};
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+/// Nothing is loaded from anywhere, whatever stands in a log.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      base-uri 'none'; form-action 'none'";
+
+/// The longest message that is shown whole, in characters.
+const MESSAGE: usize = 20_000;
+/// Pieces of evidence that are shown of one claim.
+const EVIDENCE: usize = 6;
+
+/// A page for a browser.
+pub(crate) struct Html {
+    version: &'static str,
+}
+
+impl Html {
+    pub(crate) fn new(look: &Look) -> Self {
+        Self { version: look.version }
+    }
+}
+
+impl Renderer for Html {
+    fn head(&self) -> String {
+        let kinds = [
+            ("contradicted", "contradicted"),
+            ("unsupported", "unsupported"),
+            ("call", "wrong calls"),
+            ("not_checkable", "not checkable"),
+            ("supported", "supported"),
+        ];
+        let head = html! {
+            (DOCTYPE)
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="generator" content=(format!("counterfoil {}", self.version));
+                title { "Counterfoil report" }
+                style { (PreEscaped(STYLE)) }
+            }
+            header {
+                h1 { "Counterfoil report" }
+                p { "What the agent said, and what the record shows." }
+            }
+            div .filters {
+                @for (kind, shown) in kinds {
+                    label { input type="checkbox" value=(kind) checked; " " (shown) }
+                }
+                select #rule aria-label="rule" { option value="" { "every rule" } }
+                input #search type="search" placeholder="search in messages" aria-label="search";
+            }
+        };
+        format!("{}\n", head.into_string())
+    }
+
+    fn transcript(&self, checked: &Checked<'_>) -> Fragment {
+        let turns = turns(checked);
+        let wrong = checked.findings.iter().filter(|finding| finding.severity > Severity::Note);
+        let open = wrong.count() > 0;
+        let body = html! {
+            details .session open[open] {
+                summary { (headline(checked)) }
+                @for (turn, cards) in &turns { (turn_of(checked, *turn, cards)) }
+            }
+        };
+        Fragment::body(body.into_string() + "\n")
+    }
+
+    fn unread(&self, unread: &Unread<'_>) -> Fragment {
+        let body = html! {
+            @for problem in unread.problems.iter().take(10) {
+                div .unread {
+                    "could not read " code { (visible(unread.path)) }
+                    @if problem.line > 0 { ", line " (problem.line) }
+                    ": " (visible(&problem.message))
+                }
+            }
+            @if unread.problems.len() > 10 {
+                div .unread { (counted(unread.problems.len() - 10, "more problem")) " in "
+                    code { (visible(unread.path)) } }
+            }
+        };
+        Fragment::body(body.into_string() + "\n")
+    }
+
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    fn tail(&self, summary: &Summary, _: &str) -> String {
+        let tail = html! {
+            div .totals {
+                p .line { (visible(&summary.line())) }
+                @for line in summary.beside() { p { (visible(&line)) } }
+                @if let Some(statistics) = &summary.statistics { (tables(statistics)) }
+            }
+            script { (PreEscaped(SCRIPT)) }
+        };
+        tail.into_string() + "\n"
+    }
+}
+
+/// Something said of one claim or one call.
+enum Card<'a> {
+    Finding(&'a Finding),
+    Judgement(&'a Judgement),
+}
+
+impl Card<'_> {
+    /// What the filters know it by.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Finding(finding) if matches!(finding.subject, Subject::Call(_)) => "call",
+            Self::Finding(finding) => word(finding.verdict),
+            Self::Judgement(judgement) => word(judgement.verdict),
+        }
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "supported",
+        Verdict::Contradicted => "contradicted",
+        Verdict::Unsupported => "unsupported",
+        Verdict::NotCheckable => "not_checkable",
+    }
+}
+
+/// The cards of each message that has any. A claim with a finding is shown once, as the finding.
+fn turns<'a>(checked: &Checked<'a>) -> BTreeMap<usize, Vec<Card<'a>>> {
+    let mut turns: BTreeMap<usize, Vec<Card<'a>>> = BTreeMap::new();
+    for finding in checked.findings {
+        turns.entry(finding.turn).or_default().push(Card::Finding(finding));
+    }
+    for judgement in checked.judgements {
+        let claim = &judgement.claim;
+        let told = checked.findings.iter().any(|finding| {
+            finding.code == judgement.rule
+                && finding.turn == claim.turn
+                && matches!(finding.subject, Subject::Claim { span, .. } if span == claim.span)
+        });
+        if !told {
+            turns.entry(claim.turn).or_default().push(Card::Judgement(judgement));
+        }
+    }
+    turns
+}
+
+fn headline(checked: &Checked<'_>) -> Markup {
+    let transcript = checked.transcript;
+    let models: Vec<&str> = transcript.models.iter().map(|(_, name)| name.as_str()).collect();
+    let count = |severity: Severity| {
+        checked.findings.iter().filter(|finding| finding.severity == severity).count()
+    };
+    let of = |severity, noun| Some(counted(count(severity), noun)).filter(|_| count(severity) > 0);
+    html! {
+        span .name { (visible(checked.path)) }
+        @if !checked.path.contains(&transcript.id) { " (" (visible(&transcript.id)) ")" }
+        @if let Some(errors) = of(Severity::Error, "error") {
+            span .error { span .verdict .count { (errors) } }
+        }
+        @if let Some(warnings) = of(Severity::Warning, "warning") {
+            span .warning { span .verdict .count { (warnings) } }
+        }
+        @if let Some(notes) = of(Severity::Note, "note") { span .count { (notes) } }
+        div .about {
+            (transcript.format.name())
+            @if let Some(model) = models.first() { ", " (visible(model)) }
+            ", " (counted(transcript.messages.len(), "message"))
+            ", " (counted(checked.claims.total(), "claim"))
+            @if !transcript.completeness.gaps().is_empty() { ", the record has gaps" }
+        }
+    }
+}
+
+fn turn_of(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
+    let line = line_of(checked.transcript, turn);
+    html! {
+        div .turn {
+            div .where {
+                "turn " (turn)
+                @if let Some(line) = line { ", line " (line) }
+                @if let Some(model) = checked.transcript.model_at(turn) { ", " (visible(model)) }
+            }
+            div .said {
+                (said(checked, turn, cards))
+                @for card in cards { (called(checked, card)) }
+            }
+            div { @for card in cards { (card_of(checked, card)) } }
+        }
+    }
+}
+
+/// The text of a message with the claims underlined. Where two overlap, the first is.
+fn said(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
+    let text = checked.transcript.messages.get(turn).map_or("", |message| message.text.as_str());
+    let mut spans: Vec<(usize, usize, &Card<'_>)> = cards
+        .iter()
+        .filter_map(|card| match card {
+            Card::Finding(Finding { subject: Subject::Claim { span, .. }, .. }) => {
+                Some((span.start, span.end, card))
+            }
+            Card::Finding(_) => None,
+            Card::Judgement(judgement) => {
+                Some((judgement.claim.span.start, judgement.claim.span.end, card))
+            }
+        })
+        .collect();
+    spans.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
+    let mut at = 0;
+    html! {
+        @for (start, end, card) in spans {
+            @let (start, end) = (text.floor_char_boundary(start), text.ceil_char_boundary(end));
+            @if start >= at && start < MESSAGE {
+                (plain(text.get(at..start).unwrap_or_default()))
+                mark .(card.kind()) data-claim=(key(checked, card)) {
+                    (plain(text.get(start..end).unwrap_or_default()))
+                }
+                ({ at = end; "" })
+            }
+        }
+        (plain(&shorten(text.get(at..).unwrap_or_default(), MESSAGE)))
+    }
+}
+
+/// The call that a finding is about.
+fn called(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
+    let Card::Finding(Finding { subject: Subject::Call(call), turn, .. }) = card else {
+        return html! {};
+    };
+    let message = checked.transcript.messages.get(*turn);
+    let made =
+        message.and_then(|m| m.calls.iter().find(|c| c.id == call.id && c.tool == call.tool));
+    let Some(made) = made else { return html! {} };
+    let excerpt = Excerpt::of_call(&made.tool, made.arguments.as_str(), &call.pointer, 2_000);
+    let mark = excerpt.marks.first().cloned().unwrap_or_default();
+    html! {
+        pre {
+            (excerpt.text.get(..mark.start).unwrap_or_default())
+            mark .call data-claim=(key(checked, card)) {
+                (excerpt.text.get(mark.clone()).unwrap_or_default())
+            }
+            (excerpt.text.get(mark.end..).unwrap_or_default())
+        }
+    }
+}
+
+fn plain(text: &str) -> String {
+    visible_output(text).into_owned()
+}
+
+/// What ties a card to its underlined words.
+fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
+    match card {
+        Card::Finding(finding) => Fingerprint::of(&checked.transcript.id, finding).to_string(),
+        Card::Judgement(judgement) => {
+            let claim = &judgement.claim;
+            let id = visible(&checked.transcript.id);
+            format!(
+                "{id} {} {}-{} {}",
+                claim.turn, claim.span.start, claim.span.end, judgement.rule
+            )
+        }
+    }
+}
+
+fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
+    let (level, verdict, code, name) = match card {
+        Card::Finding(finding) => {
+            (finding.severity.name(), finding.verdict, finding.code.0, finding.name)
+        }
+        Card::Judgement(judgement) => {
+            (word(judgement.verdict), judgement.verdict, judgement.rule.0, "")
+        }
+    };
+    let (quote, evidence) = match card {
+        Card::Finding(finding) => (
+            match &finding.subject {
+                Subject::Claim { claim, .. } => claim.text.as_str(),
+                Subject::Call(_) => "",
+            },
+            finding.evidence.as_slice(),
+        ),
+        Card::Judgement(judgement) => {
+            (judgement.claim.text.as_str(), judgement.evidence.as_slice())
+        }
+    };
+    html! {
+        div .card .(level) data-kind=(card.kind()) data-rule=(code) data-claim=(key(checked, card)) {
+            p .head {
+                span .verdict {
+                    @if card.kind() == "call" { (level) } @else { (verdict.name()) }
+                }
+                " " (code) " " (name)
+            }
+            @if !quote.is_empty() { p .quote { "“" (visible(&shorten(quote, 300))) "”" } }
+            @if let Card::Finding(finding) = card { (told(finding)) }
+            @for piece in evidence.iter().take(EVIDENCE) { (record(piece)) }
+            @if evidence.is_empty() && verdict == Verdict::Unsupported {
+                p .record { "No call and no result shows this." }
+            }
+        }
+    }
+}
+
+fn told(finding: &Finding) -> Markup {
+    let call = match &finding.subject {
+        Subject::Call(call) => Some(call),
+        Subject::Claim { .. } => None,
+    };
+    html! {
+        p { (visible(&finding.message)) }
+        @if let Some(expected) = call.and_then(|call| call.expected.as_deref()) {
+            p .record { "expected: " code { (visible(&shorten(expected, 300))) } }
+        }
+        @if let Some(actual) = call.and_then(|call| call.actual.as_deref()) {
+            p .record { "actual: " code { (visible(&shorten(actual, 300))) } }
+        }
+        @if let Some(help) = &finding.help { p .quote { (visible(help)) } }
+    }
+}
+
+fn record(evidence: &Evidence) -> Markup {
+    let source = match &evidence.source {
+        EvidenceSource::Execution { execution_id } => execution_id.clone(),
+        EvidenceSource::Call { call_id } => call_id.clone(),
+        EvidenceSource::Message { turn } => format!("message {turn}"),
+    };
+    html! {
+        p .record {
+            @if let Some(tool) = &evidence.tool { strong { (visible(tool)) } " " }
+            (visible(&source))
+            @if evidence.line > 0 { ", line " (evidence.line) }
+            @if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
+                ", at " (visible(&evidence.pointer))
+            }
+            @if !evidence.excerpt.is_empty() {
+                ": " code { (visible(&shorten(&evidence.excerpt, 400))) }
+            }
+        }
+    }
+}
+
+fn tables(statistics: &Statistics) -> Markup {
+    html! {
+        details {
+            summary { "Counts by rule, model, tool and form" }
+            div .tables {
+                @for grid in statistics.grids() {
+                    table {
+                        @for (at, row) in grid.iter().enumerate() {
+                            tr {
+                                @for cell in row {
+                                    @if at == 0 { th { (cell) } } @else { td { (visible(cell)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

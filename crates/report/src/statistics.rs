@@ -1,0 +1,215 @@
+use std::collections::BTreeMap;
+
+use counterfoil_model::{Finding, Severity, Subject};
+use serde::Serialize;
+
+use crate::checked::{Checked, Claims};
+use crate::summary::Severities;
+
+/// What was found, counted by rule, model, tool and form, each beside what there was to find it in.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Statistics {
+    /// By the rule's code: the claims that it decided.
+    pub rules: BTreeMap<&'static str, Tally>,
+    /// By the model that wrote the message; `unknown` where the log does not say it.
+    pub models: BTreeMap<String, Tally>,
+    /// By the tool that was called: its calls, and what was found of them or held against them.
+    pub tools: BTreeMap<String, Tally>,
+    /// By the form of the log.
+    pub forms: BTreeMap<&'static str, Tally>,
+}
+
+/// One row of counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// Transcripts that it occurs in.
+    pub transcripts: usize,
+    /// Tool calls.
+    pub calls: usize,
+    /// Claims that were decided, by verdict.
+    pub claims: Claims,
+    /// Findings, by severity.
+    pub findings: Severities,
+}
+
+/// The name of the model where the log names none.
+const UNKNOWN: &str = "unknown";
+
+impl Statistics {
+    /// Counts one transcript with what was found in it.
+    pub(crate) fn add(&mut self, checked: &Checked<'_>) {
+        let mut one = Self::default();
+        one.calls(checked);
+        one.claims(checked);
+        for finding in checked.findings {
+            one.finding(checked, finding);
+        }
+        one.forms.entry(checked.transcript.format.name()).or_default();
+        one.rows().for_each(|tally| tally.transcripts = 1);
+        self.merge(one);
+    }
+
+    fn calls(&mut self, checked: &Checked<'_>) {
+        let transcript = checked.transcript;
+        for (turn, message) in transcript.messages.iter().enumerate() {
+            for call in &message.calls {
+                self.tools.entry(call.tool.clone()).or_default().calls += 1;
+                self.model(checked, turn).calls += 1;
+                self.forms.entry(transcript.format.name()).or_default().calls += 1;
+            }
+        }
+    }
+
+    fn claims(&mut self, checked: &Checked<'_>) {
+        for judgement in checked.judgements {
+            let verdict = judgement.verdict;
+            self.rules.entry(judgement.rule.0).or_default().claims.add(verdict, 1);
+            self.model(checked, judgement.claim.turn).claims.add(verdict, 1);
+            let form = checked.transcript.format.name();
+            self.forms.entry(form).or_default().claims.add(verdict, 1);
+            for tool in tools_of(judgement.evidence.iter().filter_map(|e| e.tool.as_deref())) {
+                self.tools.entry(tool.to_owned()).or_default().claims.add(verdict, 1);
+            }
+        }
+    }
+
+    fn finding(&mut self, checked: &Checked<'_>, finding: &Finding) {
+        let severity = finding.severity;
+        self.rules.entry(finding.code.0).or_default().findings.add(severity);
+        self.model(checked, finding.turn).findings.add(severity);
+        let form = checked.transcript.format.name();
+        self.forms.entry(form).or_default().findings.add(severity);
+        let called = match &finding.subject {
+            Subject::Call(call) => Some(call.tool.as_str()),
+            Subject::Claim { .. } => None,
+        };
+        let shown = finding.evidence.iter().filter_map(|e| e.tool.as_deref());
+        for tool in tools_of(called.into_iter().chain(shown)) {
+            self.tools.entry(tool.to_owned()).or_default().findings.add(severity);
+        }
+    }
+
+    fn model(&mut self, checked: &Checked<'_>, turn: usize) -> &mut Tally {
+        let name = checked.transcript.model_at(turn).unwrap_or(UNKNOWN);
+        self.models.entry(name.to_owned()).or_default()
+    }
+
+    fn rows(&mut self) -> impl Iterator<Item = &mut Tally> {
+        let by_code = self.rules.values_mut().chain(self.forms.values_mut());
+        by_code.chain(self.models.values_mut()).chain(self.tools.values_mut())
+    }
+
+    /// Adds what comes after.
+    pub fn merge(&mut self, other: Self) {
+        for (code, tally) in other.rules {
+            self.rules.entry(code).or_default().merge(&tally);
+        }
+        for (name, tally) in other.models {
+            self.models.entry(name).or_default().merge(&tally);
+        }
+        for (name, tally) in other.tools {
+            self.tools.entry(name).or_default().merge(&tally);
+        }
+        for (form, tally) in other.forms {
+            self.forms.entry(form).or_default().merge(&tally);
+        }
+    }
+
+    /// The tables as cells of text: the heads, then the rows. Columns and tables of nothing are left
+    /// out.
+    pub(crate) fn grids(&self) -> Vec<Vec<Vec<String>>> {
+        let mut grids = Vec::new();
+        for (title, rows) in self.tables() {
+            let told = |at: usize| {
+                at == 0 || rows.iter().any(|(_, t)| t.cells().get(at - 1).is_some_and(|n| *n > 0))
+            };
+            let kept = |cells: Vec<String>| -> Vec<String> {
+                cells.into_iter().enumerate().filter(|(at, _)| told(*at)).map(|(_, c)| c).collect()
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            let heads = Self::HEADS.map(|head| if head.is_empty() { title } else { head });
+            let mut grid = vec![kept(heads.map(str::to_owned).to_vec())];
+            grid.extend(rows.iter().map(|(name, tally)| {
+                let cells = tally.cells().map(|count| count.to_string());
+                kept(std::iter::once((*name).to_owned()).chain(cells).collect())
+            }));
+            grids.push(grid);
+        }
+        grids
+    }
+
+    /// The four tables: their title, and their rows by name.
+    #[must_use]
+    pub fn tables(&self) -> [(&'static str, Vec<(&str, &Tally)>); 4] {
+        fn rows<K: AsRef<str>>(tallies: &BTreeMap<K, Tally>) -> Vec<(&str, &Tally)> {
+            let mut rows: Vec<_> = tallies.iter().map(|(name, t)| (name.as_ref(), t)).collect();
+            // What has most against it first.
+            rows.sort_by_key(|(_, t)| std::cmp::Reverse((t.findings.error, t.findings.warning)));
+            rows
+        }
+        [
+            ("rule", rows(&self.rules)),
+            ("model", rows(&self.models)),
+            ("tool", rows(&self.tools)),
+            ("form", rows(&self.forms)),
+        ]
+    }
+}
+
+impl Statistics {
+    /// The heads of each table's columns; that of the names is the table's title.
+    pub const HEADS: [&'static str; 8] =
+        ["", "errors", "warnings", "notes", "claims", "supported", "not checkable", "calls"];
+}
+
+impl Tally {
+    /// A row's numbers, in the order of [`Statistics::HEADS`].
+    #[must_use]
+    pub fn cells(&self) -> [usize; 7] {
+        let Self { claims, findings, calls, .. } = self;
+        [
+            findings.error,
+            findings.warning,
+            findings.note,
+            claims.total(),
+            claims.supported,
+            claims.not_checkable,
+            *calls,
+        ]
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.transcripts += other.transcripts;
+        self.calls += other.calls;
+        self.claims.merge(other.claims);
+        self.findings.merge(other.findings);
+    }
+}
+
+/// Each tool once.
+fn tools_of<'t>(tools: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut tools: Vec<&str> = tools.filter(|tool| !tool.is_empty()).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    tools
+}
+
+impl Severities {
+    /// Counts one finding.
+    pub(crate) fn add(&mut self, severity: Severity) {
+        *match severity {
+            Severity::Error => &mut self.error,
+            Severity::Warning => &mut self.warning,
+            Severity::Note => &mut self.note,
+        } += 1;
+    }
+
+    /// Adds other findings.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.error += other.error;
+        self.warning += other.warning;
+        self.note += other.note;
+    }
+}
