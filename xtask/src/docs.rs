@@ -43,14 +43,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 /// Every generated page. `read` gives what stands in a file now: only part of some is made.
 pub(crate) fn pages(read: impl Fn(&str) -> Option<String>) -> Result<Vec<Page>> {
     let text = |path: &str| read(path).with_context(|| format!("{path} cannot be read"));
-    let (readme, configuration) = ("README.md", "docs/configuration.md");
+    let configuration = "docs/configuration.md";
     let keys = keys::tables(&text("schemas/counterfoil.schema.json")?)?;
     Ok(vec![
         Page { path: "docs/rules.md", text: rules_page() },
-        Page {
-            path: readme,
-            text: with(readme, &text(readme)?, "rules", &tables("spec/rules", "###"))?,
-        },
         Page {
             path: configuration,
             text: with(configuration, &text(configuration)?, "keys", &keys)?,
@@ -79,21 +75,21 @@ fn rules_page() -> String {
          by code or name, see [configuration](configuration.md). A rule in `block` mode makes an \
          error only of what the record proves; everything else it finds is a warning. \
          `counterfoil explain CODE` prints a rule's page.\n\n{}",
-        tables("../spec/rules", "##")
+        tables()
     )
 }
 
-fn tables(folder: &str, level: &str) -> String {
+fn tables() -> String {
     let mut text = String::new();
     for (group, title) in
         [(Group::Claim, "What the agent says"), (Group::Call, "The calls it makes")]
     {
-        let _ =
-            write!(text, "{level} {title}\n\n| code | name | mode | finds |\n|---|---|---|---|\n");
+        let _ = write!(text, "## {title}\n\n| code | name | mode | finds |\n|---|---|---|---|\n");
         for meta in rules().map(|rule| rule.meta()).filter(|meta| meta.group == group) {
             let Meta { code, name, mode, .. } = meta;
             let (mode, finds) = (mode.name(), sentence(meta.summary));
-            let _ = writeln!(text, "| [{code}]({folder}/{code}.md) | {name} | {mode} | {finds} |");
+            let _ =
+                writeln!(text, "| [{code}](../spec/rules/{code}.md) | {name} | {mode} | {finds} |");
         }
         text.push('\n');
     }

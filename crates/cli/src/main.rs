@@ -41,8 +41,11 @@ fn main() -> ExitCode {
     }
     // A panic is a fault of ours, not of the input: it has its own exit code and says so.
     let outcome = std::panic::catch_unwind(|| {
-        let cli = command::Cli::parse();
-        command::run(cli)
+        // Variables stand for flags, and flags alone are no command.
+        if std::env::args_os().nth(1).is_none() {
+            return command::help();
+        }
+        command::run(command::Cli::parse())
     });
     match outcome {
         Ok(Ok(exit)) => exit.into(),

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use counterfoil_model::Mode;
 use counterfoil_report::RuleCard;
 use counterfoil_rules::{Meta, Settings, rules};
+use globset::GlobBuilder;
 
 use crate::choices::RuleMode;
 use crate::config::ObligationOptions;
@@ -27,6 +28,30 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
                 .unwrap_or_else(|| "`counterfoil rules` lists all of them".to_owned());
             Complaint::new(format!("there is no rule `{wanted}`")).help(help)
         })
+}
+
+/// The rules that a word means: codes, names and patterns (`CS01*`), with commas between them.
+pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
+    let mut found = Vec::new();
+    for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        if !part.contains(['*', '?', '[']) {
+            found.push(find(part)?);
+            continue;
+        }
+        let pattern = GlobBuilder::new(part).case_insensitive(true).build();
+        let pattern = pattern.map_err(|wrong| Complaint::new(wrong.to_string()))?;
+        let pattern = pattern.compile_matcher();
+        let before = found.len();
+        found.extend(metas().filter(|m| pattern.is_match(m.code.0) || pattern.is_match(m.name)));
+        if found.len() == before {
+            let help = "`counterfoil rules` lists all of them";
+            return Err(Complaint::new(format!("no rule is like `{part}`")).help(help));
+        }
+    }
+    if found.is_empty() {
+        return Err(Complaint::new(format!("`{word}` names no rule")));
+    }
+    Ok(found)
 }
 
 /// What formats may say about the rules.
@@ -61,7 +86,7 @@ impl Selection<'_> {
     pub(crate) fn settings(&self) -> Result<Settings, Complaint> {
         let mut modes = BTreeMap::new();
         for (word, mode) in self.configured {
-            modes.insert(find(word)?.code, Mode::from(*mode));
+            modes.extend(find_all(word)?.iter().map(|meta| (meta.code, Mode::from(*mode))));
         }
         for word in self.modes.iter().filter(|word| !word.contains('=')) {
             let mode = mode_of(word)?;
@@ -74,11 +99,13 @@ impl Selection<'_> {
         }
         for word in self.modes {
             if let Some((rule, mode)) = word.split_once('=') {
-                modes.insert(find(rule)?.code, mode_of(mode)?);
+                let mode = mode_of(mode)?;
+                modes.extend(find_all(rule)?.iter().map(|meta| (meta.code, mode)));
             }
         }
         if !self.only.is_empty() {
-            let only = self.only.iter().map(|word| find(word)).collect::<Result<Vec<_>, _>>()?;
+            let only = self.only.iter().map(|word| find_all(word));
+            let only: Vec<_> = only.collect::<Result<Vec<_>, _>>()?.concat();
             for meta in metas() {
                 let mode = modes.get(&meta.code).copied().unwrap_or(meta.mode);
                 if !only.iter().any(|chosen| chosen.code == meta.code) {
@@ -90,7 +117,7 @@ impl Selection<'_> {
             }
         }
         for word in self.ignored {
-            modes.insert(find(word)?.code, Mode::Off);
+            modes.extend(find_all(word)?.iter().map(|meta| (meta.code, Mode::Off)));
         }
         let obligations = self.obligations.iter().map(ObligationOptions::checked);
         let obligations = obligations
@@ -113,7 +140,17 @@ fn mode_of(word: &str) -> Result<Mode, Complaint> {
         .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
         .map(|(_, mode)| mode)
         .ok_or_else(|| {
-            let help = did_you_mean(wanted, MODES.map(|(name, _)| name))
+            // Severities, and what other linters call their levels.
+            let meant = match wanted.to_ascii_lowercase().as_str() {
+                "error" | "fatal" | "deny" => Some("block"),
+                "warning" => Some("warn"),
+                "note" | "info" | "hint" => Some("shadow"),
+                "none" | "ignore" | "allow" | "disable" | "disabled" => Some("off"),
+                _ => None,
+            };
+            let help = meant
+                .map(|mode| format!("did you mean `{mode}`?"))
+                .or_else(|| did_you_mean(wanted, MODES.map(|(name, _)| name)))
                 .unwrap_or_else(|| "modes are `off`, `shadow`, `warn`, `block`".to_owned());
             Complaint::new(format!("there is no mode `{wanted}`")).help(help)
         })

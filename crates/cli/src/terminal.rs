@@ -1,5 +1,6 @@
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
+use std::process::{Command, Stdio};
 
 use crate::choices::Colour;
 
@@ -55,6 +56,26 @@ pub(crate) fn colours(colour: Colour) -> bool {
 fn wanted(is_terminal: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     is_terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether a text was shown by the pager, because it is longer than the terminal is high. `PAGER`
+/// says which one; an empty one is none.
+pub(crate) fn paged(text: &str) -> bool {
+    let high = terminal_size::terminal_size().map_or(0, |(_, height)| usize::from(height.0));
+    let longer = high > 0 && text.lines().count() >= high;
+    if !longer || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        return false;
+    }
+    let pager = env::var("PAGER").unwrap_or_else(|_| "less -FRX".to_owned());
+    let mut words = pager.split_whitespace();
+    let Some(program) = words.next() else { return false };
+    let child = Command::new(program).args(words).stdin(Stdio::piped()).spawn();
+    let Ok(mut child) = child else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        // Whoever leaves the pager early has read enough.
+        let _ = input.write_all(text.as_bytes());
+    }
+    child.wait().is_ok()
 }
 
 /// The columns of the terminal behind standard output; 0 when there is none.

@@ -1,4 +1,4 @@
-//! Every form of log has a fixture, a fuzz target and a place in the README.
+//! Every form of log has a fixture, a fuzz target and a place in docs/formats.md.
 
 use anyhow::Result;
 use counterfoil_model::Format;
@@ -42,9 +42,9 @@ fn format(house: &House, name: &str) -> Vec<Complaint> {
             format!("add a `[[bin]]` with {bin}"),
         ));
     }
-    if !house.text("README.md").is_some_and(|text| text.contains(&format!("`{name}`"))) {
+    if !house.text("docs/formats.md").is_some_and(|text| text.contains(&format!("`{name}`"))) {
         complaints.push(Complaint::new(
-            "README.md",
+            "docs/formats.md",
             0,
             format!("the form `{name}` is not named"),
             "add it to the table of forms that are read",
@@ -62,11 +62,11 @@ mod tests {
         let fixture = (("crates/formats/tests/fixtures/gemini-cli.json"), "{}");
         let target = ("fuzz/fuzz_targets/read_gemini_cli.rs", "");
         let manifest = ("fuzz/Cargo.toml", "[[bin]]\nname = \"read_gemini_cli\"");
-        let readme = ("README.md", "| `gemini-cli` |");
+        let page = ("docs/formats.md", "| `gemini-cli` |");
         let cases: [(&[(&str, &str)], usize); 4] = [
-            (&[fixture, target, manifest, readme], 0),
-            (&[fixture, target, readme], 1),
-            (&[target, manifest, readme], 1),
+            (&[fixture, target, manifest, page], 0),
+            (&[fixture, target, page], 1),
+            (&[target, manifest, page], 1),
             (&[], 4),
         ];
         for (files, expected) in cases {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
 use counterfoil_guard::{export, recorded_transcript};
 use counterfoil_hooks::Agent;
@@ -43,8 +43,8 @@ const BATCH: usize = 64;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
-    /// Files, folders, or - for standard input
-    #[arg(required_unless_present_any = ["session", "latest"], value_name = "PATH")]
+    /// Files, folders, or - for standard input [default: the newest session of each agent]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The newest session of an agent on this machine, of this folder's project where it has one;
     /// without a name, of any agent
@@ -62,13 +62,13 @@ pub(crate) struct Arguments {
     /// A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not carry one
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
-    /// Run only this rule, by code or name (repeatable)
+    /// Run only these rules: codes, names or patterns such as CS01*, with commas (repeatable)
     #[arg(long = "rule", value_name = "RULE", help_heading = "Rules")]
     rules: Vec<String>,
-    /// Do not run this rule, by code or name (repeatable)
+    /// Do not run these rules (repeatable)
     #[arg(long, value_name = "RULE", help_heading = "Rules")]
     ignore: Vec<String>,
-    /// How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for all (repeatable)
+    /// How strict: off, shadow, warn or block, for some rules (RULE=MODE) or for all (repeatable)
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
     /// The least severity that is shown
@@ -108,6 +108,7 @@ pub(crate) struct Arguments {
 
 const AFTER: &str = "\
 Examples:
+  counterfoil check                          the newest session of each agent on this machine
   counterfoil check session.jsonl
   counterfoil check ~/.claude/projects --severity warning
   counterfoil check logs/ --format sarif --output counterfoil.sarif
@@ -115,7 +116,7 @@ Examples:
   counterfoil check logs/ --baseline known.json --write-baseline
   counterfoil check logs/ --statistics
   counterfoil check logs/ --format html --output report.html
-  counterfoil check --latest                 the newest session of an agent on this machine
+  counterfoil check --latest claude-code
   counterfoil check --session fix-42
   echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
   zcat log.gz | counterfoil check - --format jsonl | jq .message";
@@ -130,6 +131,8 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let mut inputs = inputs(&arguments.paths);
     if let Some(agent) = arguments.latest {
         inputs.extend(newest(agent)?);
+    } else if inputs.is_empty() && arguments.session.is_empty() {
+        inputs.extend(newest_of_each()?);
     }
     let answer = arguments.answer.as_deref().map(said).transpose()?;
     inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
@@ -145,6 +148,18 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
             job.run(&inputs, BufWriter::new(file))
         }
     }
+}
+
+/// The newest log of each agent that has one: what is meant where no path is named.
+fn newest_of_each() -> anyhow::Result<Vec<Input>> {
+    let newest: Vec<_> =
+        AgentName::value_variants().iter().map(|agent| newest(Some(*agent))).collect();
+    if newest.iter().all(Result::is_err) {
+        return Err(Complaint::new("no path is named, and no agent has a session on this machine")
+            .help("name a log or a folder of logs: `counterfoil check session.jsonl`")
+            .into());
+    }
+    Ok(newest.into_iter().flatten().flatten().collect())
 }
 
 /// The log that `--latest` means, with those of its sub-agents. Which one it is stands on standard

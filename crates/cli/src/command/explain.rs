@@ -5,17 +5,23 @@ use clap::Args;
 use crate::choices::Colour;
 use crate::exit::Exit;
 use crate::rule_names::find;
-use crate::terminal::Paint;
+use crate::terminal::{self, Paint};
 
-/// Show a rule's page: what it finds, why it matters, what it leaves alone
+/// Lines of a section that the short form shows.
+const LINES: usize = 7;
+
+/// Show what a rule finds, why it matters, what it leaves alone
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool | less -R"
+    after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool --cases"
 )]
 pub(crate) struct Arguments {
     /// The rule's code or name
     #[arg(value_name = "RULE")]
     rule: String,
+    /// The whole page, with the cases that are run as tests
+    #[arg(long)]
+    cases: bool,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
@@ -23,14 +29,50 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let meta = find(&arguments.rule)?;
-    let page = if meta.page.trim().is_empty() { meta.summary } else { meta.page };
     let paint = Paint::for_output(arguments.color);
-    let text = if paint.is_on() { painted(page, paint) } else { page.trim_end().to_owned() };
-    let mode = meta.mode.name();
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", paint.bold(&format!("{} {} [{mode}]", meta.code, meta.name)))?;
-    writeln!(out, "\n{text}")?;
+    let columns = match terminal::width() {
+        0 => 100,
+        width => width.clamp(40, 100),
+    };
+    let head = paint.bold(&format!("{} {} [{}]", meta.code, meta.name, meta.mode.name()));
+    let page = if meta.page.trim().is_empty() { meta.summary } else { meta.page };
+    // The title stands above already.
+    let page = page.split_once("\n## ").map_or(page, |(_, sections)| sections);
+    let sections = page.split("\n## ").filter_map(|section| section.split_once('\n'));
+    let mut text = format!("{head}\n{}\n", textwrap::fill(meta.summary, columns));
+    for (title, body) in sections {
+        if !arguments.cases && matches!(title, "Cases" | "References") {
+            continue;
+        }
+        let body =
+            if arguments.cases { body.trim_end().to_owned() } else { beginning(body, columns) };
+        let body = if paint.is_on() { painted(&body, paint) } else { body };
+        text.push_str(&format!("\n{}\n{body}\n", paint.bold(title)));
+    }
+    if !arguments.cases {
+        let more = format!("`counterfoil explain {} --cases` shows the whole page.", meta.code);
+        text.push_str(&format!("\n{more}\n"));
+    }
+    if !terminal::paged(&text) {
+        io::stdout().lock().write_all(text.as_bytes())?;
+    }
     Ok(Exit::Clean)
+}
+
+/// The first lines of a section: whole paragraphs and list items, as wide as the terminal.
+fn beginning(body: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in body.trim().lines().filter(|line| !line.trim().is_empty()) {
+        let indent = if line.starts_with("- ") { "  " } else { "" };
+        let options = textwrap::Options::new(columns).subsequent_indent(indent);
+        let wrapped = textwrap::wrap(line, options);
+        if !lines.is_empty() && lines.len() + wrapped.len() > LINES {
+            lines.push("…".to_owned());
+            break;
+        }
+        lines.extend(wrapped.into_iter().map(std::borrow::Cow::into_owned));
+    }
+    lines.join("\n")
 }
 
 /// Markdown as a terminal shows it: headings bold without their marks, code coloured.

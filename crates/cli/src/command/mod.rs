@@ -19,6 +19,7 @@ mod undo;
 mod validate;
 
 use std::collections::BTreeSet;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -26,6 +27,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use crate::config::Place;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
+use crate::terminal::Paint;
 
 /// Checks what a language-model agent says against what its tool calls show.
 #[derive(Debug, Parser)]
@@ -108,6 +110,16 @@ pub(crate) fn variables() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     collect(&Cli::command(), &mut names);
     names
+}
+
+/// Shows the help, to somebody who asked for nothing.
+pub(crate) fn help() -> anyhow::Result<Exit> {
+    let help = Cli::command().render_help();
+    match Paint::for_errors().is_on() {
+        true => write!(io::stderr(), "{}", help.ansi())?,
+        false => write!(io::stderr(), "{help}")?,
+    }
+    Ok(Exit::Input)
 }
 
 /// Runs what was asked for.

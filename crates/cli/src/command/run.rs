@@ -11,12 +11,12 @@ use clap::{Args, ValueEnum};
 use counterfoil_guard::{
     Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings, TrustLevel,
 };
-use counterfoil_model::{Arguments as CallArguments, Status, ToolCall};
-use serde_json::{Value, json};
+use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
+use serde_json::{Map, Value, json};
 
 use super::Global;
 use crate::config;
-use crate::exit::Exit;
+use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::Making;
 use crate::terminal::Paint;
@@ -29,6 +29,8 @@ use approver::Answerer;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  counterfoil run shell -- cargo test
+  counterfoil run read_file path=src/main.rs
   counterfoil run shell --args '{\"command\": \"cargo test\"}'
   counterfoil run shell --args @call.json --session fix-42 --json | jq .receipt
   echo '{\"command\": \"ls\"}' | counterfoil run shell --args -
@@ -38,6 +40,12 @@ Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or inpu
 pub(crate) struct Arguments {
     /// The tool; `counterfoil tools` lists them
     tool: String,
+    /// Arguments of the tool, one each; a value is JSON where the tool asks for more than text
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+    members: Vec<String>,
+    /// Behind `--`: a command line, for tools that take one
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["args", "members"])]
+    line: Vec<String>,
     /// The arguments, a JSON object; - reads standard input, @FILE a file
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
@@ -84,12 +92,6 @@ impl From<Trust> for TrustLevel {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let call = ToolCall {
-        id: String::new(),
-        tool: arguments.tool.clone(),
-        arguments: CallArguments::raw(&written(&arguments.args)?),
-        line: 0,
-    };
     let answerer = if arguments.yes { Answerer::Agreed } else { Answerer::Terminal };
     let guard = Making {
         options: &options,
@@ -98,6 +100,12 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         workspace: arguments.workspace.clone(),
     }
     .guard()?;
+    let call = ToolCall {
+        id: String::new(),
+        tool: arguments.tool.clone(),
+        arguments: CallArguments::raw(&asked(arguments, guard.catalog().get(&arguments.tool))?),
+        line: 0,
+    };
     let paint = Paint::for_errors();
     for notice in guard.notices() {
         writeln!(io::stderr(), "{}: {notice}", paint.help("note"))?;
@@ -135,6 +143,38 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let receipt = id.map(|id| guard.ledger().receipt(&id)).transpose()?.flatten();
     show(arguments, &session, answer.as_ref(), receipt.as_ref())
+}
+
+/// The arguments of the call, in whichever of three ways they were given.
+fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
+    let schema = |name: &str| tool.and_then(|t| t.parameters.as_ref()?.pointer(name));
+    if !arguments.line.is_empty() {
+        if schema("/properties/command").is_none() {
+            let wrong = format!("`{}` takes no command line", arguments.tool);
+            return Err(Complaint::new(wrong).help("give its arguments as `KEY=VALUE`").into());
+        }
+        // One word is a line as it is: `-- 'ls | wc -l'`.
+        let line = match arguments.line.as_slice() {
+            [line] => line.clone(),
+            words => shlex::try_join(words.iter().map(String::as_str))?,
+        };
+        return Ok(json!({ "command": line }).to_string());
+    }
+    if arguments.members.is_empty() {
+        return written(&arguments.args);
+    }
+    let mut members = Map::new();
+    for member in &arguments.members {
+        let Some((name, text)) = member.split_once('=') else {
+            let wrong = format!("`{member}` is no argument of the form KEY=VALUE");
+            return Err(Complaint::new(wrong).help("a command line stands behind `--`").into());
+        };
+        let declared = schema(&format!("/properties/{name}/type"));
+        let text_wanted = declared.is_none_or(|declared| declared == "string");
+        let value = serde_json::from_str(text).ok().filter(|_| !text_wanted);
+        members.insert(name.to_owned(), value.unwrap_or_else(|| Value::from(text)));
+    }
+    Ok(Value::Object(members).to_string())
 }
 
 /// The arguments as they were written.

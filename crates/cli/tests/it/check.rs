@@ -7,6 +7,8 @@ use crate::Desk;
 
 /// A call of a tool that does not exist.
 const WRONG: &str = r#"{"id":"order-4411","tools":[{"type":"function","function":{"name":"cancel_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}},"required":["order_id"]}}}],"messages":[{"role":"user","content":"Cancel order 4411, please."},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"cancel_orders","arguments":"{\"order_id\": \"4411\"}"}}]}]}"#;
+/// An act that nobody did.
+const LIE: &str = r#"{"tools":[{"type":"function","function":{"name":"cancel_order"}}],"messages":[{"role":"user","content":"Cancel order 4411, please."},{"role":"assistant","content":"I have cancelled order 4411."}]}"#;
 /// Nothing to complain about.
 const CLEAN: &str =
     r#"{"messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]}"#;
@@ -226,4 +228,50 @@ fn what_cannot_be_checked_is_counted() {
     let ran = desk.run("check log.json");
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("1 call not checked: the schema of the tool cannot be used"), "{ran}");
+}
+
+#[test]
+fn rules_are_named_by_lists_and_patterns() {
+    let desk = Desk::with(&[("log.json", LIE)]);
+    let found = |line: &str| desk.run(&format!("check log.json --quiet {line}"));
+    assert!(found("--rule cs001,FK0*").out.contains("error[FK010]"));
+    assert_eq!(found("--rule fk01? --ignore phantom-*").code, 0);
+    assert_eq!(found("--mode FK*=off --rule UNKNOWN_*").code, 0);
+    assert_snapshot!(found("--rule FK9*"), @"
+    exit 2
+    --- stderr
+    error: no rule is like `FK9*`
+      help: `counterfoil rules` lists all of them
+    ");
+    assert_snapshot!(found("--mode FK010=error"), @"
+    exit 2
+    --- stderr
+    error: there is no mode `error`
+      help: did you mean `block`?
+    ");
+}
+
+#[test]
+fn without_a_path_the_newest_session_of_each_agent_is_checked() {
+    let desk = Desk::with(&[]);
+    assert_snapshot!(desk.run("check"), @"
+    exit 2
+    --- stderr
+    error: no path is named, and no agent has a session on this machine
+      help: name a log or a folder of logs: `counterfoil check session.jsonl`
+    ");
+    let log = include_str!("../../../../examples/claude-code-failing-tests.jsonl");
+    let desk = Desk::with(&[("home/.claude/projects/-p/7c1e02aa.jsonl", log)]);
+    let ran = desk.run("check --quiet");
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.err.contains("the newest session of claude-code is checked"), "{ran}");
+    assert!(ran.out.contains("error[CS016]"), "{ran}");
+}
+
+#[test]
+fn statistics_instead_of_findings() {
+    let desk = Desk::with(&[("log.json", LIE)]);
+    let ran = desk.run("check log.json --statistics");
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.out.contains("RULE") && !ran.out.contains("error["), "{ran}");
 }

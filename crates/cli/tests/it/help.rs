@@ -17,7 +17,7 @@ fn help() {
       validate     Check tool calls against a list of tools, before anybody runs them
       audit        Look into the audit log, count it, verify it
       rules        List the rules: code, name, mode in force, what each finds
-      explain      Show a rule's page: what it finds, why it matters, what it leaves alone
+      explain      Show what a rule finds, why it matters, what it leaves alone
       hook         Hooks for coding agents: what they are about to do is judged, what they say is held
                    against it
       policy       Check a policy, or show what it would do
@@ -62,7 +62,7 @@ fn help_of_check() {
     Usage: counterfoil check [OPTIONS] [PATH]...
 
     Arguments:
-      [PATH]...  Files, folders, or - for standard input
+      [PATH]...  Files, folders, or - for standard input [default: the newest session of each agent]
 
     Options:
           --latest [<AGENT>]     The newest session of an agent on this machine, of this folder's
@@ -81,10 +81,11 @@ fn help_of_check() {
       -h, --help                 Print help (see more with '--help')
 
     Rules:
-          --rule <RULE>         Run only this rule, by code or name (repeatable)
-          --ignore <RULE>       Do not run this rule, by code or name (repeatable)
-          --mode <[RULE=]MODE>  How strict: off, shadow, warn or block, for one rule (RULE=MODE) or for
-                                all (repeatable)
+          --rule <RULE>         Run only these rules: codes, names or patterns such as CS01*, with
+                                commas (repeatable)
+          --ignore <RULE>       Do not run these rules (repeatable)
+          --mode <[RULE=]MODE>  How strict: off, shadow, warn or block, for some rules (RULE=MODE) or
+                                for all (repeatable)
 
     Findings:
           --severity <LEVEL>  The least severity that is shown [env: COUNTERFOIL_SEVERITY=] [possible
@@ -112,6 +113,7 @@ fn help_of_check() {
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
+      counterfoil check                          the newest session of each agent on this machine
       counterfoil check session.jsonl
       counterfoil check ~/.claude/projects --severity warning
       counterfoil check logs/ --format sarif --output counterfoil.sarif
@@ -119,7 +121,7 @@ fn help_of_check() {
       counterfoil check logs/ --baseline known.json --write-baseline
       counterfoil check logs/ --statistics
       counterfoil check logs/ --format html --output report.html
-      counterfoil check --latest                 the newest session of an agent on this machine
+      counterfoil check --latest claude-code
       counterfoil check --session fix-42
       echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
       zcat log.gz | counterfoil check - --format jsonl | jq .message
@@ -226,5 +228,26 @@ fn scripts_pages_and_the_protocol_are_printed() {
     ] {
         let ran = desk.run(line);
         assert!(ran.code == 0 && ran.out.contains(expected), "{line}: {ran}");
+    }
+}
+
+#[test]
+fn a_rule_is_explained_on_one_screen() {
+    let desk = Desk::with(&[]);
+    for meta in counterfoil_rules::rules().map(|rule| rule.meta()) {
+        let short = desk.run(&format!("explain {}", meta.code));
+        assert!(short.out.lines().count() <= 45, "{}: {}", meta.code, short.out.lines().count());
+        assert!(!short.out.contains("```dialogue"), "{short}");
+        let whole = desk.run(&format!("explain {} --cases", meta.code));
+        assert!(whole.out.contains("\nCases\n"), "{whole}");
+    }
+}
+
+#[test]
+fn nothing_at_all_is_answered_with_help() {
+    let desk = Desk::with(&[]);
+    for variables in [&[][..], &[("COUNTERFOIL_STATE", "state")]] {
+        let ran = desk.spawn(variables, &[], "");
+        assert!(ran.code == 2 && ran.err.contains("Commands:"), "{ran}");
     }
 }

@@ -322,3 +322,17 @@ fn a_log_that_cannot_be_read_is_an_error() {
         assert!(ran.err.contains(log), "{}", ran.err);
     }
 }
+
+#[test]
+fn a_tool_that_is_misspelt_is_named() {
+    let desk = Desk::with(&[]);
+    let ran = explain(&desk, "--tool shel --completed read_fil");
+    assert!(
+        ran.out.contains("`shel` is no tool of `counterfoil run`; did you mean `shell`?"),
+        "{ran}"
+    );
+    assert!(
+        ran.out.contains("`read_fil` of `--completed` is no known tool; did you mean"),
+        "{ran}"
+    );
+}

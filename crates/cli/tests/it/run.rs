@@ -403,3 +403,23 @@ fn the_same_failing_call_is_refused_in_another_process_too() {
     assert_ne!(ends.first(), ends.last(), "{ends:?}");
     assert_eq!(Some(&call("another")), ends.first());
 }
+
+#[test]
+fn arguments_are_also_given_as_words() {
+    let shop = Shop::new(&[("notes.txt", "one\ntwo\n")]);
+    assert_eq!(shop.run("run shell --yes -- printf %s! hello", "").out, "hello!\n");
+    assert_eq!(shop.run("run shell --yes command=pwd", "").code, 0);
+    assert!(shop.run("run read_file path=notes.txt limit=1", "").out.contains("one"));
+    assert_snapshot!(shop.run("run read_file notes.txt", ""), @"
+    exit 2
+    --- stderr
+    error: `notes.txt` is no argument of the form KEY=VALUE
+      help: a command line stands behind `--`
+    ");
+    assert_snapshot!(shop.run("run read_file -- notes.txt", ""), @"
+    exit 2
+    --- stderr
+    error: `read_file` takes no command line
+      help: give its arguments as `KEY=VALUE`
+    ");
+}

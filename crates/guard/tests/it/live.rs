@@ -143,10 +143,10 @@ fn what_the_model_is_told() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let verified = wait(guard.verify(&session, "Your order #W1 has been cancelled.")).unwrap();
-    assert_snapshot!(verified.feedback, @r"
+    assert_snapshot!(verified.feedback, @"
     I apologize: my answer said things that the record of this session does not show. I will do it again, properly, and say only what was done.
 
     Details:
-    - [FK010] the agent says it is done, but no successful call did it (cancel)
+    - [FK010] the agent says this was done, but no successful call did it (cancel)
     ");
 }

@@ -151,7 +151,7 @@ impl Text {
         if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
             text.push_str(&format!(", at {}", evidence.pointer));
         }
-        let room = self.width.saturating_sub(text.chars().count() + 12).max(40);
+        let room = self.width.saturating_sub(text.chars().count() + 14).max(12);
         let excerpt = evidence.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         if !excerpt.is_empty() {
             text.push_str(&format!(": {}", shorten(&excerpt, room)));

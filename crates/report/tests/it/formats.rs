@@ -26,7 +26,7 @@ fn text() {
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ contradicted
      | Is there anything else I can do?
      |
-     = record: cancel_order (call_1), line 14, at /status: {"status":"pending","error":"order is already…
+     = record: cancel_order (call_1), line 14, at /status: {"status":"pending","error":"order is alrea…
      = help: say what the tool answered, or call it again and wait for `cancelled`
 
     warning[FK014]: no call of this session sends a message

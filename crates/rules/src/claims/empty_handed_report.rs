@@ -127,7 +127,7 @@ fn own(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
         findings.unsupported(
             facts,
             &claim(answer, clause, word),
-            Note::suspected(format!("`{word}` is reported, and nothing was read"))
+            Note::suspected(format!("the agent reports `{word}`, but read nothing"))
                 .help("read the file first, or say that this is a guess"),
         );
         return;

@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "fabricated-error",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an error message is quoted, or a failure is put down to a cause, that stands in no result",
+    summary: "an error or the cause of a failure is quoted that no result shows",
     page: include_str!("../../../../spec/rules/CS012.md"),
 };
 

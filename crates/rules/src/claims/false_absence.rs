@@ -324,7 +324,7 @@ fn judge(
     findings.unsupported(
         facts,
         &claim,
-        Note::suspected("nothing is said to have been found, and nothing was looked for")
+        Note::suspected("the agent says there is nothing, but no call looked")
             .help("look before saying that it is not there"),
     );
 }

@@ -49,7 +49,7 @@ impl Rule for FalseDenial {
                     let note = note.help("say what was run").evidence([facts.evidence(run)]);
                     findings.contradicted(facts, &claim(answer, clause), note);
                 } else if let Some(run) = try_denied(facts, &answer.prose, clause, answer.turn) {
-                    let note = Note::suspected("the record shows that it was tried");
+                    let note = Note::suspected("the record shows that the agent tried");
                     let note = note.help("say what was tried").evidence([facts.evidence(run)]);
                     findings.contradicted(facts, &claim(answer, clause), note);
                 } else if let Some(denied) = denied_act(&answer.prose, clause)

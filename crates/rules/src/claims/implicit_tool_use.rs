@@ -41,7 +41,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         if !facts.is_complete_before(claim.turn) {
             return findings.not_checkable(claim);
         }
-        let note = Note::suspected("a look-up is claimed, and nothing was looked up")
+        let note = Note::suspected("the agent says it looked something up, but no call did")
             .help("look it up with a tool, or say that it was not checked");
         return findings.unsupported(facts, claim, note);
     };
@@ -53,7 +53,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     }
     // A command line goes to the web by few programs.
     if web && stays_offline(facts, claim.turn) {
-        let note = Note::suspected("the web is said to have been searched, and no call went there")
+        let note = Note::suspected("the agent says it searched the web, but no call went there")
             .help("look it up with a tool, or say that it was not checked");
         return findings.unsupported(facts, claim, note);
     }

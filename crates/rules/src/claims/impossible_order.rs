@@ -76,7 +76,7 @@ fn judge<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>
         facts,
         &claim,
         Note::suspected(format!(
-            "the record shows the first of it ({}) only after the last of the other ({})",
+            "the record has the first `{}` only after the last `{}`",
             said.first.name(),
             said.second.name()
         ))

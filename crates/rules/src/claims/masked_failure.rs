@@ -45,7 +45,7 @@ impl Rule for MaskedFailure {
             findings.contradicted(
                 facts,
                 &said.claim,
-                Note::proven(format!("the agent says it is done, but `{tool}` failed"))
+                Note::proven(format!("the agent says this was done, but `{tool}` failed"))
                     .help("say that it failed and why, or try again")
                     .provable_if(!instead && (said.direct || said.names_file() || told))
                     .evidence(facts.evidence_at(at)),
@@ -66,9 +66,10 @@ impl Rule for MaskedFailure {
                 continue;
             }
             let tool = tool_at(facts, at);
-            let note = Note::suspected(format!("it is told as done, and `{tool}` failed"))
-                .help("say that it failed and why, or try again")
-                .evidence(facts.evidence_at(at));
+            let note =
+                Note::suspected(format!("the agent says this was done, but `{tool}` failed"))
+                    .help("say that it failed and why, or try again")
+                    .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &claim, note);
         }
         for (claim, at) in failed_look_ups(facts) {

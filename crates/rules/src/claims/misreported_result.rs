@@ -70,7 +70,7 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
         findings.supported(&claim(span), []);
     }
     for wrong in wrong {
-        let message = format!("{} is said, and the record has {}", wrong.text, wrong.held);
+        let message = format!("the agent says {}; the record has {}", wrong.text, wrong.held);
         let note = if wrong.proven { Note::proven(message) } else { Note::suspected(message) };
         let provable = note.provable && facts.shows_all_before(turn);
         let note = note.help("quote values as they stand in the result").provable_if(provable);
@@ -134,9 +134,9 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     }
     let message = match misquoted {
         true => {
-            format!("`{}` stands nowhere in the record, which has `{}`", value.text, sibling.text)
+            format!("`{}` is nowhere in the record, which has `{}`", value.text, sibling.text)
         }
-        false => format!("`{}` stands nowhere in what the agent was given", value.text),
+        false => format!("`{}` is nowhere in what the agent was given", value.text),
     };
     findings.contradicted(
         facts,
@@ -344,7 +344,7 @@ fn amounts_rightly_named<'s, 't>(
         if asked(facts, value.turn).contains(figure) {
             return true;
         }
-        let message = format!("{} is said, and the record has `{name}` {held}", value.text);
+        let message = format!("the agent says {}; the record has `{name}` {held}", value.text);
         let note = Note::suspected(message).help("quote amounts as they stand in the result");
         findings.contradicted(facts, &claim(value, ObjectKind::Money), note);
         false
@@ -417,16 +417,14 @@ fn accuse(
     let text = value.text;
     let note = match held {
         Some((name, held)) => {
-            Note::proven(format!("{text} stands in no result; the record has `{name}` {held}"))
+            Note::proven(format!("no result has {text}; the record has `{name}` {held}"))
         }
         None => match like() {
-            Some(held) => {
-                Note::proven(format!("{text} stands in no result; the record has {held}"))
-            }
+            Some(held) => Note::proven(format!("no result has {text}; the record has {held}")),
             None => Note::suspected(match misread {
-                Some(held) => format!("{text} stands in no result; the record has {held}"),
+                Some(held) => format!("no result has {text}; the record has {held}"),
                 None => {
-                    format!("{text} stands in no result and does not follow from the amounts there")
+                    format!("no result has {text}, and it does not follow from the amounts there")
                 }
             }),
         },

@@ -27,7 +27,7 @@ impl Rule for MissingToolName {
             for fault in &citation.faults {
                 let Fault::MissingTool { id } = fault else { continue };
                 let note = Note::proven(format!(
-                    "`{id}` is cited without the tool, and no receipt tells which it was"
+                    "`{id}` is cited without its tool, and no receipt says which tool it was"
                 ))
                 .help("name the tool beside the id");
                 findings.unsupported(facts, &citation.claim, note);

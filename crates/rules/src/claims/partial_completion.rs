@@ -130,9 +130,10 @@ fn judge_left_out(
         return false;
     }
     let tool = &deed.tool;
-    let note = Note::suspected(format!("all are said to be done, and `{tool}` left out {left}"))
-        .help("do the rest, or say which were not done")
-        .evidence([facts.evidence(execution)]);
+    let note =
+        Note::suspected(format!("the agent says all are done, but `{tool}` left out {left}"))
+            .help("do the rest, or say which were not done")
+            .evidence([facts.evidence(execution)]);
     findings.contradicted(facts, &said.claim, note);
     true
 }
@@ -182,9 +183,12 @@ fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionCla
     findings.unsupported(
         facts,
         &said.claim,
-        Note::suspected(format!("all are said to be done, and the latest `{}` failed", deed.tool))
-            .help("do the rest, or say which were not done")
-            .evidence([facts.evidence(execution)]),
+        Note::suspected(format!(
+            "the agent says all are done, but the latest `{}` failed",
+            deed.tool
+        ))
+        .help("do the rest, or say which were not done")
+        .evidence([facts.evidence(execution)]),
     );
 }
 
@@ -252,7 +256,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, wan
     findings.unsupported(
         facts,
         claim,
-        Note::suspected(format!("{wanted} are said to be done, and {count} calls did it"))
+        Note::suspected(format!("the agent says {wanted} are done; {count} calls did it"))
             .help("do the rest, or say how many were done")
             .evidence(evidence),
     );

@@ -7,6 +7,7 @@ use crate::action::{
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
+use crate::values::{Leaf, Leaves};
 
 /// FK010: a completed side effect without a receipt.
 pub(crate) struct PhantomCompletion;
@@ -37,9 +38,7 @@ impl Rule for PhantomCompletion {
                     .contradicted(
                     facts,
                     &said.claim,
-                    Note::proven(format!(
-                        "the record shows this done to something else than what is named ({family})"
-                    ))
+                    Note::proven(done_to_another(facts, said, at))
                     .help(
                         "name the thing that the call was made for, or make the call for this one",
                     )
@@ -50,7 +49,7 @@ impl Rule for PhantomCompletion {
                     facts,
                     &said.claim,
                     Note::proven(format!(
-                        "the agent says it is done, but no successful call did it ({family})"
+                        "the agent says this was done, but no successful call did it ({family})"
                     ))
                     .help("do it with a tool, or say that it was not done")
                     .provable_if(provable),
@@ -76,14 +75,15 @@ impl Rule for PhantomCompletion {
                 continue;
             }
             let tool = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("`{tool}` was there for it, and was not called"))
-                .help("do it with the tool, or say that it was not done");
+            let note =
+                Note::suspected(format!("`{tool}` could have done this, but was not called"))
+                    .help("do it with the tool, or say that it was not done");
             findings.unsupported(facts, &claim, note);
         }
         for claim in as_wished(facts) {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());
             let note =
-                Note::suspected(format!("`{name}` stands in what the user asked, and in no call"))
+                Note::suspected(format!("the user asked about `{name}`, and no call names it"))
                     .help("change it with a tool, or say that it was not changed");
             findings.unsupported(facts, &claim, note);
         }
@@ -112,9 +112,50 @@ impl Rule for PhantomCompletion {
         }
         for claim in unwritten_names(facts) {
             let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("nothing that was written has `{name}`"))
+            let note = Note::suspected(format!("nothing that was written contains `{name}`"))
                 .help("name what was really put there, or put it there");
             findings.unsupported(facts, &claim, note);
         }
     }
+}
+
+/// "says #8 was cancelled; the call of `cancel_order` was for 9".
+fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
+    let call = facts.record().executions().get(at).and_then(|execution| execution.call);
+    let tool = call.map_or("", |call| call.tool.as_str());
+    let irregular = ["sent", "made", "paid", "written", "put", "set", "built", "run", "sold"];
+    let told = said.verb.ends_with("ed") || irregular.contains(&said.verb.as_str());
+    let done = if told { said.verb.as_str() } else { "done" };
+    let things = said.patients.iter().chain(&said.claim.objects);
+    let Some(named) = things.map(|thing| thing.text.as_str()).find(|text| !text.is_empty()) else {
+        return format!("says this was {done}; the call of `{tool}` was for something else");
+    };
+    match call.and_then(|call| other_of_its_kind(call.arguments.as_str(), named)) {
+        Some(other) => format!("says `{named}` was {done}; the call of `{tool}` was for `{other}`"),
+        None => format!("says `{named}` was {done}; the call of `{tool}` does not name it"),
+    }
+}
+
+/// The argument that is written like a name and is another one: `#W7`, of `#W8`.
+fn other_of_its_kind(arguments: &str, named: &str) -> Option<String> {
+    let shape = |text: &str| -> String {
+        let mut shape: Vec<char> = text
+            .chars()
+            .filter(|c| *c != '#')
+            .map(|c| match c {
+                c if c.is_ascii_digit() => '0',
+                c if c.is_alphabetic() => 'a',
+                c => c,
+            })
+            .collect();
+        shape.dedup();
+        shape.into_iter().collect()
+    };
+    let wanted = shape(named);
+    let leaves = Leaves::of(arguments)?;
+    let texts = leaves.nodes().iter().filter_map(|node| match node.leaf {
+        Leaf::Text(text) | Leaf::Number(text) => Some(text),
+        _ => None,
+    });
+    texts.filter(|text| *text != named).find(|text| shape(text) == wanted).map(str::to_owned)
 }

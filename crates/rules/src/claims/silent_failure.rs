@@ -46,7 +46,7 @@ fn judge<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>
     findings.unsupported(
         facts,
         &claim,
-        Note::suspected(format!("all is said to be done, but {what} and was not tried again"))
+        Note::suspected(format!("the agent says all is done, but {what} and was not tried again"))
             .help("say which step failed, or do it again")
             .evidence(failed.iter().take(5).map(|e| facts.evidence(e))),
     );

@@ -100,7 +100,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     findings.unsupported(
         facts,
         &claim,
-        Note::proven(format!("nothing that the agent was given has the {source} `{}`", value.text))
+        Note::proven(format!("nothing the agent was given contains the {source} `{}`", value.text))
             .help("cite what was read")
             .provable_if(whole && kind != ObjectKind::Path),
     );

@@ -64,7 +64,7 @@ impl Rule for UnverifiedOutcome {
                     findings.unsupported(
                         facts,
                         &said.claim,
-                        Note::suspected(format!("nothing on record has the test `{name}`"))
+                        Note::suspected(format!("no test named `{name}` is in the record"))
                             .help("name the tests that were run")
                             .evidence(facts.evidence_at(at)),
                     );
@@ -77,7 +77,7 @@ impl Rule for UnverifiedOutcome {
             }
         }
         for claim in unrun_commands(facts) {
-            let note = Note::suspected("no recorded command has these words")
+            let note = Note::suspected("no recorded command is like this")
                 .help("run it, or name the command that was run");
             findings.unsupported(facts, &claim, note);
         }

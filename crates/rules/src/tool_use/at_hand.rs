@@ -69,7 +69,7 @@ pub(super) fn uncalled_tool(
         return None;
     }
     let object = Object { kind: ObjectKind::Tool, text: tool.to_owned() };
-    Some((object, format!("`{tool}` was there for it, and was not called")))
+    Some((object, format!("`{tool}` could have done this, but was not called")))
 }
 
 /// What the agent says it did.

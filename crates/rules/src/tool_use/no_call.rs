@@ -20,7 +20,7 @@ pub(super) fn without_call(
         return None;
     }
     let object = Object { kind: ObjectKind::Noun, text: prose.word(verb).to_ascii_lowercase() };
-    Some((object, "a look-up or a run is told of, and nothing was called".to_owned()))
+    Some((object, "the agent tells of a look-up or a run, but called no tool".to_owned()))
 }
 
 /// The verb, where nobody can have done it without a call.

@@ -16,6 +16,7 @@ use crate::command::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
+use crate::suggest::did_you_mean;
 use crate::terminal::Paint;
 
 /// Show what each gate would say to a call, which rule decides and why
@@ -62,7 +63,8 @@ pub(super) fn run(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let Rehearsal { tool, call, verdicts, place, past, ours } = rehearse(global, arguments)?;
+    let Rehearsal { tool, call, verdicts, place, past, ours, others } =
+        rehearse(global, arguments)?;
     let scene = place.scene(&past, None);
     let outcome = outcome(&verdicts);
     match arguments.format {
@@ -98,10 +100,16 @@ pub(super) fn run(
             if !ours && arguments.tools.is_none() {
                 let help = paint.help("note");
                 let name = &tool.name;
-                writeln!(
-                    out,
-                    "{help}: `{name}` is no tool of `counterfoil run`; `--tools FILE` says what it is"
-                )?;
+                let meant = did_you_mean(name, others.iter().map(String::as_str));
+                let more = meant.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
+                writeln!(out, "{help}: `{name}` is no tool of `counterfoil run`; {more}")?;
+            }
+            let known = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
+            for name in arguments.completed.iter().filter(known) {
+                let help = paint.help("note");
+                let meant = did_you_mean(name, others.iter().map(String::as_str));
+                let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+                writeln!(out, "{help}: `{name}` of `--completed` is no known tool{meant}")?;
             }
         }
     }
@@ -117,6 +125,8 @@ struct Rehearsal {
     past: Past,
     /// Whether it is a tool of `counterfoil run`.
     ours: bool,
+    /// Tools of `counterfoil run`, where it is none of them.
+    others: Vec<String>,
 }
 
 /// A tool of the list that was named is judged by the gates alone: somebody else runs it. Any other
@@ -136,22 +146,24 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     let place = arguments.surroundings.place();
     let mut past = Past { calls_made: arguments.calls_made, ..Past::default() };
     past.completed = arguments.completed.iter().cloned().collect();
+    let mut others = Vec::new();
     if listed.get(&arguments.tool).is_none() {
         let workspace = Some(place.workspace().to_owned());
         let state = global.state().ok();
         let making = Making { options: &options, state, approver: None, workspace };
         let guard = making.rehearsing()?;
-        past.tools = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
+        others = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
+        past.tools = others.iter().cloned().collect();
         match guard.rehearse(call.clone()) {
             Ok(admitted) => {
                 let verdicts = guard.gates().explain(&admitted, &place.scene(&past, None));
                 let tool = admitted.tool().clone();
-                return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true });
+                return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true, others });
             }
             Err(report) => {
                 if let Some(tool) = guard.catalog().get(&arguments.tool).cloned() {
                     let verdicts = refused(&report);
-                    return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true });
+                    return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true, others });
                 }
             }
         }
@@ -163,7 +175,7 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
         Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
     })?;
-    Ok(Rehearsal { tool, call, verdicts, place, past, ours: false })
+    Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others })
 }
 
 /// What admission has against a call, as a gate in front of the others.

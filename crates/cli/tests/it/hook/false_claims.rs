@@ -113,7 +113,7 @@ fn a_file_that_was_never_created() {
     Your message says what the record of this session does not show.
 
     - You said: "I created `docs/plan.md` with the plan."
-      The record: the agent says it is done, but no successful call did it (create) [FK010 phantom-completion]
+      The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
       Looked at: the one tool call before it (Bash 1)
       To settle it: do it with a tool, or say that it was not done
 
@@ -165,7 +165,7 @@ fn edits_that_were_never_made() {
     Your message says what the record of this session does not show.
 
     - You said: "I updated `src/lib.rs` so that it handles overflow."
-      The record: the agent says it is done, but no successful call did it (update) [FK010 phantom-completion]
+      The record: the agent says this was done, but no successful call did it (update) [FK010 phantom-completion]
       Looked at: the one tool call before it (Read 1)
       To settle it: do it with a tool, or say that it was not done
 
@@ -199,7 +199,7 @@ fn a_sub_agent_without_a_single_call() {
     Your message says what the record of this session does not show.
 
     - You said: "The bug is in `src/ledger/append.rs:214"
-      The record: `src/ledger/append.rs:214` is reported, and nothing was read [CS018 empty-handed-report]
+      The record: the agent reports `src/ledger/append.rs:214`, but read nothing [CS018 empty-handed-report]
       Looked at: there is no tool call before it
       To settle it: read the file first, or say that this is a guess
 
@@ -219,7 +219,7 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
     Your message says what the record of this session does not show.
 
     - You said: "I created `docs/plan.md`."
-      The record: the agent says it is done, but no successful call did it (create) [FK010 phantom-completion]
+      The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
       Looked at: there is no tool call before it
       To settle it: do it with a tool, or say that it was not done
 
