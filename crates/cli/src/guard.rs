@@ -132,14 +132,7 @@ pub(crate) fn gates(options: &Options) -> anyhow::Result<Gates> {
 /// The checked settings of the guard.
 pub(crate) fn settings(options: &Options) -> anyhow::Result<GuardSettings> {
     let mut settings = options.guard().resolve()?;
-    let ignored = &options.check.ignore;
-    let selection = Selection {
-        configured: &options.rules,
-        ignored,
-        modes: &[],
-        only: &[],
-        obligations: &options.obligations,
-    };
+    let selection = Selection { options, ignored: &[], modes: &[], only: &[] };
     settings.rules = selection.settings()?;
     Ok(settings)
 }

@@ -16,6 +16,7 @@ mod files;
 mod guard;
 mod inputs;
 mod judge;
+mod log;
 mod outputs;
 mod replace;
 mod rule_names;

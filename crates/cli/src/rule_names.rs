@@ -5,8 +5,7 @@ use counterfoil_report::RuleCard;
 use counterfoil_rules::{Meta, Settings, rules};
 use globset::GlobBuilder;
 
-use crate::choices::RuleMode;
-use crate::config::ObligationOptions;
+use crate::config::{ObligationOptions, Options};
 use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 
@@ -69,15 +68,13 @@ pub(crate) fn cards() -> Vec<RuleCard> {
 /// Which rules run, and how strictly: what flags and configuration say, in words.
 #[derive(Debug)]
 pub(crate) struct Selection<'a> {
-    /// Modes of the configuration, by code or name.
-    pub(crate) configured: &'a BTreeMap<String, RuleMode>,
-    /// Obligations of the configuration.
-    pub(crate) obligations: &'a [ObligationOptions],
+    /// The configuration.
+    pub(crate) options: &'a Options,
     /// `--mode`: a mode for all, or `CODE=MODE`.
     pub(crate) modes: &'a [String],
     /// `--rule`: only these.
     pub(crate) only: &'a [String],
-    /// `--ignore`: not these.
+    /// `--ignore`: not these, beside those of the configuration.
     pub(crate) ignored: &'a [String],
 }
 
@@ -85,7 +82,7 @@ impl Selection<'_> {
     /// Checked: every word names a rule or a mode. What is said later, or of one rule, wins.
     pub(crate) fn settings(&self) -> Result<Settings, Complaint> {
         let mut modes = BTreeMap::new();
-        for (word, mode) in self.configured {
+        for (word, mode) in &self.options.rules {
             modes.extend(find_all(word)?.iter().map(|meta| (meta.code, Mode::from(*mode))));
         }
         for word in self.modes.iter().filter(|word| !word.contains('=')) {
@@ -116,14 +113,23 @@ impl Selection<'_> {
                 }
             }
         }
-        for word in self.ignored {
+        for word in self.options.check.ignore.iter().chain(self.ignored) {
             modes.extend(find_all(word)?.iter().map(|meta| (meta.code, Mode::Off)));
         }
-        let obligations = self.obligations.iter().map(ObligationOptions::checked);
+        let obligations = self.options.obligations.iter().map(ObligationOptions::checked);
         let obligations = obligations
             .collect::<Result<Vec<_>, _>>()
             .map_err(|wrong| Complaint::new(wrong.to_string()))?;
-        Ok(Settings { modes, obligations, ..Settings::default() })
+        let tools = &self.options.tools;
+        let fixation = tools.fixation.clone().resolve();
+        Ok(Settings {
+            modes,
+            execution_window_secs: self.options.check.execution_window,
+            admission: tools.admission.clone().resolve(),
+            fixation: fixation
+                .map_err(|wrong| Complaint::new(format!("[tools.fixation]: {wrong}")))?,
+            obligations,
+        })
     }
 }
 

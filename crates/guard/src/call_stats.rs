@@ -24,6 +24,12 @@ pub struct CallStats {
     pub by_code: BTreeMap<String, u64>,
     /// Calls of tools that do not exist, by the name that was called.
     pub unknown_tools: BTreeMap<String, u64>,
+    /// Answers that were held against the record.
+    pub answers: u64,
+    /// Those in which something was found.
+    pub answers_with_findings: u64,
+    /// What was found in them, by the rule's code.
+    pub findings: BTreeMap<String, u64>,
     /// Executions that have not ended yet.
     #[serde(skip)]
     open: BTreeMap<String, (String, String)>,
@@ -56,11 +62,15 @@ impl CallStats {
                     *self.unknown_tools.entry(tool).or_default() += 1;
                 }
             }
-            Draft::Began { .. }
-            | Draft::Said(_)
-            | Draft::Judged { .. }
-            | Draft::Shown { .. }
-            | Draft::Ended => {}
+            Draft::Judged { findings, .. } => {
+                let found = findings.as_array().map(Vec::as_slice).unwrap_or_default();
+                self.answers += 1;
+                self.answers_with_findings += u64::from(!found.is_empty());
+                for code in found.iter().filter_map(|finding| finding.get("code")?.as_str()) {
+                    *self.findings.entry(code.to_owned()).or_default() += 1;
+                }
+            }
+            Draft::Began { .. } | Draft::Said(_) | Draft::Shown { .. } | Draft::Ended => {}
         }
     }
 

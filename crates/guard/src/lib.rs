@@ -138,6 +138,7 @@ pub use ports::{
     SystemClock, SystemRandomness,
 };
 pub use redact::{Redactor, SecretCategory};
+pub use repeated::repetitions;
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
 pub use sandbox::{
     Abilities, Gap, Profile, Sandbox, SandboxOptions, SandboxOptionsError, SandboxSettings,

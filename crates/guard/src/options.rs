@@ -52,6 +52,9 @@ pub struct ToolsOptions {
     /// How many calls one session may make; not set is unlimited. Retries are free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
+    /// How the agent gets to see the id of an execution: beside the result (`metadata`), as its
+    /// last line (`trailer`), or in it (`embed`).
+    pub show_id: ShowId,
     /// How strictly a call is held against its tool before anything else.
     pub admission: AdmissionOptions,
     /// When repetition without progress counts.
@@ -223,7 +226,7 @@ impl GuardOptions {
             ledger: ledger.resolve()?,
             audit: audit.resolve(),
             longest_call: command.max(GuardSettings::LONGEST_CALL),
-            show_id: ShowId::default(),
+            show_id: tools.show_id,
             rules: RuleSettings::default(),
         })
     }

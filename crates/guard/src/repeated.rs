@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use counterfoil_model::{Arguments, Role, Status};
-use counterfoil_rules::{Ending, Fixation, Step};
+use counterfoil_rules::{Ending, Fixation, FixationEvent, FixationSettings, Step};
 
-use crate::ledger::{Draft, Ledger, Opened, ReadLedgerError};
+use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 
 /// How many of the latest events are looked at: enough for the longest cycle that is looked for.
 const EVENTS: u64 = 96;
@@ -21,11 +21,38 @@ pub(crate) fn remembered(
     ledger: &Ledger,
     session: &str,
     caller: Option<&str>,
-    mut fixation: Fixation,
+    fixation: Fixation,
 ) -> Result<(Fixation, Last), ReadLedgerError> {
+    Ok(replayed(ledger.last_events(session, EVENTS)?, caller, fixation))
+}
+
+/// What was repeated without progress in a session, from its events: by the agent, then by each of
+/// its sub-agents.
+#[must_use]
+pub fn repetitions(events: &[Event], settings: &FixationSettings) -> Vec<FixationEvent> {
+    let mut callers: Vec<Option<&str>> = vec![None];
+    for event in events {
+        if let Draft::Opened(opened) = &event.draft
+            && !callers.contains(&opened.caller_id.as_deref())
+        {
+            callers.push(opened.caller_id.as_deref());
+        }
+    }
+    let of = |caller: Option<&str>| {
+        let fixation = Fixation::new(settings.clone());
+        replayed(events.iter().cloned(), caller, fixation).0.events().to_vec()
+    };
+    callers.into_iter().flat_map(of).collect()
+}
+
+fn replayed(
+    events: impl IntoIterator<Item = Event>,
+    caller: Option<&str>,
+    mut fixation: Fixation,
+) -> (Fixation, Last) {
     let mut open: HashMap<String, Opened> = HashMap::new();
     let mut last = None;
-    for event in ledger.last_events(session, EVENTS)? {
+    for event in events {
         match event.draft {
             Draft::Opened(opened) if opened.caller_id.as_deref() == caller => {
                 open.insert(opened.execution_id.clone(), opened);
@@ -52,5 +79,5 @@ pub(crate) fn remembered(
             _ => {}
         }
     }
-    Ok((fixation, last))
+    (fixation, last)
 }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use counterfoil_model::{Arguments, Catalog, Digest, Role, Transcript};
-use counterfoil_rules::{Ending, Fixation, FixationSettings, RejectionLog, Step};
+use counterfoil_rules::{
+    Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
+};
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
 use crate::export::tool_list;
@@ -163,6 +165,24 @@ impl Session {
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.shared.start.model.as_deref()
+    }
+
+    /// Where the current streak of one tool stands.
+    #[must_use]
+    pub fn streak(&self) -> StreakInfo {
+        self.state().fixation.streak_info()
+    }
+
+    /// What was repeated without progress so far.
+    #[must_use]
+    pub fn repetitions(&self) -> Vec<FixationEvent> {
+        self.state().fixation.events().to_vec()
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn repetition_report(&self) -> String {
+        self.state().fixation.report()
     }
 
     /// What was rejected in this session since this process joined it.

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use counterfoil_model::{Code, Mode};
 
+use crate::call::{AdmissionSettings, FixationSettings};
 use crate::obligation::Obligation;
 use crate::rule::Meta;
 
@@ -12,6 +13,10 @@ pub struct Settings {
     pub modes: BTreeMap<Code, Mode>,
     /// How many seconds an execution may be cited after it began; 0 is the whole session.
     pub execution_window_secs: u64,
+    /// How strictly calls are held against their tools.
+    pub admission: AdmissionSettings,
+    /// When repetition without progress counts.
+    pub fixation: FixationSettings,
     /// What has to be done with certain work; none unless configured.
     pub obligations: Vec<Obligation>,
 }

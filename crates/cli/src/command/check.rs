@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// How strict: off, shadow, warn or block, for some rules (RULE=MODE) or for all (repeatable)
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
+    /// How many seconds an execution may be cited after it began (CS003); 0 is the whole session
+    #[arg(long, value_name = "SECONDS", help_heading = "Rules")]
+    execution_window: Option<u64>,
     /// The least severity that is shown
     #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_SEVERITY", help_heading = "Findings")]
     severity: Option<Level>,
@@ -251,16 +254,18 @@ impl Outcome {
 
 impl Job {
     fn new(arguments: &Arguments, options: &config::Options) -> anyhow::Result<Self> {
-        let CheckOptions { fail_on, severity, format, show_supported, ignore, tools, baseline } =
+        let CheckOptions { fail_on, severity, format, show_supported, tools, baseline, .. } =
             &options.check;
-        let ignored: Vec<String> = ignore.iter().chain(&arguments.ignore).cloned().collect();
         let selection = Selection {
-            configured: &options.rules,
-            obligations: &options.obligations,
+            options,
             modes: &arguments.modes,
             only: &arguments.rules,
-            ignored: &ignored,
+            ignored: &arguments.ignore,
         };
+        let mut settings = selection.settings()?;
+        if let Some(window) = arguments.execution_window {
+            settings.execution_window_secs = window;
+        }
         let format = arguments.format.unwrap_or(*format);
         let file = |flag: &Option<PathBuf>, option: &Option<String>| {
             flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
@@ -288,7 +293,7 @@ impl Job {
         Ok(Self {
             form: arguments.input_format.as_deref().and_then(Format::from_name),
             catalog: file(&arguments.tools, tools).map(read_catalog).transpose()?,
-            settings: selection.settings()?,
+            settings,
             renderer: ReportFormat::from(format).renderer(look),
             least: arguments.severity.unwrap_or(*severity).into(),
             fail_on: arguments.fail_on.unwrap_or(*fail_on).severity(),

@@ -26,6 +26,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::Place;
 use crate::exit::{Complaint, Exit};
+use crate::log::{self, LogLevel};
 use crate::state::State;
 use crate::terminal::Paint;
 
@@ -59,6 +60,9 @@ pub(crate) struct Global {
     /// Read no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
+    /// What is told on standard error while it works [default: warn; off in hooks]
+    #[arg(long, global = true, value_name = "LEVEL", env = "COUNTERFOIL_LOG")]
+    log: Option<LogLevel>,
     /// The folder of ledger, audit log and keys
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     state: Option<PathBuf>,
@@ -125,9 +129,11 @@ pub(crate) fn help() -> anyhow::Result<Exit> {
 /// Runs what was asked for.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     let global = &cli.global;
+    let quiet = matches!(cli.command, Command::Hook(_));
+    log::begin(global.log.unwrap_or(if quiet { LogLevel::Off } else { LogLevel::Warn }));
     match cli.command {
         Command::Check(arguments) => check::run(global, arguments),
-        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Validate(arguments) => validate::run(global, &arguments),
         Command::Audit(arguments) => audit::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),

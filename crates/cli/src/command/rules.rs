@@ -43,14 +43,7 @@ struct Row {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let ignored = options.check.ignore.clone();
-    let selection = Selection {
-        configured: &options.rules,
-        obligations: &options.obligations,
-        ignored: &ignored,
-        modes: &[],
-        only: &[],
-    };
+    let selection = Selection { options: &options, ignored: &[], modes: &[], only: &[] };
     let settings = selection.settings()?;
     let row = |meta: &'static Meta| Row {
         code: meta.code.0,

@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
-use counterfoil_guard::{
-    Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings, TrustLevel,
-};
+use clap::Args;
+use counterfoil_guard::{Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings};
 use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::Global;
+use crate::choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
@@ -61,33 +60,21 @@ pub(crate) struct Arguments {
     /// How far the call is trusted
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
+    /// When in an agent's cycle it is made
+    #[arg(long, value_name = "PHASE", default_value = "executor")]
+    phase: When,
+    /// The sub-agent that makes it
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
+    /// The model that asked for it, which the record keeps
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
     /// An agent asked for this call, not you: links need a source, commands can be undone
     #[arg(long)]
     from_agent: bool,
     /// The project's root, which the call is kept to [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
-}
-
-/// How far a call is trusted.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Trust {
-    /// Strangers' content led to it: only what reads runs by itself
-    Untrusted,
-    /// Nothing speaks against it
-    Provisional,
-    /// The operator wrote it
-    Trusted,
-}
-
-impl From<Trust> for TrustLevel {
-    fn from(trust: Trust) -> Self {
-        match trust {
-            Trust::Untrusted => Self::Untrusted,
-            Trust::Provisional => Self::Provisional,
-            Trust::Trusted => Self::Trusted,
-        }
-    }
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -112,13 +99,18 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
     let session = guard.session(SessionStart {
         id: arguments.session.clone(),
+        model: arguments.model.clone(),
         trust: arguments.trust.into(),
         environment: environment(),
-        ..SessionStart::default()
     })?;
     let before = latest(&guard, &session)?;
     let requested = if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };
-    let around = Surroundings { requested, ..Surroundings::default() };
+    let around = Surroundings {
+        requested,
+        phase: arguments.phase.into(),
+        caller: arguments.caller.clone(),
+        ..Surroundings::default()
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

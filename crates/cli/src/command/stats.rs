@@ -3,7 +3,7 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use counterfoil_guard::CallStats;
+use counterfoil_guard::{CallStats, repetitions};
 use counterfoil_report::visible;
 use serde::Serialize;
 
@@ -50,12 +50,29 @@ struct Counted {
     stats: CallStats,
     /// The most frequent first.
     hallucinated_tools: Vec<Hallucinated>,
+    /// What was repeated without progress.
+    repetitions: Vec<Repetition>,
+}
+
+#[derive(Debug, Serialize)]
+struct Repetition {
+    session: String,
+    tool: String,
+    /// Calls, or rounds of a cycle.
+    count: usize,
+    refused: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct Hallucinated {
     tool: String,
     calls: u64,
+}
+
+impl Repetition {
+    fn is_before(&self, next: &Self) -> bool {
+        self.session == next.session && self.tool == next.tool && self.count + 1 == next.count
+    }
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -71,9 +88,23 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
     }
     let mut stats = CallStats::default();
+    let fixation = crate::guard::settings(&options)?.fixation;
+    let mut repeated: Vec<Repetition> = Vec::new();
     for session in &sessions {
-        for event in ledger.events(session)? {
-            stats.add(&event);
+        let events = ledger.events(session)?;
+        events.iter().for_each(|event| stats.add(event));
+        for event in repetitions(&events, &fixation) {
+            let row = Repetition {
+                session: session.clone(),
+                tool: event.tool,
+                count: event.count,
+                refused: event.refused,
+            };
+            // Of one row of repetitions, its last and longest state.
+            match repeated.last_mut() {
+                Some(last) if last.is_before(&row) => *last = row,
+                _ => repeated.push(row),
+            }
         }
     }
     let hallucinated = stats.most_hallucinated();
@@ -83,6 +114,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         schema_version: 1,
         sessions: sessions.len(),
         hallucinated_tools: hallucinated_tools.collect(),
+        repetitions: repeated,
         stats,
     };
     let mut out = io::stdout().lock();
@@ -94,7 +126,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 }
 
 fn text(counted: &Counted, paint: Paint) -> String {
-    let Counted { sessions, stats, hallucinated_tools, .. } = counted;
+    let Counted { sessions, stats, hallucinated_tools, repetitions, .. } = counted;
     let many =
         |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let statuses: Vec<String> =
@@ -106,6 +138,12 @@ fn text(counted: &Counted, paint: Paint) -> String {
         many(*sessions as u64, "session"),
         statuses.join(", ")
     );
+    if stats.answers > 0 {
+        let of = many(stats.answers, "answer");
+        text += &format!("{} of {of} with findings\n", stats.answers_with_findings);
+        let codes = stats.findings.iter().map(|(code, count)| (code.as_str(), *count));
+        text += &counts(["FOUND IN ANSWERS", "FINDINGS"], codes);
+    }
     if stats.calls == 0 {
         return text;
     }
@@ -115,6 +153,8 @@ fn text(counted: &Counted, paint: Paint) -> String {
     text += &counts(["REJECTED FOR", "CALLS"], codes);
     let tools = hallucinated_tools.iter().map(|found| (found.tool.as_str(), found.calls));
     text += &counts(["TOOLS THAT DO NOT EXIST", "CALLS"], tools);
+    let repeated = repetitions.iter().map(|r| (r.tool.as_str(), r.count as u64));
+    text += &counts(["REPEATED WITHOUT PROGRESS", "TIMES"], repeated);
     text
 }
 

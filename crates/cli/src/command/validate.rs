@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use counterfoil_guard::AdmissionOptions;
 use counterfoil_model::{Arguments as CallArguments, ToolCall};
 use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::Global;
 use crate::catalog::read_catalog;
-use crate::exit::Exit;
+use crate::config;
+use crate::exit::{Complaint, Exit};
 use crate::files;
 
 /// Check tool calls against a list of tools, before anybody runs them
@@ -31,6 +34,12 @@ pub(crate) struct Arguments {
     /// Apply corrections that lose nothing ("42" for 42), and print the arguments to run instead
     #[arg(long)]
     coerce: bool,
+    /// How long a text may be before it earns a warning, for all or for one parameter (repeatable)
+    #[arg(long, value_name = "[TOOL.PARAMETER=]CHARS")]
+    longest_text: Vec<String>,
+    /// The model that made the calls, which the verdicts repeat
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
     /// How the verdicts are shown
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: VerdictFormat,
@@ -55,9 +64,10 @@ enum VerdictFormat {
     Text,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
     let catalog = read_catalog(arguments.tools.clone())?;
-    let settings = AdmissionSettings { coerce: arguments.coerce, ..AdmissionSettings::default() };
+    let settings = settings(arguments, options.tools.admission)?;
     let (admission, issues) = Admission::compile(&catalog, settings);
     let mut exit = Exit::Clean;
     for issue in &issues {
@@ -102,6 +112,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     out.flush()?;
     Ok(exit)
+}
+
+/// What the configuration says, and what the flags say beyond it.
+fn settings(
+    arguments: &Arguments,
+    mut options: AdmissionOptions,
+) -> Result<AdmissionSettings, Complaint> {
+    options.coerce |= arguments.coerce;
+    for word in &arguments.longest_text {
+        let (place, count) = word.rsplit_once('=').unwrap_or(("", word));
+        let count: usize = count.parse().map_err(|_| {
+            Complaint::new(format!("`{word}`: `{count}` is no number of characters"))
+                .help("write `--longest-text 20000` or `--longest-text write_file.content=200000`")
+        })?;
+        match place.rsplit_once('.') {
+            None if place.is_empty() => options.longest_text = count,
+            None => {
+                let wrong = format!("`{place}` names no parameter");
+                return Err(Complaint::new(wrong).help("write it as TOOL.PARAMETER"));
+            }
+            Some((tool, parameter)) => {
+                let of_tool = options.longest_text_of.entry(tool.to_owned()).or_default();
+                of_tool.insert(parameter.to_owned(), count);
+            }
+        }
+    }
+    Ok(options.resolve())
 }
 
 /// The call on a line; `None` for a blank one.
@@ -177,6 +214,9 @@ fn show(
             record.insert("line".into(), call.line.into());
             if !call.id.is_empty() {
                 record.insert("id".into(), call.id.as_str().into());
+            }
+            if let Some(model) = &arguments.model {
+                record.insert("model".into(), model.as_str().into());
             }
             record.insert("valid".into(), report.valid().into());
             if let Value::Object(rest) = serde_json::to_value(report)? {

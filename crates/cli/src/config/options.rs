@@ -68,6 +68,8 @@ pub(crate) struct CheckOptions {
     pub(crate) format: OutputFormat,
     /// Show every claim with its evidence, not only what is wrong.
     pub(crate) show_supported: bool,
+    /// How many seconds an execution may be cited after it began (CS003); 0 is the whole session.
+    pub(crate) execution_window: u64,
     /// Rules that do not run, by code or name.
     pub(crate) ignore: Vec<String>,
     /// A file with the list of tools, for logs that do not carry one. Relative to the file that

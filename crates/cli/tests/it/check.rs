@@ -275,3 +275,42 @@ fn statistics_instead_of_findings() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.out.contains("RULE") && !ran.out.contains("error["), "{ran}");
 }
+
+/// An execution that is cited ten minutes after it began.
+const OLD: &str = r#"{"messages":[
+{"role":"user","content":"Is the line up?"},
+{"role":"assistant","content":"Up (execution_id: ping_1735999999123_9f3a01bc).","timestamp":"2025-01-04T14:23:19Z"}],
+"receipts":[{"execution_id":"ping_1735999999123_9f3a01bc","tool":"ping","status":"completed","started_at":1735999999123,"result":"up"}]}"#;
+
+#[test]
+fn executions_are_cited_within_a_window() {
+    let found = |config: &str, flags: &str| {
+        let desk = Desk::with(&[("log.json", OLD), ("counterfoil.toml", config)]);
+        desk.run(&format!("check log.json {flags}")).out.contains("CS003")
+    };
+    assert!(!found("", ""));
+    assert!(found("", "--execution-window 300"));
+    assert!(!found("", "--execution-window 3000"));
+    assert!(found("[check]\nexecution_window = 300\n", ""));
+    assert!(!found("[check]\nexecution_window = 300\n", "--execution-window 0"));
+}
+
+#[test]
+fn what_the_configuration_says_of_calls_counts_here_too() {
+    let calls = |count: usize| {
+        let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"cN","type":"function","function":{"name":"peek","arguments":"{\"at\":N}"}}]},{"role":"tool","tool_call_id":"cN","content":"N"}"#;
+        let all: Vec<String> = (0..count).map(|n| call.replace('N', &n.to_string())).collect();
+        format!(r#"{{"messages":[{{"role":"user","content":"Look."}},{}]}}"#, all.join(","))
+    };
+    let log = calls(6);
+    let found = |config: &str| {
+        let desk = Desk::with(&[("log.json", &log), ("counterfoil.toml", config)]);
+        desk.run("check log.json --rule REPEATED_CALL").out.contains("REPEATED_CALL")
+    };
+    assert!(!found(""));
+    assert!(found("[tools.fixation]\nstreak = 5\n"));
+    let desk = Desk::with(&[("log.json", &log)]);
+    let words = ["check", "log.json", "--rule", "REPEATED_CALL"];
+    let ran = desk.spawn(&[("TOOL_FIXATION_THRESHOLD", "5")], &words, "");
+    assert!(ran.out.contains("`peek` was called 5 times in a row"), "{ran}");
+}

@@ -28,6 +28,7 @@ fn what_is_in_force() {
     severity = "note"
     format = "text"
     show_supported = false
+    execution_window = 0
     ignore = []
     # tools is not set
     # baseline is not set
@@ -36,11 +37,14 @@ fn what_is_in_force() {
 
     [tools]
     # max_tool_calls_per_session is not set
+    show_id = "metadata"
 
     [tools.admission]
     coerce = false
     resolve_names = true
     longest_text = 10000
+
+    [tools.admission.longest_text_of]
 
     [tools.fixation]
     nudge = 3
@@ -263,6 +267,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     severity = "warning"  # HOME/.config/counterfoil/counterfoil.toml
     format = "text"
     show_supported = false
+    execution_window = 0
     ignore = []
     tools = "HERE/t.json"  # HERE/counterfoil.toml
     # baseline is not set
@@ -272,11 +277,14 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [tools]
     max_tool_calls_per_session = 9  # COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION
+    show_id = "metadata"
 
     [tools.admission]
     coerce = false
     resolve_names = true
     longest_text = 10000
+
+    [tools.admission.longest_text_of]
 
     [tools.fixation]
     nudge = 3

@@ -35,13 +35,38 @@ fn help() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help     Print help
-      -V, --version  Print version
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
-          --no-config      Read no configuration file
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
+          --config <FILE>
+              Read exactly this configuration file
+              
+              [env: COUNTERFOIL_CONFIG=]
+
+          --no-config
+              Read no configuration file
+
+          --log <LEVEL>
+              What is told on standard error while it works [default: warn; off in hooks]
+
+              Possible values:
+              - off:   Nothing
+              - error: What went wrong
+              - warn:  What may be wrong
+              - info:  What was done
+              - debug: How
+              - trace: All of it
+              
+              [env: COUNTERFOIL_LOG=]
+
+          --state <DIR>
+              The folder of ledger, audit log and keys
+              
+              [env: COUNTERFOIL_STATE=]
 
     Examples:
       counterfoil check session.jsonl          what the agent said, against what it did
@@ -81,11 +106,13 @@ fn help_of_check() {
       -h, --help                 Print help (see more with '--help')
 
     Rules:
-          --rule <RULE>         Run only these rules: codes, names or patterns such as CS01*, with
-                                commas (repeatable)
-          --ignore <RULE>       Do not run these rules (repeatable)
-          --mode <[RULE=]MODE>  How strict: off, shadow, warn or block, for some rules (RULE=MODE) or
-                                for all (repeatable)
+          --rule <RULE>                 Run only these rules: codes, names or patterns such as CS01*,
+                                        with commas (repeatable)
+          --ignore <RULE>               Do not run these rules (repeatable)
+          --mode <[RULE=]MODE>          How strict: off, shadow, warn or block, for some rules
+                                        (RULE=MODE) or for all (repeatable)
+          --execution-window <SECONDS>  How many seconds an execution may be cited after it began
+                                        (CS003); 0 is the whole session
 
     Findings:
           --severity <LEVEL>  The least severity that is shown [env: COUNTERFOIL_SEVERITY=] [possible
@@ -110,6 +137,9 @@ fn help_of_check() {
     Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
+          --log <LEVEL>    What is told on standard error while it works [default: warn; off in hooks]
+                           [env: COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug,
+                           trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
@@ -140,17 +170,28 @@ fn help_of_validate() {
       [CALLS]  The calls: a file, or - for standard input [default: -]
 
     Options:
-          --tools <FILE>     The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERFOIL_TOOLS=]
-          --coerce           Apply corrections that lose nothing ("42" for 42), and print the arguments
-                             to run instead
-          --format <FORMAT>  How the verdicts are shown [default: json] [possible values: json, text]
-          --as-tool-result   Print the answer to each rejected call as a tool message, and nothing for
-                             the others
-      -h, --help             Print help (see more with '--help')
+          --tools <FILE>
+              The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERFOIL_TOOLS=]
+          --coerce
+              Apply corrections that lose nothing ("42" for 42), and print the arguments to run instead
+          --longest-text <[TOOL.PARAMETER=]CHARS>
+              How long a text may be before it earns a warning, for all or for one parameter
+              (repeatable)
+          --model <NAME>
+              The model that made the calls, which the verdicts repeat
+          --format <FORMAT>
+              How the verdicts are shown [default: json] [possible values: json, text]
+          --as-tool-result
+              Print the answer to each rejected call as a tool message, and nothing for the others
+      -h, --help
+              Print help (see more with '--help')
 
     Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
+          --log <LEVEL>    What is told on standard error while it works [default: warn; off in hooks]
+                           [env: COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug,
+                           trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:

@@ -423,3 +423,30 @@ fn arguments_are_also_given_as_words() {
       help: give its arguments as `KEY=VALUE`
     ");
 }
+
+#[test]
+fn a_call_is_recorded_with_its_surroundings_and_repetition_is_counted() {
+    let shop = Shop::new(&[]);
+    let line = "run shell --yes --json --session s1 --model m1 --phase verifier --caller helper";
+    for _ in 0..4 {
+        let (_, whole) = shop.json(line, r#"{"command": "cat nothing"}"#);
+        let receipt = &whole["receipt"];
+        let said = (&receipt["model"], &receipt["phase"], &receipt["caller_id"]);
+        assert_eq!(said, (&"m1".into(), &"verifier".into(), &"helper".into()), "{receipt:#}");
+    }
+    let (_, counted) = shop.json("stats --format json", "");
+    assert_eq!(counted["by_model"]["m1"]["failed"], 4);
+    let repeated = &counted["repetitions"][0];
+    assert_eq!((&repeated["tool"], &repeated["count"]), (&"shell".into(), &4.into()));
+    assert_eq!(counted["repetitions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_id_of_an_execution_is_shown_as_configured() {
+    for (way, expected) in [("metadata", false), ("trailer", true), ("embed", true)] {
+        let config = format!("[tools]\nshow_id = \"{way}\"\n");
+        let shop = Shop::new(&[("counterfoil.toml", &config)]);
+        let ran = shop.run("run shell --yes -- echo hello", "");
+        assert_eq!(ran.out.contains("execution_id"), expected, "{way}: {ran}");
+    }
+}

@@ -51,3 +51,35 @@ fn the_answer_to_the_model() {
     {"role":"tool","tool_call_id":"c1","content":"Tool call rejected: get_order; nothing was executed.\n\nIssues:\n- [MISSING_REQUIRED] `/id` is required but missing; expected integer\n\nCorrect the tool name and the arguments named above and call again, once. Do not report this call as done."}
     "#);
 }
+
+#[test]
+fn the_configuration_and_flags_say_how_strictly() {
+    let long = format!(r#"{{"name":"note","arguments":{{"text":"{}"}}}}"#, "word ".repeat(30));
+    let tools = r#"[{"name":"note","parameters":{"type":"object","properties":{"text":{"type":"string"},"n":{"type":"integer"}}}}]"#;
+    let strict = "[tools.admission]\nlongest_text = 100\n";
+    let ample = "[tools.admission]\nlongest_text = 100\n[tools.admission.longest_text_of.note]\ntext = 1000\n";
+    let found = |config: &str, flags: &str| {
+        let desk = Desk::with(&[("tools.json", tools), ("counterfoil.toml", config)]);
+        let ran = desk.run_with(&format!("validate --tools tools.json {flags}"), &long);
+        assert_eq!(ran.code, 0, "{ran}");
+        (ran.out.contains("SUSPICIOUS_LENGTH"), ran.out.contains(r#""model":"m1""#))
+    };
+    assert_eq!(found("", ""), (false, false));
+    assert_eq!(found("", "--longest-text 100 --model m1"), (true, true));
+    assert_eq!(found("", "--longest-text 100 --longest-text note.text=1000"), (false, false));
+    assert_eq!(found(strict, ""), (true, false));
+    assert_eq!(found(ample, ""), (false, false));
+    let desk = Desk::with(&[
+        ("tools.json", tools),
+        ("counterfoil.toml", "[tools.admission]\ncoerce = true\n"),
+    ]);
+    let ran =
+        desk.run_with("validate --tools tools.json", r#"{"name":"note","arguments":{"n":"7"}}"#);
+    assert!(ran.code == 0 && ran.out.contains(r#""corrected_arguments":{"n":7}"#), "{ran}");
+    assert_snapshot!(desk.run("validate --tools tools.json --longest-text note=5"), @"
+    exit 2
+    --- stderr
+    error: `note` names no parameter
+      help: write it as TOOL.PARAMETER
+    ");
+}

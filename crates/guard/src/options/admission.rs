@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use counterfoil_rules::AdmissionSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +14,15 @@ pub struct AdmissionOptions {
     pub resolve_names: bool,
     /// A text argument that is longer, in characters, earns a warning.
     pub longest_text: usize,
+    /// The same for single parameters: a table for each tool, with parameters and lengths.
+    pub longest_text_of: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
 impl Default for AdmissionOptions {
     fn default() -> Self {
         let AdmissionSettings { coerce, resolve_names, longest_text, .. } =
             AdmissionSettings::default();
-        Self { coerce, resolve_names, longest_text }
+        Self { coerce, resolve_names, longest_text, longest_text_of: BTreeMap::new() }
     }
 }
 
@@ -26,7 +30,17 @@ impl AdmissionOptions {
     /// The settings that are meant. Every combination is one.
     #[must_use]
     pub fn resolve(self) -> AdmissionSettings {
-        let Self { coerce, resolve_names, longest_text } = self;
-        AdmissionSettings { coerce, resolve_names, longest_text, ..AdmissionSettings::default() }
+        let Self { coerce, resolve_names, longest_text, longest_text_of } = self;
+        let longest_text_of = longest_text_of.into_iter().flat_map(|(tool, parameters)| {
+            let place = |name: String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            parameters.into_iter().map(move |(name, most)| ((tool.clone(), place(name)), most))
+        });
+        AdmissionSettings {
+            coerce,
+            resolve_names,
+            longest_text,
+            longest_text_of: longest_text_of.collect(),
+            ..AdmissionSettings::default()
+        }
     }
 }

@@ -7,9 +7,9 @@ use counterfoil_model::{
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 
-use super::admission::{Admission, AdmissionSettings};
+use super::admission::Admission;
 use super::context::{Context, FirstMentions, Recorded};
-use super::fixation::{Ending, Fixation, FixationKind, FixationSettings, Step};
+use super::fixation::{Ending, Fixation, FixationKind, Step};
 use super::issue::{Issue, IssueSeverity, code};
 use super::needle::{Needle, needles};
 
@@ -31,7 +31,7 @@ impl Admissions {
             return Self::default();
         }
         let (admission, _) =
-            Admission::compile(&facts.transcript().catalog, AdmissionSettings::default());
+            Admission::compile(&facts.transcript().catalog, facts.settings().admission.clone());
         let needles_of = |(at, execution): (usize, &Execution<'_>)| {
             // Of what went before, only failures are asked what they merely repeat.
             match at < judged && execution.status().succeeded() {
@@ -137,7 +137,7 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
         heard = heard.max(execution.called_at);
         let session = sessions
             .entry(execution.agent)
-            .or_insert_with(|| Fixation::new(FixationSettings::default()));
+            .or_insert_with(|| Fixation::new(facts.settings().fixation.clone()));
         let events = session.events().len();
         let ending = match execution.status() {
             Status::Completed => Ending::Succeeded,
@@ -161,12 +161,14 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
                 format!("the same {period} calls went round {} times", event.count)
                     + " and nothing changed"
             }
-            FixationKind::Name => continue,
+            FixationKind::Name => {
+                format!("`{}` was called {} times in a row", call.tool, event.count)
+            }
         };
         let severity = if event.refused { IssueSeverity::Block } else { IssueSeverity::Warn };
         let issue = Issue::new(code::REPEATED_CALL, severity, &call.tool, what);
         let first = event.count == event.threshold;
-        let refusal = event.refused && event.count == FixationSettings::default().refuse;
+        let refusal = event.refused && event.count == facts.settings().fixation.refuse;
         if at >= judged && (first || refusal) {
             found.push((at, issue));
         }

@@ -246,13 +246,36 @@ impl Bench<'_, '_> {
         }
         let asserted = stated.headed
             || (known_tool && matches!(stated.tool_key, "toolname" | "commandexecuted"))
-            || (known_tool && has_result_member(stated));
+            || (known_tool && has_result_member(stated))
+            || (!known_tool && self.is_of_no_tool(stated, tool, turn));
         if !asserted {
             return None;
         }
-        let complete = self.facts.is_complete_before(turn);
+        let complete = self.facts.is_complete_before(turn)
+            && (known_tool || stated.headed || self.facts.transcript().catalog.is_known());
         let provable = complete && (stated.headed || stated.setting == Setting::Plain);
         Some(Fault::MissingId { tool: tool.to_owned(), provable })
+    }
+
+    /// Whether an object stands by itself as the result of something that is named like a tool,
+    /// and is none: nobody spoke of it, and nobody asked for data of any form.
+    fn is_of_no_tool(&self, stated: &Stated, tool: &str, turn: usize) -> bool {
+        let named = tool.contains('_') || tool.chars().skip(1).any(char::is_uppercase);
+        let lower = tool.to_ascii_lowercase();
+        let speaks = ["answer", "final", "respond", "reply", "finish", "message"];
+        let result =
+            has_result_member(stated) || matches!(stated.tool_key, "toolname" | "commandexecuted");
+        if !named || !result || !stated.alone || speaks.iter().any(|word| lower.contains(word)) {
+            return false;
+        }
+        let forms = ["json", "example", "sample", "mock", "schema", "fixture", "template"];
+        let given = self.facts.transcript().messages.iter().take(turn);
+        let mut given = given.filter(|message| message.role != counterfoil_model::Role::Assistant);
+        !self.was_given(tool, turn)
+            && !given.any(|message| {
+                let text = message.text.to_lowercase();
+                forms.iter().any(|word| text.contains(word))
+            })
     }
 
     /// Whether the agent repeats or discusses objects that it was given.
@@ -432,6 +455,19 @@ mod tests {
             &["CS006 warning"],
         );
         check("up", "Tool result: {\"tool\": \"ping\", \"result\": \"up\"}", &[]);
+        // A tool that does not exist.
+        for made_up in [
+            "{\"tool_name\": \"trace_route\", \"result\": {\"hops\": 4}}",
+            "{\"command_executed\": \"trace_route(host='a')\", \"output\": \"4 hops\"}",
+            "Here it is:\n{\"function\": \"traceRoute\", \"result\": 4}",
+        ] {
+            check("up", made_up, &["CS006 error"]);
+        }
+        check(
+            "up",
+            "```\n{\"tool\": \"trace_route\", \"result\": {\"hops\": 4}}\n```",
+            &["CS006 warning"],
+        );
         check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
         check(
             UP,
@@ -448,6 +484,9 @@ mod tests {
             "```json\n{\"function\": \"parse\", \"line\": 12}\n```",
             "{\"tool_name\": \"run_speed_test\", \"result\": \"<result>\"}",
             "I would call the `run_speed_test` function next.",
+            "The server answers with {\"tool\": \"trace_route\", \"result\": {\"hops\": 4}}.",
+            "{\"tool\": \"final_answer\", \"result\": \"The line is up.\"}",
+            "{\"tool\": \"wrench\", \"result\": 4}",
         ] {
             check("up", honest, &[]);
         }

@@ -33,6 +33,8 @@ pub(crate) struct Stated {
     pub(crate) headed: bool,
     /// What it stands in.
     pub(crate) setting: Setting,
+    /// It begins a line.
+    pub(crate) alone: bool,
 }
 
 /// What an object or an id stands in.
@@ -72,7 +74,11 @@ pub(crate) fn cited(text: &str) -> Cited {
         .into_iter()
         .map(|literal| {
             let headed = is_headed(text, literal.span.start);
-            stated(literal.span, literal.members, headed, fences.setting(literal.span.start))
+            let setting = fences.setting(literal.span.start);
+            let before = text.get(..literal.span.start).unwrap_or_default();
+            let alone = before.trim_end_matches([' ', '\t']).lines().last().is_none()
+                || before.trim_end_matches([' ', '\t']).ends_with('\n');
+            Stated { alone, ..stated(literal.span, literal.members, headed, setting) }
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
@@ -100,8 +106,16 @@ fn speaks_of_tool(members: &Map<String, Value>) -> bool {
 }
 
 fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Setting) -> Stated {
-    let mut one =
-        Stated { span, id: None, tool: None, tool_key: "", rest: Map::new(), headed, setting };
+    let mut one = Stated {
+        span,
+        id: None,
+        tool: None,
+        tool_key: "",
+        rest: Map::new(),
+        headed,
+        setting,
+        alone: false,
+    };
     let mut named: BTreeMap<usize, String> = BTreeMap::new();
     for (key, value) in members {
         let folded = fold(&key);

@@ -1,8 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use counterfoil_guard::{Phase, Requested, Scene, TrustLevel};
+use clap::Args;
+use counterfoil_guard::{Requested, Scene};
+
+use crate::choices::{Trust, When};
 
 /// The surroundings in which a call would be judged.
 #[derive(Debug, Clone, Args)]
@@ -23,21 +25,6 @@ pub(super) struct Surroundings {
     /// A variable of the environment that the host passes on
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Trust {
-    Untrusted,
-    Provisional,
-    Trusted,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum When {
-    Planner,
-    Executor,
-    Verifier,
-    Autonomous,
 }
 
 /// What a session has done so far.
@@ -72,21 +59,10 @@ impl Place {
 
     /// The scene of one call. `caller` is the one that is recorded, if any.
     pub(super) fn scene<'s>(&'s self, past: &'s Past, caller: Option<&'s str>) -> Scene<'s> {
-        let trust = match self.given.trust {
-            Trust::Untrusted => TrustLevel::Untrusted,
-            Trust::Provisional => TrustLevel::Provisional,
-            Trust::Trusted => TrustLevel::Trusted,
-        };
-        let phase = match self.given.phase {
-            When::Planner => Phase::Planner,
-            When::Executor => Phase::Executor,
-            When::Verifier => Phase::Verifier,
-            When::Autonomous => Phase::Autonomous,
-        };
         Scene {
             session: "rehearsal",
-            phase,
-            trust,
+            phase: self.given.phase.into(),
+            trust: self.given.trust.into(),
             caller: self.given.caller.as_deref().or(caller),
             model: None,
             requested: Requested::ByModel,
