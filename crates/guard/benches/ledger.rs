@@ -183,6 +183,7 @@ fn opened(execution_id: &str) -> Opened {
         trust: TrustLevel::Provisional,
         started_at: 1_735_999_999_123,
         links: Links::default(),
+        warnings: Vec::new(),
     }
 }
 

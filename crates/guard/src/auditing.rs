@@ -18,6 +18,8 @@ pub(crate) struct Said<'s> {
     pub(crate) rolled_back: Option<RolledBack>,
     /// What left for the network, or was held back.
     pub(crate) egress: &'s [Egress],
+    /// Why it failed, as its result begins; redacted.
+    pub(crate) reason: Option<&'s str>,
 }
 
 /// What the audit log says about calls. Every call ends in exactly one of these.
@@ -43,10 +45,12 @@ impl Guard {
             | Status::Denied
             | Status::Refused
             | Status::Cancelled => AuditResult::Error {
-                message: closed.exit_code.map_or_else(
-                    || closed.status_word().to_owned(),
-                    |code| format!("ended with exit code {code}"),
-                ),
+                message: match (closed.exit_code, said.reason) {
+                    (Some(code), None) => format!("ended with exit code {code}"),
+                    (Some(code), Some(why)) => format!("ended with exit code {code}: {why}"),
+                    (None, None) => closed.status_word().to_owned(),
+                    (None, Some(why)) => format!("{}: {why}", closed.status_word()),
+                },
                 category,
             },
         };
@@ -117,6 +121,7 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         caller_id: opened.caller_id.clone(),
         policy_match,
         execution_id: Some(opened.execution_id.clone()),
+        warnings: opened.warnings.clone(),
         correlation_id: (!opened.call_id.is_empty()).then(|| opened.call_id.clone()),
         ..AuditEntry::new(opened.tool.clone(), opened.arguments.clone(), result)
     }

@@ -168,7 +168,7 @@ impl GuardBuilder {
             let most = settings.overflow.max_chars;
             executors.push(Arc::new(OverflowExecutor::new(ledger.clone(), most)));
         }
-        let executor = CompositeExecutor::new(executors)?;
+        let executor = CompositeExecutor::in_order(settings.executors.clone(), executors)?;
         let (catalog, _) = Catalog::known(executor.tool_definitions());
         let (admission, catalog_issues) = Admission::compile(&catalog, settings.admission.clone());
         let executor = Arc::new(executor);

@@ -24,6 +24,10 @@ pub struct CallStats {
     pub by_code: BTreeMap<String, u64>,
     /// Calls of tools that do not exist, by the name that was called.
     pub unknown_tools: BTreeMap<String, u64>,
+    /// Results that filters changed, by what changed them.
+    pub filters: BTreeMap<String, u64>,
+    /// Bytes of results that the agent did not have to read.
+    pub bytes_left_out: u64,
     /// Answers that were held against the record.
     pub answers: u64,
     /// Those in which something was found.
@@ -70,7 +74,13 @@ impl CallStats {
                     *self.findings.entry(code.to_owned()).or_default() += 1;
                 }
             }
-            Draft::Began { .. } | Draft::Said(_) | Draft::Shown { .. } | Draft::Ended => {}
+            Draft::Shown { filters, recorded_bytes, shown_bytes, .. } => {
+                for filter in filters {
+                    *self.filters.entry(filter.clone()).or_default() += 1;
+                }
+                self.bytes_left_out += recorded_bytes.saturating_sub(*shown_bytes);
+            }
+            Draft::Began { .. } | Draft::Said(_) | Draft::Cleared | Draft::Ended => {}
         }
     }
 

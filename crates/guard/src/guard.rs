@@ -89,6 +89,18 @@ impl Guard {
         self.ledger().append(session.id(), Draft::Ended, Vec::new()).await.map(drop)
     }
 
+    /// Lets a session forget what it learned about its calls: completed tools, repetitions and
+    /// cached results. What is recorded stays, and that it was cleared is recorded, too.
+    ///
+    /// # Errors
+    /// When that cannot be recorded; then nothing is forgotten.
+    pub async fn clear(&self, session: &Session) -> Result<(), AppendError> {
+        let event = self.ledger().append(session.id(), Draft::Cleared, Vec::new()).await?;
+        session.note(event, Vec::new());
+        session.clear();
+        Ok(())
+    }
+
     /// Every tool there is, whatever a session may use.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {

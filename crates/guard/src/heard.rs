@@ -1,6 +1,7 @@
 use counterfoil_model::{Message, Role};
 use counterfoil_rules::Context;
 use memchr::memmem::Finder;
+use std::path::{Component, Path};
 
 /// So much is looked through at a time, in bytes.
 const WINDOW: usize = 64 * 1024;
@@ -99,15 +100,60 @@ impl Context for Heard {
         memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
-    /// The guard does not look: whoever executes the call finds out, and suspicion never blocks.
+    /// What was heard says nothing about files; [`Seen`] looks.
     fn is_missing(&self, _path: &str) -> bool {
         false
+    }
+}
+
+/// What was heard, beside a workspace in which may be looked whether a file is there.
+pub(crate) struct Seen<'h> {
+    pub(crate) heard: &'h Heard,
+    /// The project's root; empty where there is none.
+    pub(crate) workspace: &'h Path,
+}
+
+impl Context for Seen<'_> {
+    fn mentions(&self, text: &str) -> bool {
+        self.heard.mentions(text)
+    }
+
+    /// Only beneath the workspace: elsewhere nobody looks for an agent.
+    fn is_missing(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        let inside = path.strip_prefix(self.workspace).unwrap_or(path);
+        let plain = inside
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        !self.workspace.as_os_str().is_empty()
+            && plain
+            && matches!(self.workspace.join(inside).try_exists(), Ok(false))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_looked_for_beneath_the_workspace_only() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        let none = Heard::default();
+        let seen = Seen { heard: &none, workspace: folder.path() };
+        let inside = folder.path().join("gone.rs");
+        for (path, missing) in [
+            ("src", false),
+            ("./src", false),
+            ("src/gone.rs", true),
+            (inside.to_str().unwrap(), true),
+            ("../gone.rs", false),
+            ("/nowhere/gone.rs", false),
+        ] {
+            assert_eq!(seen.is_missing(path), missing, "{path}");
+        }
+        assert!(!Seen { heard: &none, workspace: Path::new("") }.is_missing("gone.rs"));
+    }
 
     fn heard(texts: &[&str]) -> Heard {
         let mut heard = Heard::default();

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AuditOptions;
 use crate::cache::ResultCacheOptions;
 use crate::executor::{
-    BlocklistOptions, BlocklistOptionsError, FileOptions, FileOptionsError, ShellOptions,
-    ShellOptionsError, ShellPolicy, ShellPolicyHandle, WebOptions, WebOptionsError,
+    BlocklistOptions, BlocklistOptionsError, ExecutorKind, ExecutorOrder, ExecutorOrderError,
+    FileOptions, FileOptionsError, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
+    WebOptions, WebOptionsError,
 };
 use crate::filter::{FilterOptions, FilterOptionsError};
 use crate::gate::{
@@ -52,6 +53,9 @@ pub struct ToolsOptions {
     /// How many calls one session may make; not set is unlimited. Retries are free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
+    /// In which order executors and their tools are listed: every one of `skill`, `shell`, `file`,
+    /// `web`, `mcp` and `native`; nothing is that order.
+    pub executors: Vec<ExecutorKind>,
     /// How the agent gets to see the id of an execution: beside the result (`metadata`), as its
     /// last line (`trailer`), or in it (`embed`).
     pub show_id: ShowId,
@@ -101,6 +105,9 @@ const ENDING: Duration = Duration::from_secs(10);
 /// Why a configuration cannot be used. Each names the section or the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GuardOptionsError {
+    /// `[tools] executors`
+    #[error("[tools]: {0}")]
+    Executors(#[from] ExecutorOrderError),
     /// `[tools.fixation]`
     #[error("[tools.fixation]: {0}")]
     Fixation(#[from] FixationOptionsError),
@@ -162,6 +169,7 @@ impl GuardOptionsError {
     #[must_use]
     pub fn key(&self) -> &str {
         match self {
+            Self::Executors(_) => "tools.executors",
             Self::Fixation(_) => "tools.fixation",
             Self::Blocklist(_) => "tools.blocklist",
             Self::Protected(_) => "tools.protected",
@@ -205,6 +213,7 @@ impl GuardOptions {
             sandbox: tools.sandbox.resolve()?,
         };
         Ok(GuardSettings {
+            executors: ExecutorOrder::configured(&tools.executors)?,
             admission: tools.admission.resolve(),
             fixation: tools.fixation.resolve()?,
             shell: ShellPolicyHandle::new(shell),

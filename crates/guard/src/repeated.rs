@@ -76,6 +76,7 @@ fn replayed(
             }
             // The user spoke: what was repeated before was another task.
             Draft::Said(said) if said.role == Role::User => fixation.reset(),
+            Draft::Cleared => fixation.reset(),
             _ => {}
         }
     }

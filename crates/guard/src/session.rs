@@ -312,7 +312,7 @@ impl Session {
 
     /// Forgets what the session learned about its calls: completed tools, repetitions and cached
     /// results. What is recorded stays.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.cache().clear();
         let mut state = self.state();
         state.completed = Arc::default();

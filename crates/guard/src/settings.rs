@@ -4,7 +4,7 @@ use counterfoil_rules::{AdmissionSettings, FixationSettings, Settings as RuleSet
 
 use crate::audit::AuditSettings;
 use crate::cache::ResultCacheSettings;
-use crate::executor::{FileSettings, ShellPolicyHandle, WebSettings};
+use crate::executor::{ExecutorOrder, FileSettings, ShellPolicyHandle, WebSettings};
 use crate::filter::FilterSettings;
 use crate::gate::{
     AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
@@ -21,6 +21,8 @@ use crate::shown_id::ShowId;
 pub struct GuardSettings {
     /// How strict admission is.
     pub admission: AdmissionSettings,
+    /// In which order executors and their tools are listed.
+    pub executors: ExecutorOrder,
     /// When repetition counts.
     pub fixation: FixationSettings,
     /// The shell policy in force, which may be swapped under running calls.
@@ -70,8 +72,8 @@ pub struct GuardSettings {
 impl GuardSettings {
     /// Ten minutes.
     pub const LONGEST_CALL: Duration = Duration::from_secs(600);
-    /// Five minutes.
-    pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(300);
+    /// Ten minutes.
+    pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(600);
 
     /// The gates that go by these settings: the same for every surface, and for whoever only wants
     /// to know what they would say.
@@ -94,6 +96,7 @@ impl Default for GuardSettings {
     fn default() -> Self {
         Self {
             admission: AdmissionSettings::default(),
+            executors: ExecutorOrder::default(),
             fixation: FixationOptions::default().resolve().unwrap_or_default(),
             shell: ShellPolicyHandle::default(),
             file: FileSettings::default(),

@@ -144,7 +144,7 @@ impl Timeline {
                     None => Catalog::unknown(),
                 };
             }
-            Draft::Judged { .. } | Draft::Shown { .. } | Draft::Ended => {}
+            Draft::Judged { .. } | Draft::Shown { .. } | Draft::Cleared | Draft::Ended => {}
         }
     }
 

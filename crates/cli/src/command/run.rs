@@ -243,6 +243,11 @@ fn show(
         out.flush()?;
     }
     if !arguments.json {
+        let paint = Paint::for_errors();
+        for doubt in answer.iter().flat_map(|answer| &answer.warnings) {
+            let (code, message) = (doubt.code, counterfoil_report::visible(&doubt.message));
+            writeln!(io::stderr(), "{}: [{code}] {message}", paint.help("warning"))?;
+        }
         writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
     }
     Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
@@ -261,6 +266,7 @@ fn whole(answer: Option<&Answer>, receipt: Option<&Receipt>, status: Status) -> 
         "status": status.name(),
         "category": category.map(|category| category.name()),
         "result": result,
+        "warnings": answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
         "receipt": receipt,
     })
 }

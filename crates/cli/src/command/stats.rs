@@ -151,6 +151,8 @@ fn text(counted: &Counted, paint: Paint) -> String {
     text += &crossed("MODEL", &stats.by_model, &stats.by_status);
     let codes = stats.by_code.iter().map(|(code, count)| (code.as_str(), *count));
     text += &counts(["REJECTED FOR", "CALLS"], codes);
+    let filters = stats.filters.iter().map(|(filter, count)| (filter.as_str(), *count));
+    text += &counts(["CHANGED FOR THE AGENT BY", "RESULTS"], filters);
     let tools = hallucinated_tools.iter().map(|found| (found.tool.as_str(), found.calls));
     text += &counts(["TOOLS THAT DO NOT EXIST", "CALLS"], tools);
     let repeated = repetitions.iter().map(|r| (r.tool.as_str(), r.count as u64));

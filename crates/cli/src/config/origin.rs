@@ -57,6 +57,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("rules", May::RaiseRules),
     ("obligations", May::Add),
     ("tools.max_tool_calls_per_session", May::Shrink(None)),
+    ("tools.executors", May::Say),
     ("tools.show_id", May::Say),
     ("tools.admission.coerce", May::TurnOff),
     ("tools.admission.resolve_names", May::TurnOff),

@@ -37,6 +37,7 @@ fn what_is_in_force() {
 
     [tools]
     # max_tool_calls_per_session is not set
+    executors = []
     show_id = "metadata"
 
     [tools.admission]
@@ -277,6 +278,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [tools]
     max_tool_calls_per_session = 9  # COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION
+    executors = []
     show_id = "metadata"
 
     [tools.admission]

@@ -17,6 +17,7 @@ const KEYS: &[(&str, &str)] = &[
     ("rules", "{}"),
     ("obligations", ""),
     ("tools.max_tool_calls_per_session", ""),
+    ("tools.executors", "[]"),
     ("tools.show_id", "\"metadata\""),
     ("tools.admission.coerce", "false"),
     ("tools.admission.resolve_names", "true"),

@@ -35,7 +35,7 @@ fn a_call_is_answered_with_its_receipt() {
         shop.json("run shell --json --yes --session s1", r#"{"command": "printf hello"}"#);
     assert_eq!(code, 0, "{whole:#}");
     let members: Vec<&String> = whole.as_object().unwrap().keys().collect();
-    assert_eq!(members, ["execution_id", "status", "category", "result", "receipt"]);
+    assert_eq!(members, ["execution_id", "status", "category", "result", "warnings", "receipt"]);
     assert_eq!(
         (&whole["status"], &whole["category"], &whole["receipt"]["exit_code"]),
         (&"completed".into(), &Value::Null, &0.into())
@@ -283,6 +283,9 @@ fn what_was_called_is_counted() {
      REJECTED FOR     CALLS
      UNKNOWN_TOOL         3
      blocked_command      1
+
+     CHANGED FOR THE AGENT BY  RESULTS
+     feedback                        1
 
      TOOLS THAT DO NOT EXIST  CALLS
      shel                         2

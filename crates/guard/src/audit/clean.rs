@@ -48,6 +48,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         caller_id: option(&entry.caller_id),
         policy_match: option(&entry.policy_match),
         adversarial_policy_decision: option(&entry.adversarial_policy_decision),
+        warnings: entry.warnings.iter().map(|code| text(code)).collect(),
         execution_id: option(&entry.execution_id),
         correlation_id: option(&entry.correlation_id),
     }

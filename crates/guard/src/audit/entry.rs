@@ -38,6 +38,8 @@ pub struct AuditEntry {
     pub policy_match: Option<String>,
     /// What a model that judges by policies in plain language said, where it was asked.
     pub adversarial_policy_decision: Option<String>,
+    /// Codes of what was doubtful about the call, and did not keep it from running.
+    pub warnings: Vec<String>,
     /// The id of the execution, or of the call that was not executed.
     pub execution_id: Option<String>,
     /// What joins it to somebody else's records: a trace or request id.
@@ -63,6 +65,7 @@ impl AuditEntry {
             caller_id: None,
             policy_match: None,
             adversarial_policy_decision: None,
+            warnings: Vec::new(),
             execution_id: None,
             correlation_id: None,
         }

@@ -79,6 +79,8 @@ struct Written {
     caller_id: Option<String>,
     policy_match: Option<String>,
     adversarial_policy_decision: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     execution_id: Option<String>,
     correlation_id: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -162,6 +164,7 @@ impl Written {
             caller_id: entry.caller_id,
             policy_match: entry.policy_match,
             adversarial_policy_decision: entry.adversarial_policy_decision,
+            warnings: entry.warnings,
             execution_id: entry.execution_id,
             correlation_id: entry.correlation_id,
             missed: 0,
@@ -293,6 +296,7 @@ pub(super) fn read(line: &[u8]) -> Result<AuditLine, LineError> {
         caller_id: written.caller_id,
         policy_match: written.policy_match,
         adversarial_policy_decision: written.adversarial_policy_decision,
+        warnings: written.warnings,
         execution_id: written.execution_id,
         correlation_id: written.correlation_id,
     };

@@ -5,7 +5,9 @@ use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
 use crate::guard::Guard;
+use crate::heard::Seen;
 use crate::hidden::without_hidden;
+use crate::scene::Requested;
 use crate::session::Session;
 
 /// A call that admission did not let pass, with what is wrong with it.
@@ -32,10 +34,16 @@ impl Guard {
         &self,
         session: &Session,
         call: ToolCall,
+        requested: Requested,
     ) -> Result<Arc<Admitted>, Box<Refused>> {
         let report = {
             let state = session.state();
-            let mut report = self.admission().admit(&call, Some(&state.heard));
+            let seen = Seen { heard: &state.heard, workspace: self.workspace() };
+            let mut report = self.admission().admit(&call, Some(&seen));
+            if requested == Requested::ByUser {
+                // Where a value comes from that the user wrote, nobody has to ask.
+                report.issues.retain(|issue| !issue.code.0.starts_with("UNGROUNDED"));
+            }
             let tool = report.resolved_name.as_deref().unwrap_or(&call.tool);
             report.issues.extend(state.fixation.before(tool, &call.arguments));
             report

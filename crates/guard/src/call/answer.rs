@@ -1,13 +1,16 @@
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
+use counterfoil_rules::Issue;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::close::ClosedCall;
 use super::filter::Shown;
+use crate::admitted::Admitted;
+use crate::executor::ShellOutputEnvelope;
 use crate::filter::FilterConfidence;
 use crate::gate::Question;
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Draft};
+use crate::ledger::{AppendError, Draft, ReadLedgerError, Receipt};
 use crate::ports::RandomnessError;
 use crate::recording::Recorded;
 use crate::session::Session;
@@ -44,6 +47,12 @@ pub struct Answer {
     /// A word to a model that repeats itself without getting anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
+    /// What was doubtful about the call, and did not keep it from running.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Issue>,
+    /// What a shell command gave back, in its parts: redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<ShellOutputEnvelope>,
 }
 
 /// The record of a call could not be kept.
@@ -63,22 +72,54 @@ pub enum CallError {
     NoRandomness(RandomnessError),
     /// What was recorded before could not be read.
     #[error("the record of the session cannot be read: {0}")]
-    Unreadable(#[source] crate::ledger::ReadLedgerError),
+    Unreadable(#[source] ReadLedgerError),
+}
+
+impl Answer {
+    /// The receipt that stands behind it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn receipt(&self, guard: &Guard) -> Result<Option<Receipt>, ReadLedgerError> {
+        guard.ledger().receipt(&self.execution_id)
+    }
 }
 
 impl Guard {
+    /// What admission found doubtful, without secrets.
+    fn doubts(&self, admitted: &Admitted) -> Vec<Issue> {
+        let clean = |text: &str| self.redactor().redact(text).into_owned();
+        let issues = admitted.report().issues.iter().cloned();
+        let cleaned = issues.map(|issue| Issue {
+            message: clean(&issue.message),
+            actual: issue.actual.as_deref().map(clean),
+            expected: issue.expected.as_deref().map(clean),
+            ..issue
+        });
+        cleaned.collect()
+    }
+
     /// Lets the result leave. Where it differs from what is recorded, that is recorded too.
     pub(super) async fn answer(
         &self,
         session: &Session,
+        admitted: &Admitted,
         call: ClosedCall,
         shown: Shown,
     ) -> Result<Answer, CallError> {
-        let ClosedCall { recorded: Recorded { closed, structured, .. }, nudge, .. } = call;
+        let ClosedCall { recorded, nudge, envelope, .. } = call;
+        let Recorded { closed, structured, text, .. } = recorded;
         if !shown.filters.is_empty() {
             let digest = Digest::of_bytes(shown.text.as_bytes());
             let execution_id = closed.execution_id.clone();
-            let draft = Draft::Shown { execution_id, digest, filters: shown.filters };
+            let bytes = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
+            let draft = Draft::Shown {
+                execution_id,
+                digest,
+                filters: shown.filters,
+                recorded_bytes: bytes(&text),
+                shown_bytes: bytes(&shown.text),
+            };
             let event = self
                 .ledger()
                 .append(session.id(), draft, Vec::new())
@@ -98,6 +139,8 @@ impl Guard {
             filtered: shown.filtered,
             questions: Vec::new(),
             nudge,
+            warnings: self.doubts(admitted),
+            envelope,
         })
     }
 }

@@ -5,6 +5,7 @@ use super::CallError;
 use super::execute::Ended;
 use crate::admitted::Admitted;
 use crate::auditing::Said;
+use crate::executor::ShellOutputEnvelope;
 use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
 use crate::ledger::Closed;
@@ -20,6 +21,8 @@ pub(super) struct ClosedCall {
     pub(super) shown_chars: Option<usize>,
     /// A word to a model that repeats itself.
     pub(super) nudge: Option<String>,
+    /// What a shell command gave back, in its parts: redacted.
+    pub(super) envelope: Option<ShellOutputEnvelope>,
 }
 
 impl Guard {
@@ -33,6 +36,8 @@ impl Guard {
         said: Said<'_>,
     ) -> Result<ClosedCall, CallError> {
         let Ended { output, status, category, attempts } = ended;
+        let raw = output.raw_response.as_ref().map(|raw| self.redactor().redact_value(raw));
+        let envelope = raw.and_then(|raw| serde_json::from_value(raw).ok());
         // What is shown may be cut; what is recorded is all there is.
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let cut = output.truncated;
@@ -60,7 +65,8 @@ impl Guard {
         }
         // The audit log speaks of what the executor showed.
         let audited = Closed { truncated: cut, ..recorded.closed.clone() };
-        let said = Said { egress: &output.egress, ..said };
+        let reason = (status != Status::Completed).then(|| reason_in(&recorded.text));
+        let said = Said { egress: &output.egress, reason: reason.flatten(), ..said };
         self.audit_closed(session, &recorded.opened, &audited, said)
             .map_err(CallError::NotAudited)?;
         let went = match status {
@@ -83,6 +89,16 @@ impl Guard {
             };
             session.ran(ran, self.writes(admitted));
         }
-        Ok(ClosedCall { recorded, shown_chars, nudge })
+        Ok(ClosedCall { recorded, shown_chars, nudge, envelope })
     }
+}
+
+/// The longest reason that is told twice, in characters.
+const REASON: usize = 300;
+
+/// Why a call failed, as its result begins: one line.
+pub(super) fn reason_in(text: &str) -> Option<&str> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let end = line.char_indices().nth(REASON).map_or(line.len(), |(at, _)| at);
+    line.get(..end)
 }

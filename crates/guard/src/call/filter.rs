@@ -1,6 +1,6 @@
 use counterfoil_model::{Status, ToolErrorCategory};
 
-use super::close::ClosedCall;
+use super::close::{ClosedCall, reason_in};
 use crate::admitted::Admitted;
 use crate::executor::{READ_OVERFLOW, ToolErrorFeedback};
 use crate::filter::{FilterCall, FilterConfidence, Piped, shown_commands};
@@ -38,7 +38,10 @@ impl Guard {
             let message = match (closed.exit_code, category) {
                 (Some(code), _) => format!("the command ended with exit code {code}"),
                 (None, ToolErrorCategory::Timeout) => "the call took too long".to_owned(),
-                (None, _) => "the call failed".to_owned(),
+                (None, _) => match reason_in(text) {
+                    Some(why) => format!("the call failed: {why}"),
+                    None => "the call failed".to_owned(),
+                },
             };
             let block = ToolErrorFeedback::new(category, message).format_for_llm();
             new_line(&mut shown.text);

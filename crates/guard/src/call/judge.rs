@@ -39,10 +39,10 @@ impl Guard {
                 return Ruling { outcome: Err(Stopped::Denied(vec![reason])), consulted };
             }
         }
-        Ruling { outcome: self.clear(admitted, scene).await, consulted }
+        Ruling { outcome: self.permit(admitted, scene).await, consulted }
     }
 
-    async fn clear(
+    async fn permit(
         &self,
         admitted: &Arc<Admitted>,
         scene: &Scene<'_>,

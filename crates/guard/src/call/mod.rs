@@ -42,7 +42,7 @@ impl Guard {
     ) -> Result<Answer, CallError> {
         let call = without_hidden(call);
         let held = session.hold(self.ledger());
-        let admitted = self.admit(session, call);
+        let admitted = self.admit(session, call, around.requested);
         if around.claim_source.is_none() {
             let arguments = match &admitted {
                 Ok(admitted) => Some(admitted.arguments()),
@@ -79,6 +79,6 @@ impl Guard {
         let closed = self.close(session, &admitted, recording, ended, said).await?;
         self.keep(session, lookup, &closed);
         let shown = self.filter(&admitted, &closed);
-        self.answer(session, closed, shown).await
+        self.answer(session, &admitted, closed, shown).await
     }
 }

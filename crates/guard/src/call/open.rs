@@ -31,6 +31,10 @@ impl Guard {
         opened.origin = tool.origin.clone();
         opened.permit = cleared.basis();
         opened.links = links;
+        let warnings = admitted.report().issues.iter();
+        opened.warnings = warnings.map(|issue| issue.code.0.to_owned()).collect();
+        opened.warnings.sort_unstable();
+        opened.warnings.dedup();
         match Recording::open(self, session, opened, self.quota()).await {
             Ok(recording) => Ok(Ok(recording)),
             Err(AppendError::QuotaExhausted { limit }) => {
@@ -66,6 +70,7 @@ impl Guard {
             trust: scene.trust,
             started_at: scene.now,
             links: Links::default(),
+            warnings: Vec::new(),
         })
     }
 

@@ -118,6 +118,8 @@ impl Guard {
             filtered: None,
             questions,
             nudge: None,
+            warnings: Vec::new(),
+            envelope: None,
         })
     }
 }

@@ -58,7 +58,7 @@ impl Default for PermissionOptions {
             internal: ["compress_context", "memory_search", "load_skill"]
                 .map(str::to_owned)
                 .to_vec(),
-            approval_secs: 600,
+            approval_secs: crate::settings::GuardSettings::APPROVAL_LIFETIME.as_secs(),
         }
     }
 }
@@ -152,7 +152,7 @@ impl Default for PermissionSettings {
             default: Action::Ask,
             rules: Vec::new(),
             internal: Vec::new(),
-            approval_lifetime: std::time::Duration::from_secs(600),
+            approval_lifetime: crate::settings::GuardSettings::APPROVAL_LIFETIME,
         };
         PermissionOptions::default().resolve().unwrap_or(nothing)
     }

@@ -72,7 +72,15 @@ pub enum Draft {
         digest: Digest,
         /// The filters that changed it.
         filters: Vec<String>,
+        /// Bytes of the recorded result; 0 where nobody counted.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        recorded_bytes: u64,
+        /// Bytes of what the agent saw.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        shown_bytes: u64,
     },
+    /// The session forgot what it had learned: completed tools, repetitions, cached results.
+    Cleared,
     /// The session ended.
     Ended,
 }
@@ -89,6 +97,7 @@ impl Draft {
             Self::Said(_) => "said",
             Self::Judged { .. } => "judged",
             Self::Shown { .. } => "shown",
+            Self::Cleared => "cleared",
             Self::Ended => "ended",
         }
     }
@@ -166,6 +175,9 @@ pub struct Opened {
     /// Other executions that it stands on.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
+    /// Codes of what was doubtful about it, and did not keep it from running.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// How an execution ended.
@@ -267,4 +279,9 @@ impl Links {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -55,6 +55,9 @@ pub struct Receipt {
     pub status: Status,
     /// Why it failed.
     pub category: Option<ToolErrorCategory>,
+    /// Codes of what was doubtful about it, and did not keep it from running.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Codes of the issues or reasons for which it was refused or denied.
     pub codes: Vec<String>,
     /// What the model was told when it was refused or denied; redacted.
@@ -135,6 +138,7 @@ impl Receipt {
             duration_us: None,
             status,
             category: None,
+            warnings: call.warnings,
             codes: Vec::new(),
             answer: None,
             exit_code: None,
@@ -177,6 +181,7 @@ impl Receipt {
             | Draft::Rejected(_)
             | Draft::Said(_)
             | Draft::Judged { .. }
+            | Draft::Cleared
             | Draft::Ended => {}
         }
     }

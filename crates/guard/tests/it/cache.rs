@@ -77,7 +77,7 @@ fn the_same_call_gets_the_same_result_and_a_receipt_that_says_so() {
     assert_eq!(wait(run(&guard, &theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
 
     // `clear` also sets the counters back.
-    ours.clear();
+    wait(guard.clear(&ours)).unwrap();
     assert_eq!(ours.cache().counts(), counterfoil_guard::CacheCounts::default());
     assert_eq!(wait(run(&guard, &ours, "look", r#"{"a":2}"#)).text, "run 6");
 }

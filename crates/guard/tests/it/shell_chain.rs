@@ -66,6 +66,39 @@ impl Bench {
     }
 }
 
+/// INVARIANT: what was doubtful stands in the answer, the receipt and the audit log, and blocks
+/// nothing; why a call failed stands in the audit log, too.
+#[test]
+fn doubts_and_reasons_stand_wherever_the_call_does() {
+    let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let settings = GuardSettings::default();
+    let guard = crate::desk::shop()
+        .state(counterfoil_guard::StateFolder::at(state.path()))
+        .executor(ShellExecutor::new(settings.shell.clone()))
+        .settings(settings)
+        .workspace(folder.path())
+        .build()
+        .unwrap();
+    let start = SessionStart { trust: TrustLevel::Trusted, ..SessionStart::default() };
+    let session = guard.session(start).unwrap();
+    let run = |tool: &str, arguments: serde_json::Value| {
+        let call = call(tool, &arguments.to_string());
+        wait(guard.call(&session, call, Surroundings::default())).unwrap()
+    };
+    let doubtful = run("get_order", json!({ "order_id": "<order_id>" }));
+    let codes: Vec<&str> = doubtful.warnings.iter().map(|issue| issue.code.0).collect();
+    assert_eq!(codes, ["PLACEHOLDER_VALUE"], "{doubtful:#?}");
+    let receipt = doubtful.receipt(&guard).unwrap().unwrap();
+    let failed = run("shell", json!({ "command": "cat nothing-here" }));
+    assert!(failed.warnings.is_empty(), "{failed:#?}");
+    assert_eq!(failed.envelope.map(|envelope| envelope.exit_code), Some(1));
+    let mut log = String::new();
+    File::open(state.path().join("audit.jsonl")).unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("ended with exit code 1: "), "{log}");
+    assert_eq!(receipt.warnings, ["PLACEHOLDER_VALUE"]);
+    assert!(log.contains(r#""warnings":["PLACEHOLDER_VALUE"]"#), "{log}");
+}
+
 #[test]
 fn a_command_has_a_receipt_with_its_exit_code_category_and_effects() {
     let bench = bench(TrustLevel::Trusted, None);

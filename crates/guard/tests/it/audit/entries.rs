@@ -25,6 +25,7 @@ fn full() -> AuditEntry {
         caller_id: Some("tester".to_owned()),
         policy_match: Some("allow cargo".to_owned()),
         adversarial_policy_decision: Some("ALLOW".to_owned()),
+        warnings: Vec::new(),
         execution_id: Some("shell_1793620800000_9f3a01bc".to_owned()),
         correlation_id: Some("trace-7".to_owned()),
     }

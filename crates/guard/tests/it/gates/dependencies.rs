@@ -248,7 +248,9 @@ fn clear_forgets_what_was_completed() {
     assert!(after.is_empty());
     let others: Vec<String> = waiting(&theirs);
     assert_eq!(others, ["cancel_order"]);
-    ours.clear();
+    desk::wait(guard.clear(&ours)).unwrap();
+    let recorded = guard.ledger().events("ours").unwrap();
+    assert!(recorded.iter().any(|event| event.draft == counterfoil_guard::Draft::Cleared));
     let cleared: Vec<String> = waiting(&ours);
     assert_eq!(cleared, ["cancel_order"]);
     let denied = desk::wait(desk::run(&guard, &ours, "cancel_order", r##"{"order_id":"#W1"}"##));

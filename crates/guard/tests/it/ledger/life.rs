@@ -22,6 +22,8 @@ fn a_receipt_is_what_its_events_add_up_to() {
             execution_id: id.clone(),
             digest: shown,
             filters: vec!["head".to_owned()],
+            recorded_bytes: 9,
+            shown_bytes: 5,
         };
         let end = ledger.append("s1", draft, Vec::new()).wait().unwrap();
         let receipt = ledger.receipt(&id).unwrap().unwrap();

@@ -106,6 +106,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         trust: TrustLevel::Provisional,
         started_at: NOW,
         links: Links::default(),
+        warnings: Vec::new(),
     }
 }
 

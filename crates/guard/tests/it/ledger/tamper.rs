@@ -31,6 +31,8 @@ fn every_kind(ledger: &Ledger) {
         execution_id: id(1),
         digest: Digest::of_bytes(b"shown"),
         filters: vec!["head".to_owned()],
+        recorded_bytes: 9,
+        shown_bytes: 5,
     };
     ledger.append("a", shown, Vec::new()).wait().unwrap();
     let judged = Draft::Judged {
