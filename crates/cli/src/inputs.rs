@@ -1,5 +1,5 @@
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use counterfoil_formats::decompressed;
@@ -123,15 +123,40 @@ impl Input {
         name
     }
 
-    /// Opens it, unpacked.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn BufRead>> {
+    /// How many bytes there are to read, packed as they are; `None` where nobody knows.
+    pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.source {
-            Source::Stdin => decompressed(BufReader::new(io::stdin())),
+            Source::Stdin => None,
+            Source::Text(text) => u64::try_from(text.len()).ok(),
+            // What is not there has nothing to read.
+            Source::File(path) => Some(path.metadata().map_or(0, |data| data.len())),
+        }
+    }
+
+    /// Opens it, unpacked. `told` hears how many bytes were read.
+    pub(crate) fn open<'a>(&self, told: impl Fn(usize) + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+        match &self.source {
+            Source::Stdin => decompressed(BufReader::new(Watched { inner: io::stdin(), told })),
             Source::Text(text) => Ok(Box::new(Cursor::new(text.clone()))),
             Source::File(path) => {
-                decompressed(BufReader::with_capacity(64 * 1024, files::open(path)?))
+                let inner = files::open(path)?;
+                decompressed(BufReader::with_capacity(64 * 1024, Watched { inner, told }))
             }
         }
+    }
+}
+
+/// A reader that tells how much was read of it.
+struct Watched<R, T> {
+    inner: R,
+    told: T,
+}
+
+impl<R: Read, T: Fn(usize)> Read for Watched<R, T> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(out)?;
+        (self.told)(count);
+        Ok(count)
     }
 }
 

@@ -20,6 +20,7 @@ mod exchange;
 mod fields;
 mod gemini_parts;
 mod lines;
+mod near;
 mod other_kind;
 mod otlp;
 mod outcome_text;

@@ -4,6 +4,7 @@ use counterfoil_model::{Format, Problem, Transcript};
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};
+use crate::near;
 use crate::other_kind;
 use crate::reader;
 use crate::source::{Layout, Source};
@@ -74,6 +75,8 @@ pub enum ReadError {
     UnknownForm {
         /// What was looked for, format by format.
         looked_for: Vec<(Format, &'static str)>,
+        /// What makes messages of OpenAI's form out of it, where it seems to hold a conversation.
+        recipe: Option<String>,
     },
 }
 
@@ -99,7 +102,10 @@ pub fn read(
     let Some(reader) = forced.or(detected.reader) else {
         return Err(match other_kind::of(&head) {
             Some((what, instead)) => ReadError::OtherKind { what, instead },
-            None => ReadError::UnknownForm { looked_for: detect::looked_for() },
+            None => ReadError::UnknownForm {
+                looked_for: detect::looked_for(),
+                recipe: near::recipe(&String::from_utf8_lossy(&head)),
+            },
         });
     };
     let layout = match detected.layout {

@@ -126,3 +126,13 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         ..AuditEntry::new(opened.tool.clone(), opened.arguments.clone(), result)
     }
 }
+
+/// The longest reason that is told twice, in characters.
+const REASON: usize = 300;
+
+/// Why a call failed, as its result begins: one line.
+pub(crate) fn reason_in(text: &str) -> Option<&str> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let end = line.char_indices().nth(REASON).map_or(line.len(), |(at, _)| at);
+    line.get(..end)
+}

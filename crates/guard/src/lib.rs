@@ -153,4 +153,4 @@ pub use state::StateFolder;
 pub use timeline::recorded_transcript;
 pub use tool_event::ToolEvent;
 pub use track::{Tracked, TrackedResult};
-pub use verify::{Disposition, Verified, VerifyError};
+pub use verify::{Disposition, Verified, VerifyError, feedback};

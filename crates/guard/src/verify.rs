@@ -132,8 +132,10 @@ fn disposition(findings: &[Finding]) -> Disposition {
     }
 }
 
-/// What the model reads: that its answer was held back, why, and what would settle it.
-fn feedback(findings: &[Finding]) -> String {
+/// What the model reads instead of an answer that was held back: that it was, why, and what would
+/// settle it.
+#[must_use]
+pub fn feedback(findings: &[Finding]) -> String {
     let mut text = "I apologize: my answer said things that the record of this session does not \
                     show. I will do it again, properly, and say only what was done.\n\nDetails:"
         .to_owned();

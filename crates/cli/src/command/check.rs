@@ -7,9 +7,9 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_guard::{export, recorded_transcript};
+use counterfoil_guard::{export, feedback, recorded_transcript};
 use counterfoil_hooks::Agent;
-use counterfoil_model::{Catalog, Format, Message, Problem, Role, Severity, Verdict};
+use counterfoil_model::{Catalog, Finding, Format, Message, Problem, Role, Severity, Verdict};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -232,6 +232,8 @@ struct Job {
     /// What was not read fails.
     strict: bool,
     statistics: bool,
+    /// Whose answer is held back hears why.
+    answers: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
     apart: bool,
 }
@@ -244,6 +246,8 @@ struct Outcome {
     accepted: Baseline,
     worst: Option<Severity>,
     unreadable: bool,
+    /// What an agent would be told whose answer is held back.
+    feedback: Option<String>,
 }
 
 impl Outcome {
@@ -302,33 +306,32 @@ impl Job {
             quiet: arguments.quiet,
             strict: arguments.strict,
             statistics: arguments.statistics,
+            answers: arguments.answer.is_some(),
             apart: arguments.output.is_some(),
         })
     }
 
     fn run(&self, inputs: &[Input], out: impl Write) -> anyhow::Result<Exit> {
-        let bar = self.progress(inputs.len());
+        let bar = progress(inputs);
         let mut document = Document::begin(self.renderer.as_ref(), out)?;
         let mut total = Outcome::new(self.statistics);
         for batch in inputs.chunks(BATCH) {
-            let outcomes: Vec<Outcome> = batch
-                .par_iter()
-                .map(|input| {
-                    let outcome = self.work_on(input);
-                    self.advance(&bar);
-                    outcome
-                })
-                .collect();
+            let outcomes: Vec<Outcome> =
+                batch.par_iter().map(|input| self.work_on(input, &bar)).collect();
             for outcome in outcomes {
                 bar.suspend(|| outcome.fragments.iter().try_for_each(|f| document.push(f)))?;
                 total.summary.merge(outcome.summary);
                 total.accepted.merge(outcome.accepted);
                 total.worst = total.worst.max(outcome.worst);
                 total.unreadable |= outcome.unreadable;
+                total.feedback = total.feedback.or(outcome.feedback);
             }
         }
         bar.finish_and_clear();
         document.finish(&total.summary)?;
+        if let Some(feedback) = &total.feedback {
+            writeln!(io::stderr(), "\nwhat stands in place of the answer:\n\n{feedback}")?;
+        }
         if self.apart && !self.quiet {
             writeln!(io::stderr(), "{}", total.summary.line())?;
         }
@@ -365,11 +368,11 @@ impl Job {
     }
 
     /// Reads, checks and renders one input. A transcript is dropped as soon as it is rendered.
-    fn work_on(&self, input: &Input) -> Outcome {
+    fn work_on(&self, input: &Input, bar: &ProgressBar) -> Outcome {
         let mut outcome = Outcome::new(self.statistics);
         let mut options = ReadOptions::new(input.name());
         options.format = self.form;
-        let opened = input.open().map_err(ReadError::Io);
+        let opened = input.open(|bytes| self.advance(bar, bytes)).map_err(ReadError::Io);
         let read = opened.and_then(|source| {
             read(source, &options, &mut |reading| self.judge(input, reading, &mut outcome))
         });
@@ -425,6 +428,11 @@ impl Job {
         let (mut findings, known) = self.baseline.split(&transcript, findings);
         outcome.summary.baselined += known;
         outcome.summary.unchecked_calls += counts.unchecked_calls;
+        let last = transcript.messages.len().saturating_sub(1);
+        let said: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
+        if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {
+            outcome.feedback = Some(feedback(&said));
+        }
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);
@@ -455,19 +463,9 @@ impl Job {
         }
     }
 
-    /// A bar that stays hidden: see [`Job::advance`].
-    fn progress(&self, inputs: usize) -> ProgressBar {
-        let hidden = ProgressDrawTarget::hidden();
-        let bar = ProgressBar::with_draw_target(Some(inputs as u64), hidden);
-        match ProgressStyle::with_template("{bar:30.cyan} {pos}/{len} files, {eta} left") {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
-    }
-
-    /// One input is done. The bar shows on a terminal, once the work takes a while.
-    fn advance(&self, bar: &ProgressBar) {
-        bar.inc(1);
+    /// So many bytes more were read. The bar shows on a terminal, once the work takes a while.
+    fn advance(&self, bar: &ProgressBar, bytes: usize) {
+        bar.inc(u64::try_from(bytes).unwrap_or_default());
         let slow = bar.elapsed() > Duration::from_secs(1);
         if slow && bar.is_hidden() && !self.quiet && io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
@@ -475,10 +473,31 @@ impl Job {
     }
 }
 
+/// A bar over the bytes of all inputs, which stays hidden: see [`Job::advance`].
+fn progress(inputs: &[Input]) -> ProgressBar {
+    let bytes = inputs.iter().map(Input::bytes).sum::<Option<u64>>();
+    let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
+    let shape = match bytes {
+        Some(_) => "{bar:30.cyan} {bytes} of {total_bytes}, {eta} left",
+        None => "{spinner} {bytes} read",
+    };
+    match ProgressStyle::with_template(shape) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 /// What is wrong with a whole input, with advice.
 fn problem(error: &ReadError) -> Problem {
     match error {
-        ReadError::UnknownForm { looked_for } => {
+        ReadError::UnknownForm { recipe: Some(recipe), .. } => {
+            let wrong = "a form that is not read yet, although it looks like a conversation";
+            Problem::at(0, wrong).with_help(format!(
+                "`{recipe}` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, \
+                 or nothing that was done is seen"
+            ))
+        }
+        ReadError::UnknownForm { looked_for, recipe: None } => {
             let forms: Vec<String> = looked_for
                 .iter()
                 .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))

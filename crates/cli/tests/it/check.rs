@@ -314,3 +314,18 @@ fn what_the_configuration_says_of_calls_counts_here_too() {
     let ran = desk.spawn(&[("TOOL_FIXATION_THRESHOLD", "5")], &words, "");
     assert!(ran.out.contains("`peek` was called 5 times in a row"), "{ran}");
 }
+
+#[test]
+fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it() {
+    let odd = r#"{"conversation_log":[{"speaker":"bot","utterance":"Done."}]}"#;
+    let desk = Desk::with(&[("odd.json", odd)]);
+    assert_snapshot!(desk.run("check odd.json"), @r#"
+    exit 2
+    error: a form that is not read yet, although it looks like a conversation
+    --> odd.json
+     |
+     = help: `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, or nothing that was done is seen
+
+    1 problem while reading
+    "#);
+}

@@ -453,3 +453,12 @@ fn the_id_of_an_execution_is_shown_as_configured() {
         assert_eq!(ran.out.contains("execution_id"), expected, "{way}: {ran}");
     }
 }
+
+#[test]
+fn what_stands_in_place_of_a_false_answer_is_told() {
+    let shop = Shop::new(&[("answer.txt", "I cancelled your order.")]);
+    shop.run("run shell --yes --session s1 -- echo hello", "");
+    let ran = shop.run("check --session s1 --answer answer.txt", "");
+    assert!(ran.err.contains("what stands in place of the answer:"), "{ran}");
+    assert!(ran.err.contains("I apologize: my answer said things"), "{ran}");
+}

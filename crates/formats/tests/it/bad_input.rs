@@ -73,7 +73,7 @@ fn nothing_and_nothing_known() {
     for unknown in ["hello", "{\"a\":1}", "[1,2]", "# A heading", "name,age\nx,3", "{"] {
         let error = read_all(unknown.as_bytes(), &Options::new("x")).unwrap_err();
         assert!(
-            matches!(&error, ReadError::UnknownForm { looked_for } if looked_for.len() == Format::ALL.len()),
+            matches!(&error, ReadError::UnknownForm { looked_for, .. } if looked_for.len() == Format::ALL.len()),
             "{unknown:?}: {error}"
         );
     }

@@ -4,7 +4,7 @@ use counterfoil_rules::Ending as Went;
 use super::CallError;
 use super::execute::Ended;
 use crate::admitted::Admitted;
-use crate::auditing::Said;
+use crate::auditing::{Said, reason_in};
 use crate::executor::ShellOutputEnvelope;
 use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
@@ -91,14 +91,4 @@ impl Guard {
         }
         Ok(ClosedCall { recorded, shown_chars, nudge, envelope })
     }
-}
-
-/// The longest reason that is told twice, in characters.
-const REASON: usize = 300;
-
-/// Why a call failed, as its result begins: one line.
-pub(super) fn reason_in(text: &str) -> Option<&str> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let end = line.char_indices().nth(REASON).map_or(line.len(), |(at, _)| at);
-    line.get(..end)
 }

@@ -1,7 +1,8 @@
 use counterfoil_model::{Status, ToolErrorCategory};
 
-use super::close::{ClosedCall, reason_in};
+use super::close::ClosedCall;
 use crate::admitted::Admitted;
+use crate::auditing::reason_in;
 use crate::executor::{READ_OVERFLOW, ToolErrorFeedback};
 use crate::filter::{FilterCall, FilterConfidence, Piped, shown_commands};
 use crate::guard::Guard;

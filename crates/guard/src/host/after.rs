@@ -3,12 +3,13 @@ use serde_json::Value;
 
 use super::before::HostedCall;
 use super::repetition;
-use crate::auditing::Said;
+use crate::auditing::{Said, reason_in};
 use crate::call::CallError;
 use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recording};
 use crate::session::{Session, Surroundings};
+use crate::shown_id::ShowId;
 
 /// How a call ended that a host executed.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +29,8 @@ pub struct HostEnded {
 impl Guard {
     /// Records how a call ended that a host executed: closes the receipt that [`Guard::before`]
     /// opened, maybe in another process, or writes a whole one where there is none. Gives what the
-    /// model should know when it repeats itself.
+    /// model should know: that it repeats itself, and the id of the execution where the settings
+    /// show it.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -82,9 +84,17 @@ impl Guard {
             ..Ending::default()
         };
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
-        self.audit_closed(session, &recorded.opened, &recorded.closed, Said::default())
+        let failed = recorded.closed.status != Status::Completed;
+        let reason = failed.then(|| reason_in(&recorded.text)).flatten();
+        let said = Said { reason, ..Said::default() };
+        self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
-        Ok(repetition::after(self, session, hosted, around))
+        let nudge = repetition::after(self, session, hosted, around);
+        // The host shows the result itself: the id can only stand beside it.
+        let shown = self.settings().show_id != ShowId::Metadata;
+        let id = shown.then(|| format!("(execution_id: {})", recorded.opened.execution_id));
+        let told: Vec<String> = nudge.into_iter().chain(id).collect();
+        Ok((!told.is_empty()).then(|| told.join("\n")))
     }
 
     /// Closes the receipt of a call that the host did not make after all, because somebody did not

@@ -83,7 +83,8 @@ pub(super) fn run(
     let scenery = arguments.surroundings.place();
     let mut tally = Tally::default();
     for input in inputs(&arguments.logs) {
-        let reader = input.open().with_context(|| format!("{} cannot be read", input.shown))?;
+        let reader =
+            input.open(|_| {}).with_context(|| format!("{} cannot be read", input.shown))?;
         read(reader, &Options::new(input.name()), &mut |reading| {
             replay(&reading.transcript, &input.shown, [&old, &new], &scenery, &mut tally);
         })

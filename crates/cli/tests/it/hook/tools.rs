@@ -127,6 +127,22 @@ fn a_secret_that_a_command_sends_out_is_asked_about() {
 }
 
 #[test]
+fn the_id_of_an_execution_is_shown_where_the_configuration_says_so() {
+    for (way, expected) in [("metadata", false), ("trailer", true)] {
+        let config = format!("[tools]\nshow_id = \"{way}\"\n");
+        let mut stage = Stage::with(&[("counterfoil.toml", &config)]);
+        stage.user("Go.");
+        let call =
+            json!({ "tool_name": "Bash", "tool_use_id": "t-1", "tool_input": { "command": "ls" } });
+        stage.event("PreToolUse", call.clone());
+        let mut ended = call;
+        ended["tool_response"] = json!({ "stdout": "a" });
+        let told = stage.event("PostToolUse", ended);
+        assert_eq!(told.out.contains("(execution_id: Bash_"), expected, "{way}: {}", told.out);
+    }
+}
+
+#[test]
 fn the_same_failure_again_and_again_is_remarked_upon() {
     let mut stage = Stage::new();
     stage.user("Go.");

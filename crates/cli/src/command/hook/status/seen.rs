@@ -217,7 +217,7 @@ fn transcripts(path: &Path) -> anyhow::Result<Vec<Transcript>> {
     let input = Input::file(path);
     let mut found = Vec::new();
     let options = ReadOptions::new(input.name());
-    read(input.open()?, &options, &mut |reading| found.push(reading.transcript))?;
+    read(input.open(|_| {})?, &options, &mut |reading| found.push(reading.transcript))?;
     Ok(found)
 }
 
