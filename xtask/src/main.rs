@@ -8,6 +8,7 @@ mod docs;
 mod hooks;
 mod hostile;
 mod receipts;
+mod requirements;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ enum Command {
     Hostile(hostile::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
+    /// Tries every requirement of the documents that the product comes from.
+    Requirements(requirements::Options),
     /// Checks the house rules: floors, pages, names, length, links.
     Tidy,
 }
@@ -54,6 +57,7 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::Requirements(options) => requirements::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),
     }
 }
