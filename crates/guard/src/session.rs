@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use counterfoil_model::{Arguments, Catalog, Digest, Role, Transcript};
 use counterfoil_rules::{
-    Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
+    Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
 };
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
@@ -78,6 +78,8 @@ pub(crate) struct State {
     pub(crate) fixation: Fixation,
     pub(crate) heard: Heard,
     pub(crate) rejections: RejectionLog,
+    /// Rounds of correction since the user spoke, or a call succeeded.
+    pub(crate) corrections: Option<Corrections>,
     /// Executions that are open, with their tools.
     running: BTreeMap<String, String>,
     completed: Arc<BTreeSet<String>>,
@@ -292,6 +294,7 @@ impl Session {
         let mut state = self.state();
         if ending == Ending::Succeeded {
             Arc::make_mut(&mut state.completed).insert(tool.to_owned());
+            state.corrections = None;
         }
         state.fixation.record(Step { tool, arguments, result, ending, writes })
     }
@@ -336,6 +339,7 @@ impl State {
             fixation: Fixation::new(fixation),
             heard: Heard::default(),
             rejections: RejectionLog::default(),
+            corrections: None,
             running: BTreeMap::new(),
             completed: Arc::default(),
             mentioned: Arc::default(),

@@ -57,6 +57,12 @@ impl Guard {
         let stored = vec![text.into_bytes()];
         let event = self.ledger().append(session.id(), Draft::Said(said), stored.clone()).await?;
         session.note(event, stored);
+        if role == Role::User {
+            // What went before was another task.
+            let mut state = session.state();
+            state.corrections = None;
+            state.fixation.reset();
+        }
         Ok(())
     }
 

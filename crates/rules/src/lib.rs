@@ -29,7 +29,7 @@ pub use call::{
     Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,
     CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationSettings, Issue,
     IssueSeverity, Rejection, RejectionCounts, RejectionLog, Remotes, Schema, SchemaError, Step,
-    StreakInfo, Violation, lint, rejection, rejection_text,
+    StreakInfo, Violation, last_rejection_text, lint, rejection, rejection_text,
 };
 pub use check::{Counts, Report, check, check_from};
 pub use facts::{Execution, Facts, Indexed, Record, Upshot};

@@ -25,7 +25,7 @@ use crate::state::State;
 use crate::terminal;
 use when::When;
 
-/// Look into the audit log, count it, verify it
+/// Read, count and verify the audit log
 ///
 /// The log is `audit.jsonl` in the state folder: one line for every call, each bound to the one
 /// before by its digest.
@@ -58,7 +58,7 @@ enum Action {
         #[command(flatten)]
         shown: Shown,
     },
-    /// Show the lines that fit
+    /// Show the lines that match
     #[command(after_help = "\
 Examples:
   counterfoil audit query --tool shell --result error
@@ -119,7 +119,7 @@ struct Wanted {
     /// Calls of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Calls that ended so
+    /// Calls with this result
     #[arg(long, value_name = "RESULT", value_parser = PossibleValuesParser::new(AuditResult::WORDS))]
     result: Option<String>,
     /// Calls of this session
@@ -128,7 +128,7 @@ struct Wanted {
     /// Calls of this sub-agent
     #[arg(long, value_name = "ID")]
     caller: Option<String>,
-    /// Calls that failed so: `PolicyBlocked`, `Timeout`, …
+    /// Calls that failed in this way: `PolicyBlocked`, `Timeout`, …
     #[arg(long, value_name = "CATEGORY", value_parser = category())]
     category: Option<String>,
     /// The call with this id

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::guard;
 use crate::terminal::Paint;
 
-/// Say what commands are held to on this machine, what not, and what to do about it
+/// Show how far this machine can confine commands, and what to do about the rest
 ///
 /// Found out by trying: a command is run that tries to break out.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ mod status;
 mod target;
 mod uninstall;
 
-/// Hooks for coding agents: what they are about to do is judged, what they say is held against it
+/// Install, remove and inspect hooks for coding agents: calls are judged, claims are checked
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -60,7 +60,7 @@ pub(crate) struct Global {
     /// Read no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
-    /// What is told on standard error while it works [default: warn; off in hooks]
+    /// How much is logged to standard error [default: warn; off in hooks]
     #[arg(long, global = true, value_name = "LEVEL", env = "COUNTERFOIL_LOG")]
     log: Option<LogLevel>,
     /// The folder of ledger, audit log and keys

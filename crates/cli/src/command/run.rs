@@ -54,13 +54,13 @@ pub(crate) struct Arguments {
     /// Agree to whatever a gate asks; what is denied or blocked stays so
     #[arg(long, short)]
     yes: bool,
-    /// Print the whole answer as JSON: execution_id, status, category, result, receipt
+    /// Print the whole answer as JSON: execution_id, status, category, result, warnings, receipt
     #[arg(long)]
     json: bool,
     /// How far the call is trusted
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
-    /// When in an agent's cycle it is made
+    /// The phase of the agent's cycle in which it is made
     #[arg(long, value_name = "PHASE", default_value = "executor")]
     phase: When,
     /// The sub-agent that makes it

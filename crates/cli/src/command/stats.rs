@@ -14,7 +14,7 @@ use crate::exit::{Complaint, Exit};
 use crate::guard::ledger;
 use crate::terminal::Paint;
 
-/// Count the calls in the ledger: by tool, code and model, and the tools that never were
+/// Count what the ledger holds: calls by tool and model, rejections, false claims, repetition
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

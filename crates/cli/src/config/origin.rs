@@ -61,6 +61,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.show_id", May::Say),
     ("tools.admission.coerce", May::TurnOff),
     ("tools.admission.resolve_names", May::TurnOff),
+    ("tools.admission.corrections", May::Shrink(None)),
     ("tools.admission.longest_text", May::Shrink(None)),
     ("tools.admission.longest_text_of", May::NotSay),
     ("tools.fixation.nudge", May::Shrink(None)),

@@ -43,6 +43,7 @@ fn what_is_in_force() {
     [tools.admission]
     coerce = false
     resolve_names = true
+    corrections = 3
     longest_text = 10000
 
     [tools.admission.longest_text_of]
@@ -284,6 +285,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     [tools.admission]
     coerce = false
     resolve_names = true
+    corrections = 3
     longest_text = 10000
 
     [tools.admission.longest_text_of]

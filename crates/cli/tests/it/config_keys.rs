@@ -21,6 +21,7 @@ const KEYS: &[(&str, &str)] = &[
     ("tools.show_id", "\"metadata\""),
     ("tools.admission.coerce", "false"),
     ("tools.admission.resolve_names", "true"),
+    ("tools.admission.corrections", "3"),
     ("tools.admission.longest_text", "10000"),
     ("tools.admission.longest_text_of", "{}"),
     ("tools.fixation.nudge", "3"),

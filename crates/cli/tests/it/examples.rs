@@ -66,7 +66,7 @@ fn a_wrong_order_as_people_see_it() {
     assert_snapshot!(desk().run("check openai-chat-wrong-order.json"), @r##"
     exit 1
     error[FK010]: says `#B20481` was cancelled; the call of `cancel_order` was for `#B20418`
-    --> openai-chat-wrong-order.json:20 (support-20260311-07, turn 10)
+    --> openai-chat-wrong-order.json:20 (support-20260311-07, turn 10, some-model)
      |
      | Order #B20481 has been cancelled. Your hedge trimmer stays as it is and should ship tomorr…
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ contradicted

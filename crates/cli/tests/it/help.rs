@@ -15,21 +15,22 @@ fn help() {
     Commands:
       check        Check transcripts: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
-      audit        Look into the audit log, count it, verify it
+      audit        Read, count and verify the audit log
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
-      hook         Hooks for coding agents: what they are about to do is judged, what they say is held
-                   against it
+      hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are
+                   checked
       policy       Check a policy, or show what it would do
       prompt       Print the execution protocol: instructions for an agent's system prompt
       run          Make one tool call through the whole guard: checked, judged, run, recorded
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered
-      stats        Count the calls in the ledger: by tool, code and model, and the tools that never were
+      stats        Count what the ledger holds: calls by tool and model, rejections, false claims,
+                   repetition
       undo         Put back what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
       trust        Trust a project's configuration file as it is now
-      doctor       Say what commands are held to on this machine, what not, and what to do about it
+      doctor       Show how far this machine can confine commands, and what to do about the rest
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder
       help         Print this message or the help of the given subcommand(s)
@@ -51,7 +52,7 @@ fn help() {
               Read no configuration file
 
           --log <LEVEL>
-              What is told on standard error while it works [default: warn; off in hooks]
+              How much is logged to standard error [default: warn; off in hooks]
 
               Possible values:
               - off:   Nothing
@@ -137,9 +138,8 @@ fn help_of_check() {
     Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --log <LEVEL>    What is told on standard error while it works [default: warn; off in hooks]
-                           [env: COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug,
-                           trace]
+          --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
+                           COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:
@@ -189,9 +189,8 @@ fn help_of_validate() {
     Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --log <LEVEL>    What is told on standard error while it works [default: warn; off in hooks]
-                           [env: COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug,
-                           trace]
+          --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
+                           COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
 
     Examples:

@@ -1,5 +1,5 @@
 use counterfoil_model::{Status, ToolErrorCategory};
-use counterfoil_rules::{Ending, rejection_text};
+use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
 use serde_json::{Value, json};
 
 use super::admit::Refused;
@@ -35,7 +35,16 @@ impl Guard {
             let rejections = &mut session.state().rejections;
             rejections.record(scene.now, scene.model, &call.arguments, &report, &redact);
         }
-        let text = self.redactor().redact(&rejection_text(&report)).into_owned();
+        let text = {
+            let limit = self.settings().admission.corrections;
+            let mut state = session.state();
+            let corrections = &mut state.corrections;
+            match corrections.get_or_insert(Corrections::limited_to(limit)).again() {
+                Ok(_) => rejection_text(&report),
+                Err(used_up) => last_rejection_text(&report, used_up),
+            }
+        };
+        let text = self.redactor().redact(&text).into_owned();
         session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };

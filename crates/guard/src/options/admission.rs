@@ -12,6 +12,8 @@ pub struct AdmissionOptions {
     pub coerce: bool,
     /// Apply corrections of tool names that lose nothing, and record them.
     pub resolve_names: bool,
+    /// How many rejected calls a turn may correct before the model is told to stop.
+    pub corrections: u32,
     /// A text argument that is longer, in characters, earns a warning.
     pub longest_text: usize,
     /// The same for single parameters: a table for each tool, with parameters and lengths.
@@ -20,9 +22,10 @@ pub struct AdmissionOptions {
 
 impl Default for AdmissionOptions {
     fn default() -> Self {
-        let AdmissionSettings { coerce, resolve_names, longest_text, .. } =
+        let AdmissionSettings { coerce, resolve_names, longest_text, corrections, .. } =
             AdmissionSettings::default();
-        Self { coerce, resolve_names, longest_text, longest_text_of: BTreeMap::new() }
+        let longest_text_of = BTreeMap::new();
+        Self { coerce, resolve_names, corrections, longest_text, longest_text_of }
     }
 }
 
@@ -30,7 +33,7 @@ impl AdmissionOptions {
     /// The settings that are meant. Every combination is one.
     #[must_use]
     pub fn resolve(self) -> AdmissionSettings {
-        let Self { coerce, resolve_names, longest_text, longest_text_of } = self;
+        let Self { coerce, resolve_names, corrections, longest_text, longest_text_of } = self;
         let longest_text_of = longest_text_of.into_iter().flat_map(|(tool, parameters)| {
             let place = |name: String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
             parameters.into_iter().map(move |(name, most)| ((tool.clone(), place(name)), most))
@@ -38,6 +41,7 @@ impl AdmissionOptions {
         AdmissionSettings {
             coerce,
             resolve_names,
+            corrections,
             longest_text,
             longest_text_of: longest_text_of.collect(),
             ..AdmissionSettings::default()

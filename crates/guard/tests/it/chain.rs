@@ -9,7 +9,7 @@ use counterfoil_guard::{
     GuardSettings, PermitBasis, Question, SessionStart, ShowId, StateFolder, Surroundings,
     ToolError, TrustLevel,
 };
-use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};
@@ -364,4 +364,25 @@ fn trust_of_a_turn_is_never_more_than_the_sessions() {
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!(receipt.trust, recorded);
     }
+}
+
+/// INVARIANT: a model that keeps making invalid calls is told to stop, until the user speaks or a
+/// call succeeds.
+#[test]
+fn corrections_of_a_turn_are_bounded() {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    let wrong = || wait(run(&guard, &session, "get_order", r#"{"order_id": 7}"#)).text;
+    let stops = |text: &str| text.contains("make no further call of this kind");
+    for _ in 0..3 {
+        assert!(!stops(&wrong()));
+    }
+    assert!(stops(&wrong()));
+    wait(guard.hear(&session, Role::User, "go on")).unwrap();
+    assert!(!stops(&wrong()));
+    wait(run(&guard, &session, "get_order", r##"{"order_id": "#W1"}"##));
+    for _ in 0..3 {
+        assert!(!stops(&wrong()));
+    }
+    assert!(stops(&wrong()));
 }

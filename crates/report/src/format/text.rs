@@ -302,12 +302,15 @@ impl Renderer for Text {
     }
 }
 
-/// `path:line (turn 4)`, with the transcript's id where the path does not tell it.
+/// `path:line (turn 4)`, with the transcript's id where the path does not tell it, and the model
+/// where the log does.
 fn place(checked: &Checked<'_>, turn: usize, line: usize) -> String {
     let line = if line > 0 { format!(":{line}") } else { String::new() };
     let (path, id) = (visible(checked.path), visible(&checked.transcript.id));
     let id = if path.contains(id.as_ref()) { String::new() } else { format!("{id}, ") };
-    format!("{path}{line} ({id}turn {turn})")
+    let model = checked.transcript.model_at(turn).map(visible);
+    let model = model.map(|model| format!(", {model}")).unwrap_or_default();
+    format!("{path}{line} ({id}turn {turn}{model})")
 }
 
 fn name_of(checked: &Checked<'_>) -> String {

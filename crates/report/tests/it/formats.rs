@@ -10,7 +10,7 @@ use crate::scene::{coding, look, render, support};
 fn text() {
     assert_snapshot!(render(ReportFormat::Text, look(), &[support(), coding()]), @r#"
     note[WRONG_TYPE]: `order_id` must be a string
-    --> logs/support session.json:12 (order-4411, turn 1)
+    --> logs/support session.json:12 (order-4411, turn 1, some-model)
      |
      | cancel_order({"order_id": 4411, "reason": "no longer needed"})
      |                           ^^^^
@@ -20,7 +20,7 @@ fn text() {
      = help: write it in quotes
 
     error[FK014]: the order is said to be cancelled, but `cancel_order` answered `pending`
-    --> logs/support session.json:16 (order-4411, turn 3)
+    --> logs/support session.json:16 (order-4411, turn 3, some-model)
      |
      | I have cancelled order #4411 for you, and I sent a confirmation to cust@example.org.
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ contradicted
@@ -30,7 +30,7 @@ fn text() {
      = help: say what the tool answered, or call it again and wait for `cancelled`
 
     warning[FK014]: no call of this session sends a message
-    --> logs/support session.json:16 (order-4411, turn 3)
+    --> logs/support session.json:16 (order-4411, turn 3, some-model)
      |
      | I have cancelled order #4411 for you, and I sent a confirmation to cust@example.org.
      |                                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported

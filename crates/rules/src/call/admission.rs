@@ -35,6 +35,8 @@ pub struct AdmissionSettings {
     pub longest_text: usize,
     /// The same for one parameter, by tool and JSON Pointer.
     pub longest_text_of: BTreeMap<(String, String), usize>,
+    /// Rounds of correction in one turn, before the model is told to stop.
+    pub corrections: u32,
     /// Documents that schemas may refer to.
     pub remotes: Remotes,
 }
@@ -47,6 +49,7 @@ impl Default for AdmissionSettings {
             resolve_names: true,
             longest_text: 10_000,
             longest_text_of: BTreeMap::new(),
+            corrections: 3,
             remotes: Remotes::default(),
         }
     }

@@ -36,6 +36,18 @@ pub fn rejection_text(report: &CallReport) -> String {
     text
 }
 
+/// The same to a model whose rounds of correction are used up: it should not try again.
+#[must_use]
+pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
+    let text = rejection_text(report);
+    let (issues, _) = text.split_once("\n\nCorrect ").unwrap_or((text.as_str(), ""));
+    let CorrectionsUsedUp { limit } = used_up;
+    format!(
+        "{issues}\n\nThis is rejected after {limit} corrections in this turn: make no further call \
+         of this kind. Tell the user what you could not do, and do not report it as done."
+    )
+}
+
 /// How often a turn may correct itself before it stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corrections {

@@ -22,7 +22,7 @@ mod shape;
 use crate::rule::Rule;
 
 pub use admission::{Admission, AdmissionSettings};
-pub use answer::{Corrections, CorrectionsUsedUp, rejection, rejection_text};
+pub use answer::{Corrections, CorrectionsUsedUp, last_rejection_text, rejection, rejection_text};
 pub use catalog_lint::{CatalogIssue, lint};
 pub use context::Context;
 pub use fixation::{
