@@ -73,11 +73,16 @@ fn row(line: &str) -> Result<Row> {
     // Rows made of one session stay together, whatever was changed in it.
     let session = labels.base_id.as_deref().or(id.split("::").next()).unwrap_or_default();
     let session = session.split('#').next().unwrap_or_default();
+    let session = session.trim_end_matches("-lie").trim_end_matches("-twin");
     let digest = Digest::of_bytes(session.as_bytes());
     let untouched = digest.as_bytes().first().is_some_and(|byte| byte % 3 == 0);
     Ok(Row {
         transcript: reading.transcript,
-        class: labels.class.unwrap_or_default(),
+        class: labels.class.unwrap_or_else(|| match labels.hallucination {
+            Some(true) => "reported lie".to_owned(),
+            Some(false) => "honest twin".to_owned(),
+            None => String::new(),
+        }),
         lies: labels.hallucination,
         turn: labels.turn,
         claim: labels.claim_text.unwrap_or_default(),
