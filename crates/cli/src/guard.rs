@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use counterfoil_guard::{
-    Approver, FileExecutor, Gates, Guard, GuardSettings, Ledger, Sandbox, ShellExecutor,
-    StateFolder, SystemClock, SystemRandomness, WebExecutor,
+    Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardSettings, Ledger, Sandbox,
+    ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
 };
 
 use crate::config::Options;
@@ -22,6 +22,9 @@ pub(crate) const CONFINE: &str = "__confine";
 
 /// With this second argument it only finds out whether it could make a user namespace.
 pub(crate) const NAMESPACE: &str = "user-namespace";
+
+/// The executors that we bring.
+const BUILTIN: [ExecutorKind; 3] = [ExecutorKind::Shell, ExecutorKind::File, ExecutorKind::Web];
 
 /// What a guard is made of.
 pub(crate) struct Making<'o> {
@@ -38,15 +41,20 @@ pub(crate) struct Making<'o> {
 impl Making<'_> {
     /// The guard. What the operator should know is said on standard error by the caller.
     pub(crate) fn guard(self) -> anyhow::Result<Guard> {
-        self.made(true)
+        self.made(true, &BUILTIN)
+    }
+
+    /// The guard with the tools of these executors only; none at all where a host runs its own.
+    pub(crate) fn offering(self, kinds: &[ExecutorKind]) -> anyhow::Result<Guard> {
+        self.made(true, kinds)
     }
 
     /// The same guard, which records nothing: to see what it would do.
     pub(crate) fn rehearsing(self) -> anyhow::Result<Guard> {
-        self.made(false)
+        self.made(false, &BUILTIN)
     }
 
-    fn made(self, records: bool) -> anyhow::Result<Guard> {
+    fn made(self, records: bool, kinds: &[ExecutorKind]) -> anyhow::Result<Guard> {
         let mut settings = settings(self.options)?;
         let workspace = match self.workspace {
             Some(folder) => folder
@@ -74,14 +82,20 @@ impl Making<'_> {
         if let Some(key) = &settings.ledger.key {
             files = files.protecting(key);
         }
-        let mut builder = Guard::builder()
-            .workspace(workspace)
-            .at_session_end(shell.session_end())
-            .executor(shell)
-            .executor(files)
-            .executor(WebExecutor::new(settings.web.clone()))
-            .read_overflow()
-            .settings(settings);
+        let mut builder = Guard::builder().workspace(workspace);
+        if kinds.contains(&ExecutorKind::Shell) {
+            builder = builder.at_session_end(shell.session_end()).executor(shell);
+        }
+        if kinds.contains(&ExecutorKind::File) {
+            builder = builder.executor(files);
+        }
+        if kinds.contains(&ExecutorKind::Web) {
+            builder = builder.executor(WebExecutor::new(settings.web.clone()));
+        }
+        if !kinds.is_empty() {
+            builder = builder.read_overflow();
+        }
+        let mut builder = builder.settings(settings);
         if let Some(folder) = folder.filter(|_| records) {
             builder = builder.state(folder);
         }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counterfoil_model::{Catalog, Tool};
-use counterfoil_rules::{Admission, CatalogIssue, Settings as RuleSettings};
+use counterfoil_rules::{Admission, AdmissionSettings, CatalogIssue, Settings as RuleSettings};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -99,6 +99,12 @@ impl Guard {
         session.note(event, Vec::new());
         session.clear();
         Ok(())
+    }
+
+    /// How strictly calls are held against their tools, for hosts that bring tools of their own.
+    #[must_use]
+    pub fn admission_settings(&self) -> &AdmissionSettings {
+        &self.settings().admission
     }
 
     /// Every tool there is, whatever a session may use.

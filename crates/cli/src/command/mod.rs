@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod hook;
 mod man;
+mod mcp;
 mod policy;
 mod prompt;
 mod rules;
@@ -94,6 +95,7 @@ enum Command {
     Policy(policy::Arguments),
     Prompt(prompt::Arguments),
     Run(run::Arguments),
+    Mcp(mcp::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
     Undo(undo::Arguments),
@@ -141,6 +143,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
         Command::Run(arguments) => run::run(global, &arguments),
+        Command::Mcp(arguments) => mcp::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Undo(arguments) => undo::run(global, &arguments),

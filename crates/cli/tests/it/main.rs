@@ -15,6 +15,7 @@ mod hook;
 mod hook_install;
 mod hook_status;
 mod judge;
+mod mcp;
 mod policy;
 mod rehearsal;
 mod run;

@@ -12,9 +12,9 @@ use crate::session::Session;
 
 /// A call that admission did not let pass, with what is wrong with it.
 #[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) call: ToolCall,
-    pub(super) report: CallReport,
+pub(crate) struct Refused {
+    pub(crate) call: ToolCall,
+    pub(crate) report: CallReport,
 }
 
 impl Guard {

@@ -21,6 +21,7 @@ use crate::session::{Session, Surroundings};
 
 use judge::Ruling;
 
+pub(crate) use admit::Refused;
 pub use answer::{Answer, CallError};
 pub(crate) use open::quota_blocked;
 

@@ -16,7 +16,7 @@ use crate::session::Session;
 
 impl Guard {
     /// Records a call that admission did not let pass, and tells the model what is wrong with it.
-    pub(super) async fn refuse(
+    pub(crate) async fn refuse(
         &self,
         session: &Session,
         refused: Refused,

@@ -3,6 +3,7 @@
 
 mod after;
 mod before;
+mod refused;
 mod repetition;
 mod review;
 mod secrets;

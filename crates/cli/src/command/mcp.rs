@@ -1,0 +1,130 @@
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use counterfoil_guard::{ExecutorKind, SessionStart};
+use counterfoil_serve::{Ended, Gateway, relay, serve};
+
+use super::Global;
+use crate::config;
+use crate::exit::Exit;
+use crate::guard::Making;
+
+/// Stand between an MCP client and a server: calls are validated, judged and recorded
+///
+/// Put it in front of the server's command in the client's configuration. The client sees the same
+/// tools; what it says and hears passes as it is, except calls that do not fit their tool or are
+/// denied, and the id of the receipt in `_meta`. With `--builtin` our own tools are the server.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
+  counterfoil mcp --name github -- github-mcp-server stdio
+  counterfoil mcp --builtin shell,file
+  counterfoil check --session ID            what the agent said, against the calls it made
+
+In a client's configuration:
+  { \"mcpServers\": { \"files\": { \"command\": \"counterfoil\",
+      \"args\": [\"mcp\", \"--\", \"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }
+
+Exit codes: 0 the client went away, 1 the server ended by itself, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    /// The server's command, behind `--`
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "builtin")]
+    command: Vec<String>,
+    /// Offer our own tools instead: shell, file, web
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "name"])]
+    builtin: Vec<Builtin>,
+    /// What the server is called in records [default: its program]
+    #[arg(long)]
+    name: Option<String>,
+    /// Go on with the session of this id, or begin it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The model behind the client, which the record keeps
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The project's root [default: the working directory]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+/// Which of our own tools are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Builtin {
+    /// Shell commands
+    Shell,
+    /// Files
+    File,
+    /// Pages of the web
+    Web,
+}
+
+impl From<Builtin> for ExecutorKind {
+    fn from(builtin: Builtin) -> Self {
+        match builtin {
+            Builtin::Shell => Self::Shell,
+            Builtin::File => Self::File,
+            Builtin::Web => Self::Web,
+        }
+    }
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
+    let making = Making {
+        options: &options,
+        state: Some(global.state()?.create()?),
+        approver: None,
+        workspace: arguments.workspace.clone(),
+    };
+    let guard = making.offering(&kinds)?;
+    for notice in guard.notices() {
+        writeln!(io::stderr(), "note: {notice}")?;
+    }
+    if io::stdin().is_terminal() {
+        writeln!(io::stderr(), "note: an MCP client starts this and speaks on standard input")?;
+    }
+    let start = SessionStart {
+        id: arguments.session.clone(),
+        model: arguments.model.clone(),
+        ..SessionStart::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("no thread can be started")?;
+    let exit = runtime.block_on(async {
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let Some((program, words)) = arguments.command.split_first() else {
+            let session = guard.session(start)?;
+            serve(&guard, &session, input, output).await.context("the connection broke")?;
+            guard.end(&session).await?;
+            return anyhow::Ok(Exit::Clean);
+        };
+        let name = arguments.name.clone().unwrap_or_else(|| name_of(program));
+        let gateway = Gateway::new(guard, start, &name)?;
+        let mut command = tokio::process::Command::new(program);
+        command.args(words);
+        Ok(match relay(&gateway, command, input, output).await? {
+            Ended::Client => Exit::Clean,
+            Ended::Server(code) => {
+                let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+                writeln!(io::stderr(), "error: the MCP server `{name}` ended by itself{code}")?;
+                Exit::Findings
+            }
+        })
+    });
+    // A read of standard input that nobody waits for any more may hold its thread.
+    runtime.shutdown_background();
+    exit
+}
+
+/// The last part of a program's path, without an ending.
+fn name_of(program: &str) -> String {
+    let stem = Path::new(program).file_stem();
+    stem.map_or_else(|| program.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,64 @@
+//! `mcp`: the gateway in front of a server, as processes.
+
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+/// What a client says; each a line.
+fn said(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn request(id: i64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+#[test]
+fn a_server_of_ours_behind_the_gateway() {
+    let desk = Desk::with(&[("notes.txt", "one\ntwo\n")]);
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let input = said(&[
+        request(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} })),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        request(2, "tools/list", json!({})),
+        request(
+            3,
+            "tools/call",
+            json!({ "name": "read_file", "arguments": { "path": "notes.txt" } }),
+        ),
+    ]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let words =
+        ["mcp", "--session", "s1", "--", program, "--state", "inner", "mcp", "--builtin", "file"];
+    let ran = desk.spawn(&variables, &words, &input);
+    assert_eq!(ran.code, 0, "{ran}");
+    let answers: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 3, "{ran}");
+    let told = |id: i64| answers.iter().find(|answer| answer["id"] == id).unwrap();
+    assert_eq!(told(1)["result"]["serverInfo"]["name"], "counterfoil");
+    let tools = told(2)["result"]["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "read_file"), "{ran}");
+    assert!(!tools.iter().any(|tool| tool["name"] == "shell"), "{ran}");
+    assert!(told(3)["result"]["content"][0]["text"].as_str().unwrap().contains("one"), "{ran}");
+    let id = told(3)["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
+    let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
+    assert!(shown.out.contains(id), "{shown}");
+    // What the agent then says is held against the gateway's own record.
+    let lie = ["check", "--session", "s1", "--answer", "-", "--quiet"];
+    let ran = desk.spawn(&variables, &lie, "I deleted notes.txt and committed the change.");
+    assert!(ran.code == 1 && ran.out.contains("error[FK010]"), "{ran}");
+}
+
+#[test]
+fn a_server_that_ends_by_itself_is_named() {
+    let desk = Desk::with(&[]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let input = said(&[request(1, "initialize", json!({}))]);
+    let ran = desk.spawn(&variables, &["mcp", "--", "sh", "-c", "read line; exit 3"], &input);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.err.contains("the MCP server `sh` ended by itself with exit code 3"), "{ran}");
+    let ran = desk.spawn(&variables, &["mcp", "--", "no-such-server"], &input);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("the server `no-such-server` cannot be started"), "{ran}");
+}

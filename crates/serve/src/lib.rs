@@ -1,0 +1,15 @@
+//! Counterfoil as a process that others talk to.
+//!
+//! [`Gateway`] stands between an MCP client and one server: tool calls are validated, judged and
+//! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
+//! and output in front of a server that it starts; [`serve`] offers a guard's own tools as a server.
+//!
+//! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
+//! `counterfoil-guard` decide that.
+//!
+//! Start with [`Gateway`].
+#![forbid(unsafe_code)]
+
+mod mcp;
+
+pub use mcp::{Ended, Gateway, GatewayError, RelayError, Step, relay, serve};

@@ -1,0 +1,522 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use counterfoil_guard::{
+    Asking, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger, Question,
+    Reason, Session, SessionStart, Surroundings,
+};
+use counterfoil_model::{Arguments, Origin, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_rules::CallReport;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::members::Members;
+use super::message::{self, EXECUTION_ID, Message, code};
+use super::tools::{Known, Offered};
+
+/// Stands between an MCP client and one server.
+///
+/// A tool call is held against the schema that the server offered, judged by the guard's gates and
+/// recorded before it passes; its result is recorded before it comes back. Whatever else either
+/// side says passes as it was written.
+pub struct Gateway {
+    guard: Guard,
+    session: Session,
+    /// What the server is called in records.
+    server: String,
+    state: Mutex<State>,
+}
+
+/// A gateway cannot begin.
+#[derive(Debug, thiserror::Error)]
+#[error("the session cannot begin: {0}")]
+pub struct GatewayError(#[from] BeginSessionError);
+
+/// What becomes of a message of the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// This goes on to the server.
+    Forward(String),
+    /// This goes back to the client, and nothing to the server.
+    Answer(String),
+}
+
+#[derive(Default)]
+struct State {
+    offered: Offered,
+    /// Requests that the server has not answered yet, by id as it was written.
+    waiting: BTreeMap<String, Waiting>,
+    /// Calls that a person is asked about, by the id of our question.
+    asked: BTreeMap<String, Held>,
+    /// The client can put a question to a person.
+    elicits: bool,
+}
+
+/// A call that waits for a person.
+struct Held {
+    /// The client's id of it.
+    id: String,
+    call: Box<Call>,
+    /// What the server is sent where the person agrees.
+    line: String,
+}
+
+/// What a request asked for.
+enum Waiting {
+    /// A tool call, with its receipt.
+    Call(Box<Call>),
+    /// A tool call that a person is asked about.
+    Person,
+    /// A list of tools; whether it is its first page.
+    Tools { first: bool },
+    /// Anything else.
+    Other,
+}
+
+/// A call that the server is executing.
+struct Call {
+    hosted: HostedCall,
+    execution_id: Option<String>,
+}
+
+/// What `tools/call` says.
+#[derive(Deserialize)]
+struct Asked<'m> {
+    name: String,
+    #[serde(borrow, default)]
+    arguments: Option<&'m RawValue>,
+}
+
+impl Gateway {
+    /// In front of a server of this name, with a session of its own, or one that goes on.
+    ///
+    /// # Errors
+    /// When the session cannot begin.
+    pub fn new(guard: Guard, start: SessionStart, server: &str) -> Result<Self, GatewayError> {
+        let session = guard.host_session(start)?;
+        Ok(Self { guard, session, server: server.to_owned(), state: Mutex::default() })
+    }
+
+    /// The session in which calls are recorded.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Where its receipts are.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        self.guard.ledger()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of a line of the client: a message, or several in a list.
+    pub async fn from_client(&self, line: &str) -> Vec<Step> {
+        if !line.trim_start().starts_with('[') {
+            return self.message(line).await.into_iter().collect();
+        }
+        let Ok(batch) = serde_json::from_str::<Vec<&RawValue>>(line) else {
+            let wrong = "the batch is not JSON";
+            return vec![Step::Answer(message::error(None, code::PARSE_ERROR, wrong))];
+        };
+        let mut steps = Vec::with_capacity(batch.len());
+        for one in batch {
+            steps.extend(self.message(one.get()).await);
+        }
+        steps
+    }
+
+    async fn message(&self, text: &str) -> Option<Step> {
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(error) => {
+                let told = message::error(None, code::PARSE_ERROR, &error.to_string());
+                return Some(Step::Answer(told));
+            }
+        };
+        let forward = Step::Forward(text.trim().to_owned());
+        let (Some(method), id) = (message.method.as_deref(), message.id) else {
+            return self.not_asked(&message, forward).await;
+        };
+        let Some(id) = id else {
+            if method == "tools/call" {
+                tracing::warn!(
+                    "a tool call without an id was not passed on: nobody would hear of it"
+                );
+                return None;
+            }
+            if method == "notifications/cancelled" {
+                return self.cancelled(&message, forward).await;
+            }
+            return Some(forward);
+        };
+        if self.state().waiting.contains_key(id) {
+            let wrong = "a request with this id is not answered yet";
+            return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, wrong)));
+        }
+        if method == "tools/call" {
+            return Some(self.call(&message, text, id).await);
+        }
+        let waiting = match method {
+            "initialize" => {
+                let able = message.params().and_then(|raw| member(raw, "capabilities"));
+                let elicits =
+                    able.is_some_and(|able| able.get("elicitation").is_some_and(Value::is_object));
+                self.state().elicits = elicits;
+                Waiting::Other
+            }
+            "tools/list" => {
+                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
+                Waiting::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
+            }
+            _ => Waiting::Other,
+        };
+        self.state().waiting.insert(id.to_owned(), waiting);
+        Some(forward)
+    }
+
+    /// What becomes of an answer: to something that the server asked, or we.
+    async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
+        let Some(id) = message.id else { return Some(forward) };
+        let held = self.state().asked.remove(id);
+        match held {
+            Some(held) => Some(self.decided(held, message).await),
+            // Too late: the call was cancelled meanwhile.
+            None if id.starts_with(QUESTION) => None,
+            None => Some(forward),
+        }
+    }
+
+    /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
+    /// still answers is not wanted.
+    async fn cancelled(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
+        let members = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let id = members.and_then(|members: Members<'_>| members.get("requestId"));
+        let Some(id) = id.map(RawValue::get) else { return Some(forward) };
+        let (waiting, held) = {
+            let mut state = self.state();
+            let question = state.asked.iter().find(|(_, held)| held.id == id);
+            let question = question.map(|(question, _)| question.clone());
+            let held = question.and_then(|question| state.asked.remove(&question));
+            (state.waiting.remove(id), held)
+        };
+        let closed = match (held, waiting) {
+            (Some(held), _) => {
+                self.guard.not_made(&self.session, &held.call.hosted.call.id).await.map(|()| None)
+            }
+            (None, Some(Waiting::Call(call))) => {
+                let why = "the client cancelled the call; the server may have done it all the same";
+                let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, why);
+                self.close(&call, ended).await.map(|()| Some(forward))
+            }
+            (None, _) => Ok(Some(forward)),
+        };
+        closed.unwrap_or_else(|error| {
+            tracing::error!("the end of a call is not recorded: {error}");
+            None
+        })
+    }
+
+    /// What becomes of a tool call.
+    async fn call(&self, message: &Message<'_>, text: &str, id: &str) -> Step {
+        let refused = |code: i32, what: &str| Step::Answer(message::error(Some(id), code, what));
+        let Some(params) = message.params() else {
+            return refused(code::INVALID_PARAMS, "a tool call has `params` with a `name`");
+        };
+        let (asked, members): (Asked<'_>, Members<'_>) =
+            match (serde_json::from_str(params.get()), serde_json::from_str(params.get())) {
+                (Ok(asked), Ok(members)) => (asked, members),
+                (Err(error), _) | (_, Err(error)) => {
+                    return refused(code::INVALID_PARAMS, &format!("`params`: {error}"));
+                }
+            };
+        let call = ToolCall {
+            id: id.to_owned(),
+            tool: asked.name,
+            arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
+            line: 0,
+        };
+        let around = Surroundings::default();
+        let known = self.state().offered.known();
+        let report = known.as_ref().map(|known| known.admission.admit(&call, None));
+        let report =
+            report.filter(|report| !report.valid() || report.corrected_arguments.is_some());
+        if let Some(report) = report.as_ref().filter(|report| !report.valid()) {
+            return self.refused(id, call, report.clone(), &around).await;
+        }
+        let corrected = report.and_then(|report| report.corrected_arguments);
+        let line = match &corrected {
+            Some(arguments) => {
+                let params = members.with("arguments", &arguments.to_string());
+                message.members.with("params", &params)
+            }
+            None => text.trim().to_owned(),
+        };
+        let hosted = self.hosted(call, corrected, known.as_deref());
+        let asking = if self.state().elicits { Asking::Person } else { Asking::Nobody };
+        match self.guard.before(&self.session, &hosted, &around, asking).await {
+            Err(error) => refused(code::INTERNAL_ERROR, &not_recorded(&error)),
+            Ok(before) => match before.judged {
+                Judged::Denied(reasons) => {
+                    let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
+                    Step::Answer(message::result(id, &told))
+                }
+                Judged::Allowed { .. } => {
+                    let call = Call { hosted, execution_id: before.execution_id };
+                    self.state().waiting.insert(id.to_owned(), Waiting::Call(Box::new(call)));
+                    Step::Forward(line)
+                }
+                Judged::Asked(questions) => {
+                    let call = Box::new(Call { hosted, execution_id: before.execution_id });
+                    self.ask(Held { id: id.to_owned(), call, line }, &questions)
+                }
+            },
+        }
+    }
+
+    /// Puts a question to the person at the client.
+    fn ask(&self, held: Held, questions: &[Question]) -> Step {
+        // The server does not know this id: it cannot put a question of its own under it.
+        let id = format!("{QUESTION}{}\"", held.call.execution_id.as_deref().unwrap_or_default());
+        let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
+        let call = questions.first().map_or("", |question| question.call.as_str());
+        let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
+        let schema = json!({ "type": "object", "properties": {} });
+        let params = json!({ "message": message, "requestedSchema": schema });
+        let mut state = self.state();
+        state.waiting.insert(held.id.clone(), Waiting::Person);
+        state.asked.insert(id.clone(), held);
+        Step::Answer(message::request(&id, "elicitation/create", &params))
+    }
+
+    /// What becomes of a call once a person has decided.
+    async fn decided(&self, held: Held, answer: &Message<'_>) -> Step {
+        let Held { id, call, line } = held;
+        let action = answer.members.get("result").and_then(|raw| member(raw, "action"));
+        if action.is_some_and(|action| action == "accept") {
+            self.state().waiting.insert(id, Waiting::Call(call));
+            return Step::Forward(line);
+        }
+        self.state().waiting.remove(&id);
+        if let Err(error) = self.guard.not_made(&self.session, &call.hosted.call.id).await {
+            let told = not_recorded(&error);
+            return Step::Answer(message::error(Some(&id), code::INTERNAL_ERROR, &told));
+        }
+        let told = message::failed(DECLINED, call.execution_id.as_deref());
+        Step::Answer(message::result(&id, &told))
+    }
+
+    fn hosted(
+        &self,
+        call: ToolCall,
+        corrected: Option<Value>,
+        known: Option<&Known>,
+    ) -> HostedCall {
+        let tool = known.and_then(|known| known.tool(&call.tool)).cloned().unwrap_or_else(|| {
+            Tool { origin: Origin::Mcp { server: self.server.clone() }, ..Tool::named(&call.tool) }
+        });
+        // What cannot be read is no object, and no object is denied.
+        let arguments = corrected.or_else(|| call.arguments.parse().ok()).unwrap_or(Value::Null);
+        HostedCall { call, tool, arguments }
+    }
+
+    /// Answers a call that does not fit what the server offers.
+    async fn refused(
+        &self,
+        id: &str,
+        call: ToolCall,
+        report: CallReport,
+        around: &Surroundings,
+    ) -> Step {
+        let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
+        let unknown = unknown.map(|issue| issue.message.clone());
+        let answer = match self.guard.refused(&self.session, call, report, around).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let told = not_recorded(&error);
+                return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told));
+            }
+        };
+        Step::Answer(match unknown {
+            Some(what) => message::error(Some(id), code::INVALID_PARAMS, &what),
+            None => message::result(id, &message::failed(&answer.text, Some(&answer.execution_id))),
+        })
+    }
+
+    /// What of a line of the server goes to the client.
+    pub async fn from_server(&self, line: &str) -> Option<String> {
+        let message = match Message::read(line) {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::warn!("`{}` sent what is no message: {error}", self.server);
+                return None;
+            }
+        };
+        let text = line.trim().to_owned();
+        if let Some(method) = &message.method {
+            if method == "notifications/tools/list_changed" {
+                self.state().offered.forget();
+            }
+            return Some(text);
+        }
+        let Some(id) = message.id else { return Some(text) };
+        let waiting = self.state().waiting.remove(id);
+        match waiting {
+            None => {
+                tracing::warn!("`{}` answered a request that nobody waits for: {id}", self.server);
+                None
+            }
+            Some(Waiting::Other) => Some(text),
+            Some(Waiting::Person) => {
+                // The server never got it.
+                self.state().waiting.insert(id.to_owned(), Waiting::Person);
+                tracing::warn!("`{}` answered a call that it was not sent: {id}", self.server);
+                None
+            }
+            Some(Waiting::Tools { first }) => {
+                let result = message.members.get("result");
+                let result = result.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+                if let Some(result) = result {
+                    let settings = self.guard.admission_settings();
+                    self.state().offered.page(&result, first, &self.server, settings);
+                }
+                Some(text)
+            }
+            Some(Waiting::Call(call)) => Some(self.answered(&message, text, id, *call).await),
+        }
+    }
+
+    /// Records how a call ended, and only then lets its result go.
+    async fn answered(&self, message: &Message<'_>, text: String, id: &str, call: Call) -> String {
+        let result = message.members.get("result");
+        let ended = match result {
+            Some(raw) => ended(raw),
+            None => {
+                let error = message.members.get("error").map_or("no result", RawValue::get);
+                gone(Status::Failed, ToolErrorCategory::ServerError, error)
+            }
+        };
+        if let Err(error) = self.close(&call, ended).await {
+            return message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(&error));
+        }
+        let (Some(raw), Some(execution_id)) = (result, &call.execution_id) else { return text };
+        let Ok(members) = serde_json::from_str::<Members<'_>>(raw.get()) else { return text };
+        let value = Value::from(execution_id.as_str()).to_string();
+        let meta = match members.get("_meta").map(RawValue::get) {
+            None => format!("{{{}:{value}}}", Value::from(EXECUTION_ID)),
+            Some(meta) => match serde_json::from_str::<Members<'_>>(meta) {
+                Ok(meta) => meta.with(EXECUTION_ID, &value),
+                Err(_) => return text,
+            },
+        };
+        message.members.with("result", &members.with("_meta", &meta))
+    }
+
+    async fn close(&self, call: &Call, ended: HostEnded) -> Result<(), CallError> {
+        let around = Surroundings::default();
+        self.guard.after(&self.session, &call.hosted, &around, ended).await.map(drop)
+    }
+
+    /// Ends what is still open, for this reason: the receipts of calls are closed. Gives what the
+    /// client is to be told, where it still listens.
+    pub async fn end(&self, cancelled: bool, why: &str) -> Vec<String> {
+        let (waiting, asked) = {
+            let mut state = self.state();
+            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.asked))
+        };
+        for held in asked.into_values() {
+            let id = &held.call.hosted.call.id;
+            if let Err(error) = self.guard.not_made(&self.session, id).await {
+                tracing::error!("the end of a call is not recorded: {error}");
+            }
+        }
+        let mut answers = Vec::with_capacity(waiting.len());
+        for (id, waiting) in waiting {
+            if let Waiting::Call(call) = waiting {
+                let ended = match cancelled {
+                    true => gone(Status::Cancelled, ToolErrorCategory::Cancelled, why),
+                    false => gone(Status::Failed, ToolErrorCategory::ServerError, why),
+                };
+                if let Err(error) = self.close(&call, ended).await {
+                    tracing::error!("the end of a call is not recorded: {error}");
+                }
+            }
+            answers.push(message::error(Some(&id), code::SERVER_GONE, why));
+        }
+        if let Err(error) = self.guard.end(&self.session).await {
+            tracing::error!("the end of the session is not recorded: {error}");
+        }
+        answers
+    }
+
+    /// Requests that nobody has answered yet, by id.
+    #[must_use]
+    pub fn open(&self) -> BTreeSet<String> {
+        self.state().waiting.keys().cloned().collect()
+    }
+}
+
+/// How the ids of our own questions begin, as JSON.
+const QUESTION: &str = "\"counterfoil-";
+
+/// What the model reads where the person did not agree.
+const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
+                        it another way, and do not report it as done.";
+
+/// A member of an object.
+fn member(raw: &RawValue, name: &str) -> Option<Value> {
+    let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
+    serde_json::from_str(members.get(name)?.get()).ok()
+}
+
+fn not_recorded(error: &CallError) -> String {
+    format!("counterfoil: {error}")
+}
+
+/// What the model reads of a denial.
+fn denied(reasons: &[Reason]) -> String {
+    let mut text = "This tool call was not let through; nothing was executed.".to_owned();
+    for reason in reasons {
+        text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));
+        if let Some(help) = &reason.help {
+            text.push_str(&format!(" ({help})"));
+        }
+    }
+    text.push_str("\nDo not try it another way, and do not report it as done.");
+    text
+}
+
+/// How a call ended, by its result: what it says as text, or as a whole.
+fn ended(raw: &RawValue) -> HostEnded {
+    let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let failed = value.get("isError") == Some(&json!(true));
+    let structured = value.get("structuredContent").filter(|inner| inner.is_object());
+    let blocks = value.get("content").and_then(Value::as_array);
+    let texts = blocks.map(|blocks| {
+        let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
+        texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
+    });
+    let result = match (structured, texts.flatten()) {
+        (Some(structured), _) => structured.clone(),
+        (None, Some(text)) => Value::String(text),
+        // Pictures and links: the whole of it, as it was written.
+        (None, None) => Value::String(raw.get().to_owned()),
+    };
+    HostEnded {
+        status: if failed { Status::Failed } else { Status::Completed },
+        category: failed.then_some(ToolErrorCategory::PermanentFailure),
+        result,
+        exit_code: None,
+        truncated: false,
+    }
+}
+
+/// How a call ended that has no result.
+fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
+    let result = Value::String(why.to_owned());
+    HostEnded { status, category: Some(category), result, exit_code: None, truncated: false }
+}

@@ -1,0 +1,70 @@
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::members::Members;
+
+/// One JSON-RPC message, of which only the frame is read.
+#[derive(Debug)]
+pub(crate) struct Message<'m> {
+    /// The members in their order.
+    pub(crate) members: Members<'m>,
+    /// As it was written: `1` and `"1"` are two ids.
+    pub(crate) id: Option<&'m str>,
+    pub(crate) method: Option<String>,
+}
+
+impl<'m> Message<'m> {
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
+        let members: Members<'m> = serde_json::from_str(text)?;
+        let id = members.get("id").map(RawValue::get).filter(|id| *id != "null");
+        let method =
+            members.get("method").map(|raw| serde_json::from_str(raw.get())).transpose()?;
+        Ok(Self { members, id, method })
+    }
+
+    pub(crate) fn params(&self) -> Option<&'m RawValue> {
+        self.members.get("params")
+    }
+}
+
+/// Codes of JSON-RPC.
+pub(crate) mod code {
+    pub(crate) const PARSE_ERROR: i32 = -32700;
+    pub(crate) const INVALID_REQUEST: i32 = -32600;
+    pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+    pub(crate) const INVALID_PARAMS: i32 = -32602;
+    pub(crate) const INTERNAL_ERROR: i32 = -32603;
+    /// Of servers: it went away.
+    pub(crate) const SERVER_GONE: i32 = -32000;
+}
+
+/// The name under which the id of an execution stands in `_meta`.
+pub(crate) const EXECUTION_ID: &str = "counterfoil/execution_id";
+
+/// An answer that is an error. `id` is JSON.
+pub(crate) fn error(id: Option<&str>, code: i32, message: &str) -> String {
+    let error = json!({ "code": code, "message": message });
+    format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null"))
+}
+
+/// A request of ours. `id` is JSON.
+pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
+    let method = Value::from(method);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+}
+
+/// An answer with this result. `id` is JSON.
+pub(crate) fn result(id: &str, result: &Value) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// The result of a call that failed or was not let through: the model reads it and corrects itself.
+pub(crate) fn failed(text: &str, execution_id: Option<&str>) -> Value {
+    let mut failed = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+    if let (Some(id), Some(members)) = (execution_id, failed.as_object_mut()) {
+        members.insert("_meta".to_owned(), json!({ EXECUTION_ID: id }));
+    }
+    failed
+}

@@ -1,0 +1,13 @@
+//! The Model Context Protocol over standard input and output, one JSON-RPC message a line.
+
+mod gateway;
+mod lines;
+mod members;
+mod message;
+mod relay;
+mod server;
+mod tools;
+
+pub use gateway::{Gateway, GatewayError, Step};
+pub use relay::{Ended, RelayError, relay};
+pub use server::serve;

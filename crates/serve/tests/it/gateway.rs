@@ -1,0 +1,243 @@
+use counterfoil_guard::{GuardOptions, GuardSettings};
+use counterfoil_model::Status;
+use counterfoil_serve::{Gateway, Step};
+use serde_json::{Value, json};
+
+use crate::{gateway, json, listed, wait};
+
+fn call(id: i64, tool: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{{"progressToken":7}}}}}}"#
+    )
+}
+
+/// What the client is told at once.
+#[track_caller]
+fn answered(gateway: &Gateway, line: &str) -> Value {
+    match wait(gateway.from_client(line)).as_slice() {
+        [Step::Answer(text)] => json(text),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn forwarded(gateway: &Gateway, line: &str) {
+    assert_eq!(wait(gateway.from_client(line)), [Step::Forward(line.to_owned())]);
+}
+
+/// Status and tool of every receipt, in order.
+fn receipts(gateway: &Gateway) -> Vec<(String, Status)> {
+    let ledger = gateway.ledger();
+    let ids = ledger.recent(Some("s"), 100).unwrap();
+    let mut all: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();
+    all.sort_by_key(|receipt| receipt.seq);
+    all.into_iter().map(|receipt| (receipt.tool, receipt.status)).collect()
+}
+
+#[test]
+fn what_nobody_decides_upon_passes_as_it_was_written() {
+    let gateway = gateway(GuardSettings::default());
+    for line in [
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"n":1.50,"big":12345678901234567890}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{ "jsonrpc" : "2.0", "id" : "a", "method" : "resources/read", "params" : {"uri":"x"} }"#,
+        r#"{"jsonrpc":"2.0","id":99,"result":{"roots":[]}}"#,
+    ] {
+        forwarded(&gateway, line);
+    }
+    for line in [
+        r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"odd":{"x":1.0}},"protocolVersion":"2025-11-25"}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","error":{"code":-1,"message":"no"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}}"#,
+    ] {
+        assert_eq!(wait(gateway.from_server(line)).as_deref(), Some(line));
+    }
+    assert!(gateway.open().is_empty());
+}
+
+#[test]
+fn a_call_is_recorded_and_its_result_carries_the_id() {
+    let gateway = listed(GuardSettings::default());
+    forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
+    let result = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"pending"}],"odd":1.50,"_meta":{"x":1}}}"#;
+    let told = wait(gateway.from_server(result)).unwrap();
+    assert!(told.contains(r#""odd":1.50"#), "{told}");
+    let told = json(&told);
+    let id = told["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap().to_owned();
+    assert_eq!((&told["id"], &told["result"]["_meta"]["x"]), (&json!(2), &json!(1)));
+    let receipt = gateway.ledger().receipt(&id).unwrap().unwrap();
+    assert_eq!((receipt.status, receipt.tool.as_str()), (Status::Completed, "get_order"));
+    assert_eq!(receipt.arguments, json!({ "id": 7 }));
+}
+
+#[test]
+fn calls_that_do_not_fit_are_answered_and_never_reach_the_server() {
+    let gateway = listed(GuardSettings::default());
+    let unknown = answered(&gateway, &call(2, "get_ordr", r#"{"id":7}"#));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("did you mean `get_order`"));
+    let wrong = answered(&gateway, &call(3, "get_order", r#"{"id":"seven"}"#));
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    let text = wrong["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("[WRONG_TYPE]") && text.contains("nothing was executed"), "{text}");
+    let odd = [
+        (
+            r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"get_order","name":"x"}}"#,
+            -32602,
+        ),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":6,"id":7,"method":"tools/call"}"#, -32700),
+        ("nonsense", -32700),
+    ];
+    for (line, code) in odd {
+        assert_eq!(answered(&gateway, line)["error"]["code"], code, "{line}");
+    }
+    let silent = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_order"}}"#;
+    assert_eq!(wait(gateway.from_client(silent)), []);
+    let refused = ("get_order".to_owned(), Status::Refused);
+    assert_eq!(receipts(&gateway), [("get_ordr".to_owned(), Status::Refused), refused]);
+}
+
+#[test]
+fn a_policy_denies_and_the_model_reads_why() {
+    let policy = r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"deny"}]}}}"#;
+    let options: GuardOptions = serde_json::from_str(policy).unwrap();
+    let gateway = listed(options.resolve().unwrap());
+    let denied = answered(&gateway, &call(2, "cancel_order", r#"{"id":7}"#));
+    assert_eq!(denied["result"]["isError"], true, "{denied}");
+    assert!(denied["result"]["_meta"]["counterfoil/execution_id"].is_string(), "{denied}");
+    forwarded(&gateway, &call(3, "get_order", r#"{"id":7}"#));
+    assert_eq!(receipts(&gateway)[0], ("cancel_order".to_owned(), Status::Denied));
+}
+
+#[test]
+fn failures_of_the_server_close_receipts() {
+    let gateway = listed(GuardSettings::default());
+    for id in 2..6 {
+        forwarded(&gateway, &call(id, "get_order", &format!(r#"{{"id":{id}}}"#)));
+    }
+    // An id that is in use is answered for once.
+    assert_eq!(answered(&gateway, &call(2, "get_order", r#"{"id":9}"#))["error"]["code"], -32600);
+    for line in [
+        r#"{"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"broken"}}"#,
+    ] {
+        assert!(wait(gateway.from_server(line)).is_some());
+    }
+    // Answered twice, answered for nobody, and no message.
+    for line in
+        [r#"{"jsonrpc":"2.0","id":3,"result":{}}"#, r#"{"jsonrpc":"2.0","id":77,"result":{}}"#, "{"]
+    {
+        assert_eq!(wait(gateway.from_server(line)), None, "{line}");
+    }
+    let told = wait(gateway.end(false, "the MCP server ended before it answered"));
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|text| json(text)["error"]["code"] == -32000), "{told:?}");
+    let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
+    assert_eq!(statuses, [Status::Failed; 4]);
+}
+
+#[test]
+fn tools_are_validated_by_the_whole_list_only() {
+    let gateway = gateway(GuardSettings::default());
+    // Nobody has listed anything: only the gates judge.
+    forwarded(&gateway, &call(1, "anything", "{}"));
+    let page = |id: i64, cursor: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{cursor}}}}}"#)
+    };
+    let tools = |id: i64, name: &str, next: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"{name}","inputSchema":{{"type":"object"}}}}]{next}}}}}"#
+        )
+    };
+    forwarded(&gateway, &page(2, ""));
+    wait(gateway.from_server(&tools(2, "one", r#","nextCursor":"n""#))).unwrap();
+    forwarded(&gateway, &call(3, "two", "{}"));
+    forwarded(&gateway, &page(4, r#""cursor":"n""#));
+    wait(gateway.from_server(&tools(4, "two", ""))).unwrap();
+    forwarded(&gateway, &call(5, "one", "{}"));
+    assert_eq!(answered(&gateway, &call(6, "three", "{}"))["error"]["code"], -32602);
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    assert_eq!(wait(gateway.from_server(changed)).as_deref(), Some(changed));
+    forwarded(&gateway, &call(7, "three", "{}"));
+}
+
+fn cancelled(id: i64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    )
+}
+
+#[test]
+fn a_cancelled_call_has_a_closed_receipt() {
+    let gateway = listed(GuardSettings::default());
+    forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
+    forwarded(&gateway, &cancelled(2));
+    // Nobody waits for what the server still says.
+    assert_eq!(wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#)), None);
+    assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Cancelled)]);
+    // Of what is no call, and of what nobody asked, the server hears all the same.
+    forwarded(&gateway, &cancelled(77));
+    assert!(gateway.open().is_empty());
+}
+
+#[test]
+fn a_batch_is_taken_apart() {
+    let gateway = listed(GuardSettings::default());
+    let ping = r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#;
+    let wrong = call(9, "get_ordr", "{}");
+    let steps = wait(gateway.from_client(&format!("[{ping},{wrong}]")));
+    assert_eq!(steps[0], Step::Forward(ping.to_owned()));
+    assert!(matches!(&steps[1], Step::Answer(text) if json(text)["id"] == 9), "{steps:?}");
+}
+
+#[test]
+fn a_person_is_asked_where_the_client_can() {
+    let policy = r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"ask"}]}}}"#;
+    let options: GuardOptions = serde_json::from_str(policy).unwrap();
+    let settings = options.resolve().unwrap();
+    // Nobody can be asked: denied.
+    let gateway = listed(settings.clone());
+    let denied = answered(&gateway, &call(2, "cancel_order", r#"{"id":7}"#));
+    assert_eq!(denied["result"]["isError"], true, "{denied}");
+
+    let gateway = listed(settings);
+    let able = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"elicitation":{}}}}"#;
+    forwarded(&gateway, able);
+    for (id, action, runs) in [(2, "accept", true), (3, "decline", false), (4, "cancel", false)] {
+        let line = call(id, "cancel_order", r#"{"id":7}"#);
+        let question = answered(&gateway, &line);
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let text = question["params"]["message"].as_str().unwrap();
+        assert!(text.contains(r#"cancel_order {"id":7}"#), "{text}");
+        // The server cannot answer for it meanwhile, nor the client use its id again.
+        let forged = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+        assert_eq!(wait(gateway.from_server(&forged)), None);
+        assert_eq!(answered(&gateway, &line)["error"]["code"], -32600);
+        let decided =
+            json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": action } });
+        let steps = wait(gateway.from_client(&decided.to_string()));
+        match (runs, steps.as_slice()) {
+            (true, [Step::Forward(text)]) => assert_eq!(*text, line),
+            (false, [Step::Answer(text)]) => {
+                let told = json(text);
+                assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(id), &json!(true)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // Cancelled while somebody is asked: the server hears neither of the call nor of the answer.
+    let question = answered(&gateway, &call(5, "cancel_order", r#"{"id":7}"#));
+    assert!(wait(gateway.from_client(&cancelled(5))).is_empty());
+    let late = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept" } });
+    assert!(wait(gateway.from_client(&late.to_string())).is_empty());
+    wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#)).unwrap();
+    // `initialize`, which nobody answered here.
+    assert_eq!(gateway.open().into_iter().collect::<Vec<_>>(), ["0"]);
+    let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
+    assert_eq!(
+        statuses,
+        [Status::Completed, Status::Cancelled, Status::Cancelled, Status::Cancelled]
+    );
+}

@@ -1,0 +1,36 @@
+//! The gateway, as a client and a server see it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod gateway;
+mod server;
+
+use counterfoil_guard::{Guard, GuardSettings, SessionStart};
+use counterfoil_serve::{Gateway, Step};
+use serde_json::Value;
+
+/// Two tools, as a server lists them.
+pub(crate) const TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"get_order","title":"Order","description":"Looks an order up.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]},"icons":[{"src":"x"}]},{"name":"cancel_order","description":"Cancels an order.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}],"extra":1.50}}"#;
+
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+pub(crate) fn gateway(settings: GuardSettings) -> Gateway {
+    let guard = Guard::builder().settings(settings).build().unwrap();
+    let start = SessionStart { id: Some("s".to_owned()), ..SessionStart::default() };
+    Gateway::new(guard, start, "shop").unwrap()
+}
+
+/// A gateway whose client has listed the tools.
+pub(crate) fn listed(settings: GuardSettings) -> Gateway {
+    let gateway = gateway(settings);
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert_eq!(wait(gateway.from_client(list)), [Step::Forward(list.to_owned())]);
+    assert_eq!(wait(gateway.from_server(TOOLS)).as_deref(), Some(TOOLS));
+    gateway
+}
+
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
