@@ -93,22 +93,24 @@ impl Recording {
         Ok(recording)
     }
 
-    /// An execution that another process opened; `now` by the wall clock.
+    /// An execution that was left open, here or by another process; `now` by the wall clock.
     pub(crate) fn found(guard: &Guard, session: &Session, opened: Opened, now: i64) -> Self {
-        let ran = u64::try_from(now.saturating_sub(opened.started_at)).unwrap_or(0);
-        Self {
-            guard: guard.clone(),
-            session: session.clone(),
-            since: guard.clock().monotonic(),
-            before: Duration::from_millis(ran),
-            opened,
-            closed: false,
-        }
+        let ran = || u64::try_from(now.saturating_sub(opened.started_at)).unwrap_or(0);
+        let (since, before) = match session.begun(&opened.execution_id) {
+            Some(since) => (since, Duration::ZERO),
+            None => (guard.clock().monotonic(), Duration::from_millis(ran())),
+        };
+        let (guard, session) = (guard.clone(), session.clone());
+        Self { guard, session, since, before, opened, closed: false }
     }
 
-    /// Leaves it open: another process will write down how it ended. Gives its id.
+    /// Leaves it open: somebody will say later how it ended, here or to another process. Gives its
+    /// id.
     pub(crate) fn left_open(mut self) -> String {
         self.closed = true;
+        if !self.opened.call_id.is_empty() {
+            self.session.hand_over(self.opened.clone());
+        }
         self.opened.execution_id.clone()
     }
 

@@ -45,6 +45,14 @@ pub fn repetitions(events: &[Event], settings: &FixationSettings) -> Vec<Fixatio
     callers.into_iter().flat_map(of).collect()
 }
 
+pub(crate) fn ending_of(status: Status) -> Ending {
+    match status {
+        Status::Completed => Ending::Succeeded,
+        Status::Open => Ending::Unknown,
+        _ => Ending::Failed,
+    }
+}
+
 fn replayed(
     events: impl IntoIterator<Item = Event>,
     caller: Option<&str>,
@@ -59,17 +67,12 @@ fn replayed(
             }
             Draft::Closed(closed) => {
                 let Some(opened) = open.remove(&closed.execution_id) else { continue };
-                let ending = match closed.status {
-                    Status::Completed => Ending::Succeeded,
-                    Status::Open => Ending::Unknown,
-                    _ => Ending::Failed,
-                };
                 let nudge = fixation.record(Step {
                     tool: &opened.tool,
                     arguments: &Arguments::from(&opened.arguments),
                     // The same result has the same digest.
                     result: &closed.raw_digest.to_string(),
-                    ending,
+                    ending: ending_of(closed.status),
                     writes: None,
                 });
                 last = Some((opened, nudge));

@@ -13,7 +13,7 @@ use crate::export::tool_list;
 use crate::gate::RecentCall;
 use crate::guard::BeginSessionError;
 use crate::heard::Heard;
-use crate::ledger::{Draft, Event, Ledger, ReadLedgerError};
+use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use crate::repeated::remembered;
 use crate::scene::{Phase, Requested, Scene, TrustLevel};
 use crate::timeline::Timeline;
@@ -76,6 +76,8 @@ struct Shared {
 
 pub(crate) struct State {
     pub(crate) fixation: Fixation,
+    /// `fixation` knows what was done before this process joined.
+    past_known: bool,
     pub(crate) heard: Heard,
     pub(crate) rejections: RejectionLog,
     /// Rounds of correction since the user spoke, or a call succeeded.
@@ -90,6 +92,8 @@ pub(crate) struct State {
     calls_made: u64,
     /// When executions of this process began, by the clock that never goes back; the latest.
     begun: VecDeque<(String, Duration)>,
+    /// Calls that a host executes and this process opened; the latest.
+    handed_over: VecDeque<Opened>,
     timeline: Timeline,
     /// The session's sequence number up to which events are in the timeline.
     applied: u64,
@@ -113,6 +117,7 @@ impl Session {
         if state.calls_made > 0 {
             (state.fixation, _) = remembered(ledger, &id, None, Fixation::new(fixation))?;
         }
+        state.past_known = true;
         let list = tool_list(catalog).to_string().into_bytes();
         let digest = Digest::of_bytes(&list);
         if state.timeline.tools() != Some(digest) {
@@ -258,6 +263,34 @@ impl Session {
         }
     }
 
+    /// Takes note of a call that a host executes now.
+    pub(crate) fn hand_over(&self, opened: Opened) {
+        let mut state = self.state();
+        state.handed_over.push_back(opened);
+        if state.handed_over.len() > RECENT {
+            state.handed_over.pop_front();
+        }
+    }
+
+    /// A call that a host executed, if it is a recent one that this process opened; once.
+    pub(crate) fn handed_over(&self, call_id: &str) -> Option<Opened> {
+        let handed_over = &mut self.state().handed_over;
+        let at = handed_over.iter().rposition(|opened| opened.call_id == call_id)?;
+        handed_over.remove(at)
+    }
+
+    /// `fixation` knows what was done before this process joined.
+    pub(crate) fn past_known(&self) -> bool {
+        self.state().past_known
+    }
+
+    /// Takes note of what was done before this process joined.
+    pub(crate) fn know_past(&self, fixation: Fixation) {
+        let mut state = self.state();
+        state.fixation = fixation;
+        state.past_known = true;
+    }
+
     /// When an execution began, if it is a recent one of this process.
     pub(crate) fn begun(&self, execution_id: &str) -> Option<Duration> {
         let state = self.state();
@@ -337,6 +370,7 @@ impl State {
     fn new(id: &str, fixation: FixationSettings) -> Self {
         Self {
             fixation: Fixation::new(fixation),
+            past_known: false,
             heard: Heard::default(),
             rejections: RejectionLog::default(),
             corrections: None,
@@ -346,6 +380,7 @@ impl State {
             recent: Arc::default(),
             calls_made: 0,
             begun: VecDeque::new(),
+            handed_over: VecDeque::new(),
             timeline: Timeline::new(id),
             applied: 0,
             waiting: BTreeMap::new(),

@@ -2,7 +2,7 @@
 //!
 //! [`Gateway`] stands between an MCP client and one server: tool calls are validated, judged and
 //! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
-//! and output in front of a server that it starts; [`serve`] offers a guard's own tools as a server.
+//! and output in front of a server that it starts; with [`input`] and [`output`] of this process; [`serve`] offers a guard's own tools as a server.
 //!
 //! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
 //! `counterfoil-guard` decide that.
@@ -12,4 +12,4 @@
 
 mod mcp;
 
-pub use mcp::{Ended, Gateway, GatewayError, RelayError, Step, relay, serve};
+pub use mcp::{Ended, Gateway, GatewayError, RelayError, Step, input, output, relay, serve};

@@ -1,5 +1,4 @@
 use counterfoil_model::Status;
-use counterfoil_rules::Ending as Went;
 
 use super::CallError;
 use super::execute::Ended;
@@ -10,6 +9,7 @@ use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
 use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
+use crate::repeated::ending_of;
 use crate::session::Session;
 use crate::tool_event::ToolEvent;
 
@@ -69,11 +69,7 @@ impl Guard {
         let said = Said { egress: &output.egress, reason: reason.flatten(), ..said };
         self.audit_closed(session, &recorded.opened, &audited, said)
             .map_err(CallError::NotAudited)?;
-        let went = match status {
-            Status::Completed => Went::Succeeded,
-            Status::Open => Went::Unknown,
-            _ => Went::Failed,
-        };
+        let went = ending_of(status);
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
         let nudge = session.went(&tool.name, arguments, &recorded.text, went, tool.effects.writes);

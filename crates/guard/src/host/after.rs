@@ -7,6 +7,7 @@ use crate::auditing::{Said, reason_in};
 use crate::call::CallError;
 use crate::gate::PermitBasis;
 use crate::guard::Guard;
+use crate::ledger::Opened;
 use crate::recording::{Ending, Recording};
 use crate::session::{Session, Surroundings};
 use crate::shown_id::ShowId;
@@ -43,8 +44,7 @@ impl Guard {
     ) -> Result<Option<String>, CallError> {
         let (mut recording, now) = (None, self.clock().wall());
         if !hosted.call.id.is_empty() {
-            let open = self.ledger().open_call(session.id(), &hosted.call.id);
-            let open = open.map_err(CallError::Unreadable)?;
+            let open = self.left_open(session, &hosted.call.id)?;
             recording = open.map(|opened| Recording::found(self, session, opened, now));
         }
         // A background command that goes on is open, and stays so.
@@ -89,7 +89,7 @@ impl Guard {
         let said = Said { reason, ..Said::default() };
         self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
-        let nudge = repetition::after(self, session, hosted, around);
+        let nudge = repetition::after(self, session, hosted, around, &recorded.closed);
         // The host shows the result itself: the id can only stand beside it.
         let shown = self.settings().show_id != ShowId::Metadata;
         let id = shown.then(|| format!("(execution_id: {})", recorded.opened.execution_id));
@@ -106,8 +106,7 @@ impl Guard {
         if call_id.is_empty() {
             return Ok(());
         }
-        let open = self.ledger().open_call(session.id(), call_id);
-        let Some(opened) = open.map_err(CallError::Unreadable)? else { return Ok(()) };
+        let Some(opened) = self.left_open(session, call_id)? else { return Ok(()) };
         let recording = Recording::found(self, session, opened, self.clock().wall());
         let ending = Ending {
             status: Some(Status::Cancelled),
@@ -118,5 +117,14 @@ impl Guard {
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         self.audit_closed(session, &recorded.opened, &recorded.closed, Said::default())
             .map_err(CallError::NotAudited)
+    }
+
+    /// The call of this id whose end is not recorded. One that another process opened stands in the
+    /// ledger only.
+    fn left_open(&self, session: &Session, call_id: &str) -> Result<Option<Opened>, CallError> {
+        match session.handed_over(call_id) {
+            Some(opened) => Ok(Some(opened)),
+            None => self.ledger().open_call(session.id(), call_id).map_err(CallError::Unreadable),
+        }
     }
 }

@@ -1,11 +1,13 @@
-//! Repetition without progress, over processes: what a session did last stands in the ledger.
+//! Repetition without progress. A process that lasts remembers what a session did last; one that
+//! begins with every event reads it in the ledger.
 
 use counterfoil_model::Arguments;
-use counterfoil_rules::Fixation;
+use counterfoil_rules::{Fixation, Step};
 
 use super::before::HostedCall;
 use crate::guard::Guard;
-use crate::repeated::{Last, remembered};
+use crate::ledger::Closed;
+use crate::repeated::{Last, ending_of, remembered};
 use crate::session::{Session, Surroundings};
 
 /// What to say about a call that would repeat failures; nothing when the past cannot be read.
@@ -15,9 +17,16 @@ pub(super) fn before(
     hosted: &HostedCall,
     around: &Surroundings,
 ) -> Option<String> {
-    let (fixation, _) = past(guard, session, around)?;
-    let arguments = Arguments::from(&guard.redactor().redact_value(&hosted.arguments));
-    fixation.before(&hosted.tool.name, &arguments).map(|issue| issue.message)
+    let (tool, arguments) = (&hosted.tool.name, redacted(guard, hosted));
+    let issue = if around.caller.is_some() {
+        past(guard, session, around)?.0.before(tool, &arguments)
+    } else {
+        if !session.past_known() {
+            session.know_past(past(guard, session, around)?.0);
+        }
+        session.state().fixation.before(tool, &arguments)
+    };
+    issue.map(|issue| issue.message)
 }
 
 /// What to say after a call that was the same once more.
@@ -26,9 +35,23 @@ pub(super) fn after(
     session: &Session,
     hosted: &HostedCall,
     around: &Surroundings,
+    closed: &Closed,
 ) -> Option<String> {
-    let (_, last) = past(guard, session, around)?;
-    last.filter(|(opened, _)| opened.call_id == hosted.call.id).and_then(|(_, nudge)| nudge)
+    if around.caller.is_some() || !session.past_known() {
+        let (_, last) = past(guard, session, around)?;
+        return last.filter(|(opened, _)| opened.call_id == hosted.call.id).and_then(|last| last.1);
+    }
+    session.state().fixation.record(Step {
+        tool: &hosted.tool.name,
+        arguments: &redacted(guard, hosted),
+        result: &closed.raw_digest.to_string(),
+        ending: ending_of(closed.status),
+        writes: None,
+    })
+}
+
+fn redacted(guard: &Guard, hosted: &HostedCall) -> Arguments {
+    Arguments::from(&guard.redactor().redact_value(&hosted.arguments))
 }
 
 fn past(guard: &Guard, session: &Session, around: &Surroundings) -> Option<(Fixation, Last)> {

@@ -6,8 +6,10 @@ mod members;
 mod message;
 mod relay;
 mod server;
+mod stdio;
 mod tools;
 
 pub use gateway::{Gateway, GatewayError, Step};
 pub use relay::{Ended, RelayError, relay};
 pub use server::serve;
+pub use stdio::{input, output};
