@@ -78,6 +78,15 @@ impl Homes {
         }
     }
 
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The folder of Claude Code, where the environment names one.
+    pub(crate) fn claude(&self) -> Option<&Path> {
+        self.claude.as_deref()
+    }
+
     /// The folder that an agent keeps for its user; `None` where the environment names no home.
     pub(crate) fn folder(&self, agent: Agent) -> Option<PathBuf> {
         let named = match agent {

@@ -20,6 +20,7 @@ mod log;
 mod outputs;
 mod replace;
 mod rule_names;
+mod settings_file;
 mod state;
 mod suggest;
 mod terminal;

@@ -38,8 +38,9 @@ pub use memory::{Memory, MemoryError, Turn};
 pub use options::{HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode};
 pub use respond::{RespondError, Surrounding, respond};
 pub use settings::{
-    InstalledHook, SettingsChange, SettingsEdit, SettingsError, SettingsForm, command_line,
-    config_has_hooks, enabled_plugin, install, installed, missing_events, plugin_hooks, program_of,
+    InstalledHook, ListedServer, Reached, SettingsChange, SettingsEdit, SettingsError,
+    SettingsForm, command_line, config_has_hooks, enabled_plugin, guard_servers, install,
+    installed, listed_servers, missing_events, plugin_hooks, program_of, release_servers,
     switched_off, uninstall,
 };
 pub use toolbox::tool;

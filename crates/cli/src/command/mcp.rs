@@ -2,14 +2,17 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_guard::{ExecutorKind, SessionStart};
-use counterfoil_serve::{Ended, Gateway, relay, serve};
+use counterfoil_serve::{Ended, Gateway, input, output, relay, serve};
 
 use super::Global;
 use crate::config;
 use crate::exit::Exit;
 use crate::guard::Making;
+
+mod clients;
+mod install;
 
 /// Stand between an MCP client and a server: calls are validated, judged and recorded
 ///
@@ -17,8 +20,10 @@ use crate::guard::Making;
 /// tools; what it says and hears passes as it is, except calls that do not fit their tool or are
 /// denied, and the id of the receipt in `_meta`. With `--builtin` our own tools are the server.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 Examples:
+  counterfoil mcp install claude-code       put the servers that a client has behind the gateway
   counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
   counterfoil mcp --name github -- github-mcp-server stdio
   counterfoil mcp --builtin shell,file
@@ -30,6 +35,8 @@ In a client's configuration:
 
 Exit codes: 0 the client went away, 1 the server ended by itself, 2 usage or input error.")]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// The server's command, behind `--`
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "builtin")]
     command: Vec<String>,
@@ -48,6 +55,12 @@ pub(crate) struct Arguments {
     /// The project's root [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    Install(install::InstallArguments),
+    Uninstall(install::UninstallArguments),
 }
 
 /// Which of our own tools are offered.
@@ -72,6 +85,14 @@ impl From<Builtin> for ExecutorKind {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.action {
+        Some(Action::Install(arguments)) => install::install(arguments),
+        Some(Action::Uninstall(arguments)) => install::uninstall(arguments),
+        None => stand_between(global, arguments),
+    }
+}
+
+fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
     let making = Making {
@@ -92,13 +113,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         model: arguments.model.clone(),
         ..SessionStart::default()
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("no thread can be started")?;
+    // One thread: a message is passed on sooner than another thread wakes up.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("the event loop cannot be started")?;
     let exit = runtime.block_on(async {
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let (input, output) = (input(), output());
         let Some((program, words)) = arguments.command.split_first() else {
             let session = guard.session(start)?;
             serve(&guard, &session, input, output).await.context("the connection broke")?;

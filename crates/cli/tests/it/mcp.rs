@@ -62,3 +62,41 @@ fn a_server_that_ends_by_itself_is_named() {
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("the server `no-such-server` cannot be started"), "{ran}");
 }
+
+#[test]
+fn a_client_s_servers_go_behind_the_gateway_and_come_out_again() {
+    let text = r#"{ "mcpServers": { "files": { "command": "npx", "args": ["-y", "x"] }, "web": { "url": "https://e.x" } } }"#;
+    let desk = Desk::with(&[(".cursor/mcp.json", text), ("broken.json", "{")]);
+    let run = |arguments: &[&str]| desk.spawn(&[], arguments, "");
+    let read = || std::fs::read_to_string(desk.path().join(".cursor/mcp.json")).unwrap();
+    let install = ["mcp", "install", "cursor", "--project"];
+    let ran = run(&[&install[..], &["--dry-run"]].concat());
+    assert!(
+        ran.code == 0 && ran.out.contains("+") && ran.err.contains("nothing is written"),
+        "{ran}"
+    );
+    assert_eq!(read(), text);
+    let ran = run(&install);
+    assert!(ran.code == 0 && ran.out.contains("added    files"), "{ran}");
+    assert!(ran.err.contains("`web` stays as it is: it is reached over HTTP (`url`)"), "{ran}");
+    let installed = read();
+    assert!(
+        installed.contains(r#"["mcp", "--name", "files", "--", "npx", "-y", "x"]"#),
+        "{installed}"
+    );
+    assert!(run(&install).out.contains("nothing to do"));
+    let ran = run(&[&install[..], &["fils"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("did you mean `files`?"), "{ran}");
+    let ran = run(&["mcp", "uninstall", "cursor", "--project"]);
+    assert!(ran.code == 0 && ran.out.contains("removed  files"), "{ran}");
+    assert_eq!(read(), text);
+    for (arguments, why) in [
+        (&["mcp", "install", "windsurf", "--project"][..], "leave `--project` out"),
+        (&["mcp", "install", "vscode", "--project"], "add a server in the client first"),
+        (&["mcp", "install", "cursor", "--file", "broken.json"], "broken.json:1:"),
+        (&["mcp", "install", "emacs"], "possible values"),
+    ] {
+        let ran = run(arguments);
+        assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
+    }
+}

@@ -31,7 +31,7 @@ pub(super) fn install(
             let before = text.map_or_else(String::new, |blank| blank + "\n");
             let group = entry.group(agent, command);
             text = Some(before + &document("hooks", &json!({ event: [group] })));
-            changes.push(SettingsChange::Added { event: event.to_owned() });
+            changes.push(SettingsChange::Added { entry: event.to_owned() });
             continue;
         };
         if let Some((new, change)) = place(old, comments, agent, entry, command)? {
@@ -60,11 +60,11 @@ fn place(
         let (start, end) = handler.written;
         let new = spliced(text, start, end, &Value::from(command).to_string());
         let change =
-            SettingsChange::Updated { event: event.to_owned(), from: handler.command.clone() };
+            SettingsChange::Updated { entry: event.to_owned(), from: handler.command.clone() };
         return Ok(Some((new, change)));
     }
     let root = parsed(text, comments)?;
-    let added = SettingsChange::Added { event: event.to_owned() };
+    let added = SettingsChange::Added { entry: event.to_owned() };
     let group = entry.group(agent, command);
     let new = match member(text, &root, "hooks")? {
         None => insert_into(text, &root, Some("hooks"), &json!({ event: [group] })),
@@ -95,7 +95,7 @@ pub(super) fn uninstall(
         }
         let handlers = handlers(&text, comments, agent)?;
         let Some(handler) = handlers.first() else { return Ok((Some(text), changes)) };
-        let removed = SettingsChange::Removed { event: handler.event.clone() };
+        let removed = SettingsChange::Removed { entry: handler.event.clone() };
         if !changes.contains(&removed) {
             changes.push(removed);
         }
@@ -230,7 +230,7 @@ pub(super) fn parsed(text: &str, comments: bool) -> Result<Node<'_>, SettingsErr
     Ok(root)
 }
 
-fn object<'n, 'a>(
+pub(super) fn object<'n, 'a>(
     text: &str,
     node: &'n Node<'a>,
     at: &str,
@@ -239,7 +239,7 @@ fn object<'n, 'a>(
 }
 
 /// The member of an object, which stands in it once at most.
-fn member<'n, 'a>(
+pub(super) fn member<'n, 'a>(
     text: &str,
     node: &'n Node<'a>,
     key: &str,

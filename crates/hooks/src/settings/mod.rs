@@ -7,11 +7,13 @@ mod brackets;
 mod command;
 mod entries;
 mod json;
+mod servers;
 mod switch;
 mod toml;
 
 pub use command::{command_line, program_of};
 pub use entries::plugin_hooks;
+pub use servers::{ListedServer, Reached, guard_servers, listed_servers, release_servers};
 pub use switch::{enabled_plugin, switched_off};
 
 use crate::Agent;
@@ -32,29 +34,29 @@ pub enum SettingsForm {
 pub struct SettingsEdit {
     /// The whole file; `None`: there is to be none.
     pub text: Option<String>,
-    /// What changed, in the order of the events; empty when nothing had to.
+    /// What changed, in the order of the events or of the file; empty when nothing had to.
     pub changes: Vec<SettingsChange>,
 }
 
-/// One entry that changed.
+/// One entry that changed: a hook for an event, or a server behind the gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsChange {
-    /// The hook is new for this event.
+    /// It is new.
     Added {
-        /// The event.
-        event: String,
+        /// The event, or the server.
+        entry: String,
     },
-    /// The hook was there with another command.
+    /// It was there with another command.
     Updated {
-        /// The event.
-        event: String,
+        /// The event, or the server.
+        entry: String,
         /// The command that stood there.
         from: String,
     },
-    /// The hook is gone from this event.
+    /// It is gone.
     Removed {
-        /// The event.
-        event: String,
+        /// The event, or the server.
+        entry: String,
     },
 }
 

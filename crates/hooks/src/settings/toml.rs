@@ -30,7 +30,7 @@ pub(super) fn install(
             Some(from) if from == command => {}
             Some(from) => {
                 rewrite(list, agent, command);
-                changes.push(SettingsChange::Updated { event: event.to_owned(), from });
+                changes.push(SettingsChange::Updated { entry: event.to_owned(), from });
             }
             None => {
                 match list {
@@ -40,7 +40,7 @@ pub(super) fn install(
                         return Err(shape(text, &format!("hooks.{event}"), other, "a list"));
                     }
                 }
-                changes.push(SettingsChange::Added { event: event.to_owned() });
+                changes.push(SettingsChange::Added { entry: event.to_owned() });
             }
         }
     }
@@ -64,7 +64,7 @@ pub(super) fn uninstall(
             if list.as_array_of_tables().is_some_and(ArrayOfTables::is_empty) {
                 hooks.remove(&event);
             }
-            changes.push(SettingsChange::Removed { event });
+            changes.push(SettingsChange::Removed { entry: event });
         }
     }
     let ours = document.get("hooks").and_then(Item::as_table);
@@ -213,7 +213,7 @@ pub(super) fn parsed(text: &str) -> Result<DocumentMut, SettingsError> {
 }
 
 /// Line breaks are as they were, also a missing last one: the library writes its own kind.
-fn written(before: &str, document: &DocumentMut) -> String {
+pub(super) fn written(before: &str, document: &DocumentMut) -> String {
     let mut text = document.to_string();
     if !before.is_empty() && !before.ends_with('\n') && text.ends_with('\n') {
         text.pop();
@@ -222,7 +222,7 @@ fn written(before: &str, document: &DocumentMut) -> String {
 }
 
 /// An edited document has lost its places, so the key is looked for in the text as it was.
-fn shape(text: &str, at: &str, item: &Item, expected: &'static str) -> SettingsError {
+pub(super) fn shape(text: &str, at: &str, item: &Item, expected: &'static str) -> SettingsError {
     let key = at.rsplit('.').next().unwrap_or(at);
     let found = match item.type_name() {
         "string" => "a text",

@@ -3,4 +3,5 @@
 
 mod canary;
 mod plugin;
+mod servers;
 mod settings;

@@ -269,7 +269,7 @@ fn another_command_is_replaced_where_it_stands() {
     assert_eq!(
         edit.changes.first(),
         Some(&SettingsChange::Updated {
-            event: "PreToolUse".to_owned(),
+            entry: "PreToolUse".to_owned(),
             from: "/old/counterfoil hook claude-code".to_owned(),
         })
     );

@@ -13,9 +13,9 @@ use counterfoil_report::{shorten, visible};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-use super::target::broken;
 use crate::agents::{Scope, SettingsFile};
 use crate::exit::{self, Complaint};
+use crate::settings_file::broken;
 
 /// How long a probe may take. The settings give the hook less on a machine at work.
 const LONGEST: Duration = Duration::from_secs(30);

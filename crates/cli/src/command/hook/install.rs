@@ -5,9 +5,10 @@ use clap::Args;
 use counterfoil_hooks::{Agent, command_line, install, switched_off};
 
 use super::canary;
-use super::target::{Target, apply, broken, own_program, read};
+use super::target::Target;
 use crate::agents::{Scope, SettingsFile};
 use crate::exit::{Complaint, Exit};
+use crate::settings_file::{apply, broken, own_program, read};
 
 /// Put the hook into an agent's settings, and prove that it runs
 ///

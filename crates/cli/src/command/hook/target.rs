@@ -1,19 +1,12 @@
-//! The settings file that is meant, read and written.
+//! The settings file that is meant.
 
 use std::env;
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_hooks::{Agent, SettingsChange, SettingsEdit, SettingsError};
-use similar::TextDiff;
+use counterfoil_hooks::Agent;
 
 use crate::agents::{AgentName, Homes, Scope, SettingsFile};
-use crate::exit::Complaint;
-use crate::files;
-use crate::replace::replace;
 
 /// Whose settings, and which.
 #[derive(Debug, Args)]
@@ -44,130 +37,4 @@ impl Target {
         let here = env::current_dir().context("the working directory is gone")?;
         Ok(Homes::from_environment().settings(self.agent(), self.scope(), &here)?)
     }
-}
-
-/// The text of a settings file; `None` where there is none.
-pub(super) fn read(path: &Path) -> Result<Option<String>, Complaint> {
-    let shown = path.display();
-    match files::read_text(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Err(Complaint::new(format!("{shown}: this is not UTF-8 text"))
-                .help("save the file as UTF-8; nothing was written"))
-        }
-        Err(error) => Err(Complaint::new(format!("`{shown}` cannot be read: {error}"))),
-    }
-}
-
-/// What is wrong with a settings file.
-pub(super) fn broken(path: &Path, error: &SettingsError) -> Complaint {
-    Complaint::new(format!("{}:{}: {error}", path.display(), error.line()))
-        .help("correct the file, then try again; nothing was written")
-}
-
-/// Writes an edited file, or only shows what would change, and says what it is.
-pub(super) fn apply(
-    path: &Path,
-    before: Option<&str>,
-    edit: &SettingsEdit,
-    dry_run: bool,
-) -> anyhow::Result<()> {
-    let shown = path.display().to_string();
-    let mut out = io::stdout().lock();
-    if edit.changes.is_empty() {
-        writeln!(out, "{shown}: nothing to do")?;
-        return Ok(());
-    }
-    if dry_run {
-        let after = edit.text.as_deref().unwrap_or_default();
-        let name = |is_there: bool| if is_there { shown.as_str() } else { "/dev/null" };
-        let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
-        let (old, new) = (name(before.is_some()), name(edit.text.is_some()));
-        write!(out, "{}", diff.unified_diff().header(old, new))?;
-        writeln!(io::stderr(), "nothing is written: this was a dry run")?;
-        return Ok(());
-    }
-    let written = match &edit.text {
-        Some(text) => replace(path, text),
-        None => fs::remove_file(path),
-    };
-    written.map_err(|error| {
-        Complaint::new(format!("`{shown}` cannot be written: {error}"))
-            .help("it is as it was; make it writable, then try again")
-    })?;
-    writeln!(out, "{shown}")?;
-    let named = |wanted: fn(&SettingsChange) -> Option<&str>| -> Vec<&str> {
-        edit.changes.iter().filter_map(wanted).collect()
-    };
-    let rows = [
-        (
-            "added",
-            named(|change| match change {
-                SettingsChange::Added { event } => Some(event),
-                _ => None,
-            }),
-        ),
-        (
-            "updated",
-            named(|change| match change {
-                SettingsChange::Updated { event, .. } => Some(event),
-                _ => None,
-            }),
-        ),
-        (
-            "removed",
-            named(|change| match change {
-                SettingsChange::Removed { event } => Some(event),
-                _ => None,
-            }),
-        ),
-    ];
-    for (what, events) in rows.iter().filter(|(_, events)| !events.is_empty()) {
-        writeln!(out, "  {what:<8} {}", events.join(", "))?;
-    }
-    if edit.text.is_none() {
-        writeln!(out, "  the file held nothing else, and is gone")?;
-    }
-    Ok(())
-}
-
-/// The program as an agent has to name it: by name where `PATH` finds this very one, else by path.
-pub(super) fn own_program() -> anyhow::Result<String> {
-    let own = env::current_exe().context("this program does not know where it is")?;
-    if found("counterfoil").is_some_and(|path| same(&path, &own)) {
-        return Ok("counterfoil".to_owned());
-    }
-    own.into_os_string().into_string().map_err(|path| {
-        Complaint::new(format!("the path `{}` is not UTF-8", path.display()))
-            .help("settings are: put the program on PATH, or into another folder")
-            .into()
-    })
-}
-
-/// The file that a shell runs for a program.
-pub(super) fn found(program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| is_executable(path));
-    }
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
-}
-
-fn same(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.is_file()
 }

@@ -1,8 +1,9 @@
 use clap::Args;
 use counterfoil_hooks::uninstall;
 
-use super::target::{Target, apply, broken, read};
+use super::target::Target;
 use crate::exit::Exit;
+use crate::settings_file::{apply, broken, read};
 
 /// Take the hook out of an agent's settings
 ///

@@ -9,9 +9,9 @@ use counterfoil_hooks::{
 };
 use serde::Serialize;
 
-use super::super::target::{found, read};
 use super::seen::SessionSeen;
 use crate::agents::{Homes, Scope, SettingsFile};
+use crate::settings_file::{found, read};
 
 /// How long a program may take to say its version.
 const LONGEST: Duration = Duration::from_secs(5);

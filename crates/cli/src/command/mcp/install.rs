@@ -1,0 +1,106 @@
+use std::io::{self, Write as _};
+
+use clap::Args;
+use counterfoil_hooks::{Reached, SettingsEdit, guard_servers, listed_servers, release_servers};
+
+use super::clients::{Place, Target};
+use crate::exit::{Complaint, Exit};
+use crate::settings_file::{apply, broken, own_program, read};
+use crate::suggest::did_you_mean;
+
+/// Put the servers of a client's configuration behind the gateway
+///
+/// A server `{ "command": "npx", "args": ["-y", "x"] }` becomes `counterfoil mcp -- npx -y x`;
+/// everything else in the file stays as it is, and installing twice changes nothing more.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil mcp install claude-code             every server of this user
+  counterfoil mcp install cursor --project files  one server of the project's .cursor/mcp.json
+  counterfoil mcp install codex --dry-run         what would change
+
+Exit codes: 0 done, 2 nothing was written.")]
+pub(crate) struct InstallArguments {
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Take the servers of a client's configuration out from behind the gateway
+///
+/// Each is started by the client itself again, with the command that it had.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil mcp uninstall claude-code
+  counterfoil mcp uninstall cursor --project files --dry-run")]
+pub(crate) struct UninstallArguments {
+    #[command(flatten)]
+    target: Target,
+}
+
+pub(super) fn install(arguments: &InstallArguments) -> anyhow::Result<Exit> {
+    let program = own_program()?;
+    edit(&arguments.target, |place, text, only| {
+        guard_servers(place.form, &place.keys(), text, &program, only)
+            .map_err(|error| broken(&place.path, &error))
+    })
+}
+
+pub(super) fn uninstall(arguments: &UninstallArguments) -> anyhow::Result<Exit> {
+    edit(&arguments.target, |place, text, only| {
+        release_servers(place.form, &place.keys(), text, only)
+            .map_err(|error| broken(&place.path, &error))
+    })
+}
+
+fn edit(
+    target: &Target,
+    edited: impl Fn(&Place, &str, &[String]) -> Result<SettingsEdit, Complaint>,
+) -> anyhow::Result<Exit> {
+    let places = target.places()?;
+    let Some(first) = places.first() else { return Ok(Exit::Input) };
+    let Some(before) = read(&first.path)? else {
+        return Err(Complaint::new(format!("there is no `{}`", first.path.display()))
+            .help("add a server in the client first, or name another file with `--file`")
+            .into());
+    };
+    let mut known = Vec::new();
+    for place in &places {
+        let servers = listed_servers(place.form, &place.keys(), &before);
+        known.extend(servers.map_err(|error| broken(&place.path, &error))?);
+    }
+    if let Some(missing) =
+        target.servers.iter().find(|name| !known.iter().any(|s| s.name == **name))
+    {
+        let names: Vec<&str> = known.iter().map(|server| server.name.as_str()).collect();
+        let wrong = format!("`{}` has no server `{missing}`", first.path.display());
+        return Err(match did_you_mean(missing, names.iter().copied()) {
+            Some(near) => Complaint::new(wrong).help(near),
+            None if names.is_empty() => Complaint::new(wrong).help("it has none at all"),
+            None => Complaint::new(wrong).help(format!("it has: {}", names.join(", "))),
+        }
+        .into());
+    }
+    let mut whole = SettingsEdit { text: Some(before.clone()), changes: Vec::new() };
+    for place in &places {
+        let text = whole.text.as_deref().unwrap_or_default();
+        let SettingsEdit { text, changes } = edited(place, text, &target.servers)?;
+        whole.text = text;
+        whole.changes.extend(changes);
+    }
+    apply(&first.path, Some(&before), &whole, target.dry_run)?;
+    let wanted =
+        |name: &String| target.servers.is_empty() || target.servers.iter().any(|one| one == name);
+    for server in known.iter().filter(|server| wanted(&server.name)) {
+        let why = match &server.reached {
+            Reached::Otherwise(why) => why.as_str(),
+            Reached::Guarded { command, .. } if command.is_empty() => "it is our own tools",
+            _ => continue,
+        };
+        writeln!(io::stderr(), "note: `{}` stays as it is: {why}", server.name)?;
+    }
+    if known.is_empty() {
+        writeln!(io::stderr(), "note: no server stands in `{}`", first.path.display())?;
+    }
+    Ok(Exit::Clean)
+}
