@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
-    Asking, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger, Question,
-    Reason, Session, SessionStart, Surroundings,
+    BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger, Reason, Session,
+    SessionStart, Surroundings,
 };
 use counterfoil_model::{Arguments, Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::confirm::{Held, Wire, elicits};
 use super::members::Members;
 use super::message::{self, EXECUTION_ID, Message, code};
 use super::tools::{Known, Offered};
@@ -21,8 +22,8 @@ use super::tools::{Known, Offered};
 /// recorded before it passes; its result is recorded before it comes back. Whatever else either
 /// side says passes as it was written.
 pub struct Gateway {
-    guard: Guard,
-    session: Session,
+    pub(super) guard: Guard,
+    pub(super) session: Session,
     /// What the server is called in records.
     server: String,
     state: Mutex<State>,
@@ -43,27 +44,18 @@ pub enum Step {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     offered: Offered,
     /// Requests that the server has not answered yet, by id as it was written.
-    waiting: BTreeMap<String, Waiting>,
+    pub(super) waiting: BTreeMap<String, Waiting>,
     /// Calls that a person is asked about, by the id of our question.
-    asked: BTreeMap<String, Held>,
+    pub(super) asked: BTreeMap<String, Held>,
     /// The client can put a question to a person.
-    elicits: bool,
-}
-
-/// A call that waits for a person.
-struct Held {
-    /// The client's id of it.
-    id: String,
-    call: Box<Call>,
-    /// What the server is sent where the person agrees.
-    line: String,
+    pub(super) elicits: bool,
 }
 
 /// What a request asked for.
-enum Waiting {
+pub(super) enum Waiting {
     /// A tool call, with its receipt.
     Call(Box<Call>),
     /// A tool call that a person is asked about.
@@ -75,9 +67,9 @@ enum Waiting {
 }
 
 /// A call that the server is executing.
-struct Call {
-    hosted: HostedCall,
-    execution_id: Option<String>,
+pub(super) struct Call {
+    pub(super) hosted: HostedCall,
+    pub(super) execution_id: Option<String>,
 }
 
 /// What `tools/call` says.
@@ -110,7 +102,7 @@ impl Gateway {
         self.guard.ledger()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,8 +156,7 @@ impl Gateway {
         let waiting = match method {
             "initialize" => {
                 let able = message.params().and_then(|raw| member(raw, "capabilities"));
-                let elicits =
-                    able.is_some_and(|able| able.get("elicitation").is_some_and(Value::is_object));
+                let elicits = able.as_ref().is_some_and(elicits);
                 self.state().elicits = elicits;
                 Waiting::Other
             }
@@ -177,18 +168,6 @@ impl Gateway {
         };
         self.state().waiting.insert(id.to_owned(), waiting);
         Some(forward)
-    }
-
-    /// What becomes of an answer: to something that the server asked, or we.
-    async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
-        let Some(id) = message.id else { return Some(forward) };
-        let held = self.state().asked.remove(id);
-        match held {
-            Some(held) => Some(self.decided(held, message).await),
-            // Too late: the call was cancelled meanwhile.
-            None if id.starts_with(QUESTION) => None,
-            None => Some(forward),
-        }
     }
 
     /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
@@ -234,6 +213,10 @@ impl Gateway {
                     return refused(code::INVALID_PARAMS, &format!("`params`: {error}"));
                 }
             };
+        let wire = Wire::of(&members);
+        if let Some(step) = self.made_again(wire, id, &members).await {
+            return step;
+        }
         let call = ToolCall {
             id: id.to_owned(),
             tool: asked.name,
@@ -246,7 +229,7 @@ impl Gateway {
         let report =
             report.filter(|report| !report.valid() || report.corrected_arguments.is_some());
         if let Some(report) = report.as_ref().filter(|report| !report.valid()) {
-            return self.refused(id, call, report.clone(), &around).await;
+            return self.refused((wire, id), call, report.clone(), &around).await;
         }
         let corrected = report.and_then(|report| report.corrected_arguments);
         let line = match &corrected {
@@ -257,13 +240,13 @@ impl Gateway {
             None => text.trim().to_owned(),
         };
         let hosted = self.hosted(call, corrected, known.as_deref());
-        let asking = if self.state().elicits { Asking::Person } else { Asking::Nobody };
+        let asking = self.asking(wire);
         match self.guard.before(&self.session, &hosted, &around, asking).await {
             Err(error) => refused(code::INTERNAL_ERROR, &not_recorded(&error)),
             Ok(before) => match before.judged {
                 Judged::Denied(reasons) => {
                     let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
-                    Step::Answer(message::result(id, &told))
+                    Step::Answer(wire.result(id, told))
                 }
                 Judged::Allowed { .. } => {
                     let call = Call { hosted, execution_id: before.execution_id };
@@ -271,43 +254,11 @@ impl Gateway {
                     Step::Forward(line)
                 }
                 Judged::Asked(questions) => {
-                    let call = Box::new(Call { hosted, execution_id: before.execution_id });
-                    self.ask(Held { id: id.to_owned(), call, line }, &questions)
+                    let call = Call { hosted, execution_id: before.execution_id };
+                    self.ask(wire, (id, line), call, &questions)
                 }
             },
         }
-    }
-
-    /// Puts a question to the person at the client.
-    fn ask(&self, held: Held, questions: &[Question]) -> Step {
-        // The server does not know this id: it cannot put a question of its own under it.
-        let id = format!("{QUESTION}{}\"", held.call.execution_id.as_deref().unwrap_or_default());
-        let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
-        let call = questions.first().map_or("", |question| question.call.as_str());
-        let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
-        let schema = json!({ "type": "object", "properties": {} });
-        let params = json!({ "message": message, "requestedSchema": schema });
-        let mut state = self.state();
-        state.waiting.insert(held.id.clone(), Waiting::Person);
-        state.asked.insert(id.clone(), held);
-        Step::Answer(message::request(&id, "elicitation/create", &params))
-    }
-
-    /// What becomes of a call once a person has decided.
-    async fn decided(&self, held: Held, answer: &Message<'_>) -> Step {
-        let Held { id, call, line } = held;
-        let action = answer.members.get("result").and_then(|raw| member(raw, "action"));
-        if action.is_some_and(|action| action == "accept") {
-            self.state().waiting.insert(id, Waiting::Call(call));
-            return Step::Forward(line);
-        }
-        self.state().waiting.remove(&id);
-        if let Err(error) = self.guard.not_made(&self.session, &call.hosted.call.id).await {
-            let told = not_recorded(&error);
-            return Step::Answer(message::error(Some(&id), code::INTERNAL_ERROR, &told));
-        }
-        let told = message::failed(DECLINED, call.execution_id.as_deref());
-        Step::Answer(message::result(&id, &told))
     }
 
     fn hosted(
@@ -327,7 +278,7 @@ impl Gateway {
     /// Answers a call that does not fit what the server offers.
     async fn refused(
         &self,
-        id: &str,
+        (wire, id): (Wire, &str),
         call: ToolCall,
         report: CallReport,
         around: &Surroundings,
@@ -343,7 +294,7 @@ impl Gateway {
         };
         Step::Answer(match unknown {
             Some(what) => message::error(Some(id), code::INVALID_PARAMS, &what),
-            None => message::result(id, &message::failed(&answer.text, Some(&answer.execution_id))),
+            None => wire.result(id, message::failed(&answer.text, Some(&answer.execution_id))),
         })
     }
 
@@ -460,20 +411,13 @@ impl Gateway {
     }
 }
 
-/// How the ids of our own questions begin, as JSON.
-const QUESTION: &str = "\"counterfoil-";
-
-/// What the model reads where the person did not agree.
-const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
-                        it another way, and do not report it as done.";
-
 /// A member of an object.
-fn member(raw: &RawValue, name: &str) -> Option<Value> {
+pub(super) fn member(raw: &RawValue, name: &str) -> Option<Value> {
     let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
     serde_json::from_str(members.get(name)?.get()).ok()
 }
 
-fn not_recorded(error: &CallError) -> String {
+pub(super) fn not_recorded(error: &CallError) -> String {
     format!("counterfoil: {error}")
 }
 
@@ -493,7 +437,12 @@ fn denied(reasons: &[Reason]) -> String {
 /// How a call ended, by its result: what it says as text, or as a whole.
 fn ended(raw: &RawValue) -> HostEnded {
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    if value.get("resultType").is_some_and(|kind| kind == "input_required") {
+        return gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
+    }
     let failed = value.get("isError") == Some(&json!(true));
+    // It goes on by itself, and this says where to ask for it.
+    let goes_on = value.get("content").is_none() && value.pointer("/task/taskId").is_some();
     let structured = value.get("structuredContent").filter(|inner| inner.is_object());
     let blocks = value.get("content").and_then(Value::as_array);
     let texts = blocks.map(|blocks| {
@@ -507,13 +456,21 @@ fn ended(raw: &RawValue) -> HostEnded {
         (None, None) => Value::String(raw.get().to_owned()),
     };
     HostEnded {
-        status: if failed { Status::Failed } else { Status::Completed },
+        status: match (goes_on, failed) {
+            (true, _) => Status::Open,
+            (false, true) => Status::Failed,
+            (false, false) => Status::Completed,
+        },
         category: failed.then_some(ToolErrorCategory::PermanentFailure),
         result,
         exit_code: None,
         truncated: false,
     }
 }
+
+/// What is recorded of a call that the server did not make yet.
+const ASKED_FOR_MORE: &str =
+    "the server asked for more before it makes the call; it is made again with the answer";
 
 /// How a call ended that has no result.
 fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {

@@ -1,5 +1,6 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message a line.
 
+mod confirm;
 mod gateway;
 mod lines;
 mod members;

@@ -13,7 +13,7 @@ fn call(id: i64, tool: &str, arguments: &str) -> String {
 
 /// What the client is told at once.
 #[track_caller]
-fn answered(gateway: &Gateway, line: &str) -> Value {
+pub(crate) fn answered(gateway: &Gateway, line: &str) -> Value {
     match wait(gateway.from_client(line)).as_slice() {
         [Step::Answer(text)] => json(text),
         other => panic!("{other:?}"),
@@ -26,7 +26,7 @@ fn forwarded(gateway: &Gateway, line: &str) {
 }
 
 /// Status and tool of every receipt, in order.
-fn receipts(gateway: &Gateway) -> Vec<(String, Status)> {
+pub(crate) fn receipts(gateway: &Gateway) -> Vec<(String, Status)> {
     let ledger = gateway.ledger();
     let ids = ledger.recent(Some("s"), 100).unwrap();
     let mut all: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();

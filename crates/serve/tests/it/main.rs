@@ -3,6 +3,7 @@
 
 mod gateway;
 mod server;
+mod stateless;
 
 use counterfoil_guard::{Guard, GuardSettings, SessionStart};
 use counterfoil_serve::{Gateway, Step};

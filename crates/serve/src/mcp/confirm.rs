@@ -1,0 +1,206 @@
+//! A person who has to agree to a call. With a session, the client is sent a question of ours and
+//! answers it; on the wire without sessions (2026-07-28) the call is answered with what is missing,
+//! and the client makes it again.
+
+use counterfoil_guard::{Asking, Question};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::gateway::{Call, Gateway, Step, Waiting, member, not_recorded};
+use super::members::Members;
+use super::message::{self, Message, code};
+
+/// How the ids of our own questions begin.
+const QUESTION: &str = "counterfoil-";
+
+/// Questions that are open at once. Whoever asks for more is denied.
+const MOST: usize = 256;
+
+/// What the model reads where the person did not agree.
+const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
+                        it another way, and do not report it as done.";
+
+/// A call that waits for a person.
+pub(super) struct Held {
+    /// The client's id of it.
+    pub(super) id: String,
+    pub(super) call: Box<Call>,
+    /// What the server is sent where the person agrees.
+    line: String,
+}
+
+/// Which wire a call came by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wire {
+    /// One with a session: the client said once what it can.
+    Session,
+    /// One without: each request says what its client can.
+    Stateless {
+        /// It can put a question to a person.
+        elicits: bool,
+    },
+}
+
+impl Wire {
+    pub(super) fn of(params: &Members<'_>) -> Self {
+        let meta = params.get("_meta").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Some(meta): Option<Value> = meta else { return Self::Session };
+        match meta.get("io.modelcontextprotocol/protocolVersion") {
+            Some(_) => {
+                let able = meta.get("io.modelcontextprotocol/clientCapabilities");
+                Self::Stateless { elicits: able.is_some_and(elicits) }
+            }
+            None => Self::Session,
+        }
+    }
+
+    /// A result of ours, as this wire has it.
+    pub(super) fn result(self, id: &str, mut result: Value) -> String {
+        if let (Self::Stateless { .. }, Some(members)) = (self, result.as_object_mut()) {
+            members.entry("resultType").or_insert_with(|| "complete".into());
+        }
+        message::result(id, &result)
+    }
+}
+
+/// A client with these capabilities can put a form to a person.
+pub(super) fn elicits(capabilities: &Value) -> bool {
+    let able = capabilities.get("elicitation").and_then(Value::as_object);
+    able.is_some_and(|able| able.contains_key("form") || !able.contains_key("url"))
+}
+
+/// The id of a question of ours, as JSON.
+pub(super) fn is_question(id: &str) -> bool {
+    id.strip_prefix('"').is_some_and(|id| id.starts_with(QUESTION))
+}
+
+impl Gateway {
+    pub(super) fn asking(&self, wire: Wire) -> Asking {
+        let state = self.state();
+        let able = match wire {
+            Wire::Session => state.elicits,
+            Wire::Stateless { elicits } => elicits,
+        };
+        if able && state.asked.len() < MOST { Asking::Person } else { Asking::Nobody }
+    }
+
+    /// Puts a question to the person at the client.
+    pub(super) fn ask(
+        &self,
+        wire: Wire,
+        (id, line): (&str, String),
+        call: Call,
+        questions: &[Question],
+    ) -> Step {
+        let execution_id = call.execution_id.clone().unwrap_or_default();
+        let held = Held { id: id.to_owned(), call: Box::new(call), line };
+        // The server does not know this id: it cannot put a question of its own under it.
+        let question = Value::from(format!("{QUESTION}{execution_id}"));
+        let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
+        let call = questions.first().map_or("", |question| question.call.as_str());
+        let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
+        let schema = json!({ "type": "object", "properties": {} });
+        let params = json!({ "message": message, "requestedSchema": schema });
+        let mut state = self.state();
+        state.asked.insert(question.to_string(), held);
+        Step::Answer(match wire {
+            Wire::Session => {
+                state.waiting.insert(id.to_owned(), Waiting::Person);
+                message::request(&question.to_string(), "elicitation/create", &params)
+            }
+            Wire::Stateless { .. } => {
+                let request = json!({ "method": "elicitation/create", "params": params });
+                let missing = json!({
+                    "resultType": "input_required",
+                    "inputRequests": { "counterfoil": request },
+                    "requestState": question,
+                });
+                message::result(id, &missing)
+            }
+        })
+    }
+
+    /// What becomes of an answer: to something that the server asked, or we.
+    pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
+        let Some(id) = message.id else { return Some(forward) };
+        let held = self.state().asked.remove(id);
+        match held {
+            Some(held) => {
+                let action = message.members.get("result").and_then(|raw| member(raw, "action"));
+                let agreed = action.is_some_and(|action| action == "accept");
+                let (id, line) = (held.id.clone(), held.line.clone());
+                Some(self.decided(Wire::Session, (id, line), *held.call, agreed).await)
+            }
+            // Too late: the call was cancelled meanwhile.
+            None if is_question(id) => None,
+            None => Some(forward),
+        }
+    }
+
+    /// What becomes of a call that is made again with a person's answer; `None` where it is no such
+    /// call.
+    pub(super) async fn made_again(
+        &self,
+        wire: Wire,
+        id: &str,
+        params: &Members<'_>,
+    ) -> Option<Step> {
+        let question = params.get("requestState").filter(|raw| is_question(raw.get()))?;
+        let refused =
+            |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
+        let Some(held) = self.state().asked.remove(question.get()) else {
+            return refused("nobody is asked about this call: it was decided, or never asked");
+        };
+        let first: Option<Members<'_>> = serde_json::from_str(&held.line).ok();
+        let Some(first) = first else { return refused("the call is gone") };
+        let before: Option<Members<'_>> =
+            first.get("params").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let Some(before) = before else { return refused("the call is gone") };
+        let arguments = params.get("arguments").map_or("{}", RawValue::get);
+        let given: Option<Value> = serde_json::from_str(arguments).ok();
+        let called = &held.call.hosted.call;
+        let name: Option<String> =
+            params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        if name.as_deref() != Some(&called.tool) || given != called.arguments.parse().ok() {
+            let what = "this is another call than the one that was asked about";
+            return match self.guard.not_made(&self.session, &called.id).await {
+                Ok(()) => refused(what),
+                Err(error) => refused(&not_recorded(&error)),
+            };
+        }
+        let answers = params.get("inputResponses").and_then(|raw| member(raw, "counterfoil"));
+        let agreed =
+            answers.is_some_and(|answer| answer.get("action").is_some_and(|a| a == "accept"));
+        let again = match params.get("_meta") {
+            Some(meta) => before.with("_meta", meta.get()),
+            None => before.with("_meta", "{}"),
+        };
+        let line = first.with("params", &again);
+        let line = match serde_json::from_str::<Members<'_>>(&line) {
+            Ok(members) => members.with("id", id),
+            Err(_) => return refused("the call is gone"),
+        };
+        Some(self.decided(wire, (id.to_owned(), line), *held.call, agreed).await)
+    }
+
+    /// What becomes of a call once a person has decided.
+    async fn decided(
+        &self,
+        wire: Wire,
+        (id, line): (String, String),
+        call: Call,
+        agreed: bool,
+    ) -> Step {
+        if agreed {
+            self.state().waiting.insert(id, Waiting::Call(Box::new(call)));
+            return Step::Forward(line);
+        }
+        self.state().waiting.remove(&id);
+        if let Err(error) = self.guard.not_made(&self.session, &call.hosted.call.id).await {
+            let told = not_recorded(&error);
+            return Step::Answer(message::error(Some(&id), code::INTERNAL_ERROR, &told));
+        }
+        let told = message::failed(DECLINED, call.execution_id.as_deref());
+        Step::Answer(wire.result(&id, told))
+    }
+}
