@@ -63,6 +63,11 @@ impl Agent {
         }
     }
 
+    /// A program that is installed beside it.
+    pub(super) fn beside(&self, name: &str) -> Option<PathBuf> {
+        Some(self.program.with_file_name(name)).filter(|program| program.exists())
+    }
+
     /// Whether a sub-agent works beside it, so that it has to wait.
     pub(super) fn has_to_wait(&self) -> bool {
         self.kind == Kind::Codex
@@ -116,6 +121,30 @@ impl Agent {
         let path = home.join(place);
         std::fs::create_dir_all(path.parent().unwrap_or(home))?;
         Ok(std::fs::write(path, text)?)
+    }
+
+    /// Lists an MCP server, as its user would, and gives the file.
+    pub(super) fn list_server(&self, home: &Path, name: &str, command: &str) -> Result<PathBuf> {
+        let path = home.join(match self.kind {
+            Kind::ClaudeCode => ".claude.json",
+            Kind::Codex => ".codex/config.toml",
+            Kind::Gemini => ".gemini/settings.json",
+        });
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = if self.kind == Kind::Codex {
+            format!("{text}[mcp_servers.{name}]\ncommand = \"{command}\"\n")
+        } else {
+            let mut settings: serde_json::Value = match text.as_str() {
+                "" => json!({}),
+                text => serde_json::from_str(text)?,
+            };
+            let servers = json!({ name: { "command": command, "args": [] } });
+            let members = settings.as_object_mut().context("the settings are no object")?;
+            members.insert("mcpServers".to_owned(), servers);
+            serde_json::to_string_pretty(&settings)?
+        };
+        std::fs::write(&path, text)?;
+        Ok(path)
     }
 
     pub(super) fn environment(&self, url: &str) -> Vec<(&'static str, String)> {

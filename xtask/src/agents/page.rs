@@ -63,6 +63,7 @@ fn cell(scenario: &Scenario, verdict: &str) -> String {
         times("sent back", expected.sent_back),
         times("sub-agent sent back", expected.helper_sent_back),
         times("told later", expected.reminded),
+        times("recorded by the gateway", expected.recorded),
         status,
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();

@@ -16,6 +16,9 @@ pub(super) struct Scenario {
     /// Whether the agent asks before it runs a command, instead of running everything.
     #[serde(default)]
     pub(super) asks: bool,
+    /// Whether it has an MCP server, `files`, that `mcp install` puts behind the gateway.
+    #[serde(default)]
+    pub(super) gateway: bool,
     #[serde(default)]
     pub(super) installed_by: Installed,
     pub(super) expect: Counts,
@@ -48,6 +51,11 @@ pub(super) enum Action {
         path: String,
         text: String,
     },
+    /// A tool of the MCP server.
+    Call {
+        tool: String,
+        arguments: serde_json::Map<String, serde_json::Value>,
+    },
     Delegate(String),
     DelegateInBackground(String),
     /// Waits for a sub-agent, where that takes a call of its own.
@@ -63,6 +71,8 @@ pub(super) struct Counts {
     pub(super) helper_sent_back: usize,
     pub(super) denied: usize,
     pub(super) reminded: usize,
+    /// Tool calls that the gateway recorded.
+    pub(super) recorded: usize,
     pub(super) status: i32,
 }
 

@@ -22,6 +22,9 @@ const DENIED: [&str; 3] = ["may not run: ", "would leave this machine", "decides
 /// How a model is told, with the next prompt, what was let through.
 const REMINDED: &str = "the record does not show everything that the agent said";
 
+/// The package's own name of a real MCP server with files.
+const SERVER: &str = "mcp-server-filesystem";
+
 /// An agent that does nothing for so long is ended.
 const LONGEST: Duration = Duration::from_secs(120);
 
@@ -73,6 +76,7 @@ impl Seen {
             ("helper sent back", seen.helper_sent_back, expected.helper_sent_back),
             ("denied", seen.denied, expected.denied),
             ("reminded", seen.reminded, expected.reminded),
+            ("recorded by the gateway", seen.recorded, expected.recorded),
         ];
         let differs = pairs.iter().filter(|(_, seen, expected)| seen != expected);
         let mut wrong: Vec<String> = differs
@@ -104,6 +108,13 @@ impl Desk<'_> {
             let installed = self.ours(&place, &["hook", "install", agent.name()], "install")?;
             ensure!(installed == 0, "`hook install` failed: see {}", place.at.display());
         }
+        if scenario.gateway {
+            place.serve_files(agent.beside(SERVER))?;
+            let listed = agent.list_server(&place.home, "files", "file-server")?;
+            let installed = self.ours(&place, &["mcp", "install", agent.name()], "mcp-install")?;
+            let behind = fs::read_to_string(&listed)?.contains("--name");
+            ensure!(installed == 0 && behind, "`mcp install` failed: see {}", place.at.display());
+        }
         if self.record.is_some() {
             record::stand_before(self.binary, &place.at, &place.home.join(agent.settings()))?;
         }
@@ -125,6 +136,13 @@ impl Desk<'_> {
         if heard && self.ours(&place, &["audit", "verify"], "verify")? != 0 {
             trouble.push("the ledger does not verify".to_owned());
         }
+        let query = ["audit", "query", "--tool", "write_file", "--format", "jsonl"];
+        let recorded = match scenario.gateway {
+            true if self.ours(&place, &query, "gateway")? == 0 => {
+                fs::read_to_string(place.at.join("gateway.out.txt"))?.lines().count()
+            }
+            _ => 0,
+        };
         if self.ours(&place, &["check", "--latest", agent.name()], "check")? > 1 {
             trouble.push("the log cannot be checked".to_owned());
         }
@@ -133,7 +151,7 @@ impl Desk<'_> {
             record::keep(&place.at, &place.home.join(agent.logs()), &to)?;
         }
         let status = if self.record.is_some() { scenario.expect.status } else { status };
-        Ok(Seen { counts: counted(&asked, status), trouble })
+        Ok(Seen { counts: Counts { recorded, ..counted(&asked, status) }, trouble })
     }
 
     /// Runs our own program as the user would, and keeps what it says.
@@ -209,6 +227,21 @@ impl Place {
     }
 }
 
+impl Place {
+    /// An MCP server with files, `file-server`: a real one where it is installed beside the agent,
+    /// else our own tools.
+    fn serve_files(&self, real: Option<PathBuf>) -> Result<()> {
+        let (work, state) = (self.work.display(), self.at.join("server"));
+        let command = match real {
+            Some(program) => format!("'{}' '{work}'", program.display()),
+            None => format!("counterfoil --state '{}' mcp --builtin file", state.display()),
+        };
+        let path = self.at.join("harmless/file-server");
+        fs::write(&path, format!("#!/bin/sh\ncd '{work}' && exec {command}\n"))?;
+        executable(&path)
+    }
+}
+
 #[cfg(unix)]
 pub(super) fn executable(path: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -230,6 +263,15 @@ fn filled(steps: &[Vec<Action>], work: &Path, wait: bool) -> Vec<Vec<Action>> {
             Action::Edit { path: set(path), old: old.clone(), new: new.clone() }
         }
         Action::Write { path, text } => Action::Write { path: set(path), text: text.clone() },
+        Action::Call { tool, arguments } => {
+            let mut arguments = arguments.clone();
+            for value in arguments.values_mut() {
+                if let serde_json::Value::String(text) = value {
+                    *text = set(text);
+                }
+            }
+            Action::Call { tool: tool.clone(), arguments }
+        }
         other => other.clone(),
     };
     let mut replies = Vec::new();
@@ -254,6 +296,7 @@ fn counted(asked: &[Asked], status: i32) -> Counts {
         helper_sent_back: told(Who::Helper, &[SENT_BACK], "\0"),
         denied: told(Who::Agent, &DENIED, SENT_BACK),
         reminded: told(Who::Agent, &[REMINDED], "\0"),
+        recorded: 0,
         status,
     }
 }

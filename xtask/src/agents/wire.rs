@@ -124,6 +124,13 @@ pub(super) fn beside(path: &str) -> (u16, String) {
     }
 }
 
+/// A tool of an MCP server among those that are offered: each client writes the server before it in
+/// its own way.
+fn served<'t>(tools: &'t [String], tool: &str) -> Option<&'t str> {
+    let mut names = tools.iter().map(String::as_str);
+    names.find(|name| name.starts_with("mcp") && name.ends_with(tool))
+}
+
 /// Events of a stream, each with its name.
 fn events(events: Vec<(&str, Value)>) -> String {
     let mut text = String::new();

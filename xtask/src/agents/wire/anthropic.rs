@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::scenario::Action;
+use super::served;
 
 pub(super) fn block(action: &Action, tools: &[String], id: usize) -> Value {
     let (name, input) = match action {
@@ -16,6 +17,9 @@ pub(super) fn block(action: &Action, tools: &[String], id: usize) -> Value {
             ("Edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
         }
         Action::Write { path, text } => ("Write", json!({ "file_path": path, "content": text })),
+        Action::Call { tool, arguments } => {
+            (served(tools, tool).unwrap_or(tool), arguments.clone().into())
+        }
         Action::Delegate(task) => (delegate(tools), task_of(task)),
         Action::DelegateInBackground(task) => {
             let mut input = task_of(task);

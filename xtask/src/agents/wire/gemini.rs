@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::scenario::Action;
-use super::{list, text};
+use super::{list, served, text};
 
 pub(super) fn words(body: &Value) -> String {
     let users = list(body, "contents").iter().filter(|c| c["role"] == "user");
@@ -48,6 +48,9 @@ pub(super) fn block(action: &Action, tools: &[String], alone: bool) -> Value {
         ),
         Action::Write { path, text } => {
             ("write_file", json!({ "file_path": path, "content": text }))
+        }
+        Action::Call { tool, arguments } => {
+            (served(tools, tool).unwrap_or(tool), arguments.clone().into())
         }
         Action::Delegate(task) | Action::DelegateInBackground(task) => {
             ("invoke_agent", json!({ "agent_name": "generalist", "prompt": task }))

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::scenario::Action;
-use super::{list, text};
+use super::{list, served, text};
 
 pub(super) fn words(body: &Value) -> String {
     let mut words = String::new();
@@ -49,6 +49,9 @@ pub(super) fn block(action: &Action, body: &Value, tools: &[String], id: usize) 
         }
         Action::Read(path) => shell(format!("cat {path}")),
         Action::Run(command) | Action::RunInBackground(command) => shell(command.clone()),
+        Action::Call { tool, arguments } => {
+            (served(tools, tool).unwrap_or(tool), arguments.clone().into())
+        }
         Action::Wait => ("wait_agent", json!({})),
         Action::Delegate(task) | Action::DelegateInBackground(task) => {
             ("spawn_agent", json!({ "message": task, "task_name": "look" }))
@@ -61,6 +64,9 @@ pub(super) fn block(action: &Action, body: &Value, tools: &[String], id: usize) 
     let space = |t: &&Value| list(t, "tools").iter().any(|inner| inner["name"] == name);
     if let Some(space) = list(body, "tools").iter().find(space) {
         call["namespace"] = space["name"].clone();
+    } else if let Action::Call { .. } = action {
+        // It shows such tools only to a model that searches for them, and runs them all the same.
+        call["namespace"] = "mcp__files".into();
     }
     call
 }
