@@ -36,6 +36,12 @@ impl StateFolder {
         self.0.join("hooks")
     }
 
+    /// The folder of what MCP servers' tools were when they were first seen.
+    #[must_use]
+    pub fn pins(&self) -> PathBuf {
+        self.0.join("pins")
+    }
+
     /// The folder of snapshots, with which commands can be undone.
     #[must_use]
     pub fn snapshots(&self) -> PathBuf {

@@ -12,4 +12,7 @@
 
 mod mcp;
 
-pub use mcp::{Ended, Gateway, GatewayError, RelayError, Step, input, output, relay, serve};
+pub use mcp::{
+    Ended, Gateway, GatewayError, InspectError, Offer, PinStore, Pins, PinsError, RelayError, Step,
+    ToolChange, input, inspect, oddities, output, relay, serve,
+};

@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::guard::Making;
 
 mod clients;
+mod inspect;
 mod install;
 
 /// Stand between an MCP client and a server: calls are validated, judged and recorded
@@ -25,6 +26,7 @@ mod install;
 Examples:
   counterfoil mcp install claude-code       put the servers that a client has behind the gateway
   counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
+  counterfoil mcp inspect -- npx -y x       what a server offers, and what changed in it
   counterfoil mcp --name github -- github-mcp-server stdio
   counterfoil mcp --builtin shell,file
   counterfoil check --session ID            what the agent said, against the calls it made
@@ -43,9 +45,13 @@ pub(crate) struct Arguments {
     /// Offer our own tools instead: shell, file, web
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "name"])]
     builtin: Vec<Builtin>,
-    /// What the server is called in records [default: its program]
+    /// What the server is called in records [default: its package or program]
     #[arg(long)]
     name: Option<String>,
+    /// A tool whose definition changed since the server was first seen does not run until it is
+    /// accepted [default: the change is only said]
+    #[arg(long, conflicts_with = "builtin")]
+    hold_changes: bool,
     /// Go on with the session of this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -61,6 +67,7 @@ pub(crate) struct Arguments {
 enum Action {
     Install(install::InstallArguments),
     Uninstall(install::UninstallArguments),
+    Inspect(inspect::Arguments),
 }
 
 /// Which of our own tools are offered.
@@ -88,6 +95,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     match &arguments.action {
         Some(Action::Install(arguments)) => install::install(arguments),
         Some(Action::Uninstall(arguments)) => install::uninstall(arguments),
+        Some(Action::Inspect(arguments)) => inspect::run(global, arguments),
         None => stand_between(global, arguments),
     }
 }
@@ -95,9 +103,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
+    let state = global.state()?.create()?;
     let making = Making {
         options: &options,
-        state: Some(global.state()?.create()?),
+        state: Some(state.clone()),
         approver: None,
         workspace: arguments.workspace.clone(),
     };
@@ -124,8 +133,9 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
             guard.end(&session).await?;
             return anyhow::Ok(Exit::Clean);
         };
-        let name = arguments.name.clone().unwrap_or_else(|| name_of(program));
-        let gateway = Gateway::new(guard, start, &name)?;
+        let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.command));
+        let pins = inspect::pins(&state, &name, &arguments.command);
+        let gateway = Gateway::new(guard, start, &name)?.watching(pins, arguments.hold_changes);
         let mut command = tokio::process::Command::new(program);
         command.args(words);
         Ok(match relay(&gateway, command, input, output).await? {
@@ -142,8 +152,46 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
     exit
 }
 
-/// The last part of a program's path, without an ending.
-fn name_of(program: &str) -> String {
-    let stem = Path::new(program).file_stem();
-    stem.map_or_else(|| program.to_owned(), |stem| stem.to_string_lossy().into_owned())
+/// What a server is called: the package that a runner starts, else the program.
+fn name_of(command: &[String]) -> String {
+    const RUNNERS: [&str; 9] =
+        ["npx", "bunx", "uvx", "node", "bun", "deno", "python", "python3", "pipx"];
+    let stem = |word: &str| {
+        let stem = Path::new(word).file_stem();
+        stem.map_or_else(|| word.to_owned(), |stem| stem.to_string_lossy().into_owned())
+    };
+    let Some((program, words)) = command.split_first() else { return String::new() };
+    let program = stem(program);
+    let mut named = words.iter().filter(|word| !word.starts_with('-') && *word != "run");
+    match named.next().filter(|_| RUNNERS.contains(&program.as_str())) {
+        Some(package) => {
+            let package = package.rsplit('/').next().unwrap_or(package);
+            // Behind the name, a version.
+            let end = package.find('@').filter(|at| *at > 0).unwrap_or(package.len());
+            let package = package.get(..end).unwrap_or(package);
+            let ending = [".js", ".mjs", ".py", ".ts"].iter().find_map(|e| package.strip_suffix(e));
+            ending.unwrap_or(package).to_owned()
+        }
+        None => program,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn servers_have_names() {
+        for (command, name) in [
+            ("npx -y @modelcontextprotocol/server-filesystem@1.2 .", "server-filesystem"),
+            ("uvx mcp-server-git --repository .", "mcp-server-git"),
+            ("/usr/bin/python3 -m mcp_server_time", "mcp_server_time"),
+            ("node build/index.js", "index"),
+            ("/opt/github-mcp-server stdio", "github-mcp-server"),
+            ("npx", "npx"),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(name_of(&words), name, "{command}");
+        }
+    }
 }

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use super::confirm::{Held, Wire, elicits};
 use super::members::Members;
 use super::message::{self, EXECUTION_ID, Message, code};
-use super::tools::{Known, Offered};
+use super::pins::Pins;
+use super::tools::{Known, Offered, Watch};
 
 /// Stands between an MCP client and one server.
 ///
@@ -26,6 +27,7 @@ pub struct Gateway {
     pub(super) session: Session,
     /// What the server is called in records.
     server: String,
+    watch: Option<Watch>,
     state: Mutex<State>,
 }
 
@@ -87,7 +89,14 @@ impl Gateway {
     /// When the session cannot begin.
     pub fn new(guard: Guard, start: SessionStart, server: &str) -> Result<Self, GatewayError> {
         let session = guard.host_session(start)?;
-        Ok(Self { guard, session, server: server.to_owned(), state: Mutex::default() })
+        Ok(Self { guard, session, server: server.to_owned(), watch: None, state: Mutex::default() })
+    }
+
+    /// The same, which holds the server's tools against what they were when they were first seen.
+    /// What changed is said; with `hold` it does not run either, until somebody accepts it.
+    #[must_use]
+    pub fn watching(self, pins: Pins, hold: bool) -> Self {
+        Self { watch: Some(Watch { pins, hold }), ..self }
     }
 
     /// The session in which calls are recorded.
@@ -225,11 +234,16 @@ impl Gateway {
         };
         let around = Surroundings::default();
         let known = self.state().offered.known();
+        if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
+            let what = "list the tools first: what changed in them is held, and that is not known";
+            return refused(code::INVALID_REQUEST, what);
+        }
         let report = known.as_ref().map(|known| known.admission.admit(&call, None));
         let report =
             report.filter(|report| !report.valid() || report.corrected_arguments.is_some());
         if let Some(report) = report.as_ref().filter(|report| !report.valid()) {
-            return self.refused((wire, id), call, report.clone(), &around).await;
+            let held = known.as_ref().is_some_and(|known| known.is_held(&call.tool));
+            return self.refused((wire, id), call, report.clone(), held).await;
         }
         let corrected = report.and_then(|report| report.corrected_arguments);
         let line = match &corrected {
@@ -281,8 +295,9 @@ impl Gateway {
         (wire, id): (Wire, &str),
         call: ToolCall,
         report: CallReport,
-        around: &Surroundings,
+        held: bool,
     ) -> Step {
+        let around = &Surroundings::default();
         let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
         let unknown = unknown.map(|issue| issue.message.clone());
         let answer = match self.guard.refused(&self.session, call, report, around).await {
@@ -292,6 +307,11 @@ impl Gateway {
                 return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told));
             }
         };
+        if held {
+            return Step::Answer(
+                wire.result(id, message::failed(HELD, Some(&answer.execution_id))),
+            );
+        }
         Step::Answer(match unknown {
             Some(what) => message::error(Some(id), code::INVALID_PARAMS, &what),
             None => wire.result(id, message::failed(&answer.text, Some(&answer.execution_id))),
@@ -333,7 +353,8 @@ impl Gateway {
                 let result = result.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
                 if let Some(result) = result {
                     let settings = self.guard.admission_settings();
-                    self.state().offered.page(&result, first, &self.server, settings);
+                    let watch = self.watch.as_ref();
+                    self.state().offered.page(&result, first, &self.server, settings, watch);
                 }
                 Some(text)
             }
@@ -467,6 +488,11 @@ fn ended(raw: &RawValue) -> HostEnded {
         truncated: false,
     }
 }
+
+/// What the model reads of a tool that is held.
+const HELD: &str = "This tool is not what it was when it was first seen; nothing was executed. A \
+                    person has to look at it: `counterfoil mcp inspect --accept -- COMMAND`. Do \
+                    not report the call as done.";
 
 /// What is recorded of a call that the server did not make yet.
 const ASKED_FOR_MORE: &str =

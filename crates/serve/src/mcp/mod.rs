@@ -2,15 +2,21 @@
 
 mod confirm;
 mod gateway;
+mod inspect;
 mod lines;
+mod looks;
 mod members;
 mod message;
+mod pins;
 mod relay;
 mod server;
 mod stdio;
 mod tools;
 
 pub use gateway::{Gateway, GatewayError, Step};
+pub use inspect::{InspectError, Offer, inspect};
+pub use looks::oddities;
+pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
 pub use server::serve;
 pub use stdio::{input, output};

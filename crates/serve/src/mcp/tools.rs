@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use counterfoil_formats::read_tools;
@@ -5,11 +6,16 @@ use counterfoil_model::{Catalog, Origin, Tool};
 use counterfoil_rules::{Admission, AdmissionSettings};
 use serde_json::Value;
 
+use super::looks::oddities;
+use super::pins::{Pins, ToolChange};
+
 /// The tools that a server offers, as far as the client has asked for them.
 #[derive(Debug, Default)]
 pub(crate) struct Offered {
     /// The pages of a list that has not ended yet.
-    pages: Vec<Tool>,
+    pages: Vec<(Tool, Value)>,
+    /// What was said about the tools already.
+    told: BTreeSet<String>,
     /// The whole list; `None` while nobody has seen all of it.
     known: Option<Arc<Known>>,
 }
@@ -19,9 +25,23 @@ pub(crate) struct Offered {
 pub(crate) struct Known {
     catalog: Catalog,
     pub(crate) admission: Admission,
+    /// Tools that wait until a person has looked at what changed in them.
+    held: BTreeSet<String>,
+}
+
+/// Against what a list of tools is held.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) pins: Pins,
+    /// Tools that changed do not run.
+    pub(crate) hold: bool,
 }
 
 impl Known {
+    pub(crate) fn is_held(&self, name: &str) -> bool {
+        self.held.contains(name)
+    }
+
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.catalog.get(name)
     }
@@ -45,12 +65,24 @@ impl Offered {
         first: bool,
         server: &str,
         settings: &AdmissionSettings,
+        watch: Option<&Watch>,
     ) {
         if first {
             self.forget();
         }
         match read_tools(result) {
-            Ok(tools) => self.pages.extend(tools),
+            Ok(tools) => {
+                let listed = result.get("tools").and_then(Value::as_array).into_iter().flatten();
+                let raw = |tool: &Tool| {
+                    let mut listed = listed.clone();
+                    let same = listed.find(|raw| raw.get("name").is_some_and(|n| *n == *tool.name));
+                    same.cloned().unwrap_or_default()
+                };
+                self.pages.extend(tools.into_iter().map(|tool| {
+                    let raw = raw(&tool);
+                    (tool, raw)
+                }));
+            }
             Err(error) => {
                 tracing::warn!(
                     "the tools of `{server}` cannot be read, so calls are not validated: {error}"
@@ -62,13 +94,53 @@ impl Offered {
             return;
         }
         let origin = Origin::Mcp { server: server.to_owned() };
-        let tools = std::mem::take(&mut self.pages).into_iter();
-        let tools = tools.map(|tool| Tool { origin: origin.clone(), ..tool });
+        let (tools, raw): (Vec<Tool>, Vec<Value>) =
+            std::mem::take(&mut self.pages).into_iter().unzip();
+        let held = self.watched(&raw, server, watch);
+        let tools = tools.into_iter().map(|tool| {
+            let available = tool.available && !held.contains(&tool.name);
+            Tool { origin: origin.clone(), available, ..tool }
+        });
         let (catalog, _) = Catalog::known(tools);
         let (admission, issues) = Admission::compile(&catalog, settings.clone());
         for issue in issues {
             tracing::info!("tool `{}` of `{server}`: {}", issue.tool, issue.message);
         }
-        self.known = Some(Arc::new(Known { catalog, admission }));
+        self.known = Some(Arc::new(Known { catalog, admission, held }));
+    }
+
+    /// Says what is odd about tools, and what changed in them; gives those that are held.
+    fn watched(&mut self, raw: &[Value], server: &str, watch: Option<&Watch>) -> BTreeSet<String> {
+        for tool in raw {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            for odd in oddities(tool) {
+                self.tell(format!("tool `{name}` of `{server}`: {odd}"));
+            }
+        }
+        let Some(watch) = watch else { return BTreeSet::new() };
+        let names = raw.iter().filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned()));
+        let changes = match watch.pins.compare(raw) {
+            Ok(changes) => changes,
+            Err(error) => {
+                // Whether something changed is not known: that holds everything.
+                self.tell(format!("tools of `{server}`: {error}"));
+                return if watch.hold { names.collect() } else { BTreeSet::new() };
+            }
+        };
+        let mut held = BTreeSet::new();
+        for change in changes {
+            self.tell(format!("tools of `{server}`: {change}"));
+            let (ToolChange::New { tool } | ToolChange::Changed { tool, .. }) = change;
+            held.extend(watch.hold.then_some(tool));
+        }
+        held
+    }
+
+    /// Once.
+    fn tell(&mut self, what: String) {
+        if !self.told.contains(&what) {
+            tracing::warn!("{what}");
+            self.told.insert(what);
+        }
     }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod gateway;
+mod pins;
 mod server;
 mod stateless;
 

@@ -1,0 +1,156 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use counterfoil_model::Digest;
+use counterfoil_serve::{Offer, PinStore, Pins, inspect, oddities};
+use serde_json::{Value, json};
+
+use super::super::Global;
+use super::name_of;
+use crate::exit::{Complaint, Exit};
+use crate::files;
+use crate::replace::replace;
+use crate::state::State;
+
+/// Show what a server offers, what is odd about it, and what changed since it was first seen
+///
+/// The server is started, asked and ended; no tool is called.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
+  counterfoil mcp inspect --accept -- npx -y x   its tools are now as they should be
+  counterfoil mcp inspect --format json -- x
+
+Exit codes: 0 nothing odd and nothing changed, 1 something is, 2 the server does not answer.")]
+pub(crate) struct Arguments {
+    /// The server's command, behind `--`
+    #[arg(last = true, value_name = "COMMAND", required = true)]
+    command: Vec<String>,
+    /// What the server is called in records [default: its program or package]
+    #[arg(long)]
+    name: Option<String>,
+    /// What changed is as it should be: from now on, this counts as seen first
+    #[arg(long)]
+    accept: bool,
+    /// How it is shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// How long each answer may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    limit: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// The pins of a server, which is known by its name and its command.
+pub(super) fn pins(state: &State, name: &str, command: &[String]) -> Pins {
+    let digest = Digest::of_json(&json!(command)).to_string();
+    let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(letters).collect();
+    let file = format!("{name}-{}.json", digest.get(..12).unwrap_or_default());
+    Pins::in_store(Box::new(InFile(state.folder().pins().join(file))))
+}
+
+struct InFile(PathBuf);
+
+impl PinStore for InFile {
+    fn read(&self) -> io::Result<Option<String>> {
+        match files::read_text(&self.0) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        replace(&self.0, text)
+    }
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let Some((program, words)) = arguments.command.split_first() else { return Ok(Exit::Input) };
+    let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.command));
+    let mut command = tokio::process::Command::new(program);
+    command.args(words);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("the event loop cannot be started")?;
+    let limit = Duration::from_secs(arguments.limit);
+    let offer = runtime.block_on(inspect(command, limit)).map_err(|error| {
+        Complaint::new(format!("`{name}`: {error}")).help("start its command by hand to see why")
+    })?;
+    let pins = pins(&global.state()?.create()?, &name, &arguments.command);
+    let changes = match arguments.accept {
+        true => pins.accept(&offer.tools).map(|()| Vec::new())?,
+        false => pins.compare(&offer.tools)?,
+    };
+    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    let odd = offer.tools.iter().any(|tool| !oddities(tool).is_empty());
+    match arguments.format {
+        Format::Json => json_of(&name, &offer, &changes)?,
+        Format::Text => text_of(&name, &offer, &changes, arguments.accept)?,
+    }
+    Ok(if odd || !changes.is_empty() { Exit::Findings } else { Exit::Clean })
+}
+
+fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> {
+    let tools = offer.tools.iter().map(|tool| json!({ "tool": tool, "odd": oddities(tool) }));
+    let shown = json!({
+        "name": name,
+        "server": offer.server.as_ref().map(|(name, version)| json!({ "name": name, "version": version })),
+        "revision": offer.revision,
+        "tools": tools.collect::<Vec<_>>(),
+        "changes": changes,
+    });
+    writeln!(io::stdout(), "{shown:#}")?;
+    Ok(())
+}
+
+fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let (of, version) = offer.server.clone().unwrap_or_default();
+    let revision = offer.revision.as_deref().unwrap_or("unknown");
+    let count = offer.tools.len();
+    writeln!(out, "{name}: {of} {version}, protocol {revision}, {count} tools")?;
+    let widest = offer.tools.iter().map(|tool| shown(tool, "name").chars().count()).max();
+    for tool in &offer.tools {
+        let what = shown(tool, "description");
+        let line = what.lines().next().unwrap_or_default();
+        let short: String = line.chars().take(80).collect();
+        let more = if short.len() < what.trim_end().len() { " …" } else { "" };
+        let width = widest.unwrap_or_default().min(40);
+        writeln!(out, "  {:width$}  {short}{more}", shown(tool, "name"))?;
+        for odd in oddities(tool) {
+            writeln!(out, "  {:width$}  warning: {}", "", clean(&odd))?;
+        }
+    }
+    for change in changes {
+        writeln!(out, "changed: {}", clean(change))?;
+    }
+    match (changes.is_empty(), accepted) {
+        (_, true) => writeln!(out, "accepted: this counts as seen first now")?,
+        (true, _) => writeln!(out, "nothing changed since it was first seen")?,
+        (false, _) => {
+            writeln!(out, "help: look at what changed; `--accept` makes it what was seen first")?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(tool: &Value, member: &str) -> String {
+    clean(tool.get(member).and_then(Value::as_str).unwrap_or_default())
+}
+
+/// A server's text may not steer the terminal.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
