@@ -139,3 +139,25 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--", "true"], "");
     assert!(ran.code == 2 && ran.err.contains("ended before it answered"), "{ran}");
 }
+
+#[test]
+fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
+    let desk = Desk::with(&[]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let sleep = json!({ "name": "shell", "arguments": { "command": "sleep 60" } });
+    let input = said(&[
+        request(1, "tools/call", sleep),
+        request(2, "ping", json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
+        request(3, "ping", json!({})),
+    ]);
+    let began = std::time::Instant::now();
+    let ran = desk.spawn(&variables, &["mcp", "--builtin", "shell"], &input);
+    assert!(began.elapsed().as_secs() < 30, "{ran}");
+    let ids: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
+        .collect();
+    assert_eq!(ids, [2, 3], "{ran}");
+}

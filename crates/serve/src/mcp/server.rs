@@ -1,4 +1,6 @@
+use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
 use counterfoil_guard::{Answer, Guard, Session, Surroundings};
 use counterfoil_model::{Arguments, Status, Tool, ToolCall};
@@ -6,8 +8,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
 
 use super::lines::{Line, Lines};
+use super::members::Members;
 use super::message::{self, EXECUTION_ID, Message, code};
 
 /// Revisions of the protocol that this server speaks, the latest first.
@@ -16,8 +21,11 @@ const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11
 /// The revision that is answered to one that is not known.
 const LATEST: &str = "2025-11-25";
 
+/// How long calls may still run once the client says no more.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Offers the tools of a guard to one client, until it is gone. Every call goes through
-/// [`Guard::call`].
+/// [`Guard::call`]; several run at once, and one that the client cancels is given up.
 ///
 /// # Errors
 /// When a stream breaks.
@@ -28,27 +36,91 @@ pub async fn serve(
     mut output: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
     let mut lines = Lines::new(input);
-    while let Some(line) = lines.next().await? {
-        let answer = match line {
-            Line::Text(text) => answer(guard, session, &text).await,
-            Line::Unreadable(why) => Some(message::error(None, code::PARSE_ERROR, why)),
+    let mut running = Running::default();
+    loop {
+        let answer = tokio::select! {
+            line = lines.next() => match line? {
+                None => break,
+                Some(Line::Text(text)) => answer(guard, session, &text, &mut running),
+                Some(Line::Unreadable(why)) => {
+                    Some(message::error(None, code::PARSE_ERROR, why))
+                }
+            },
+            answer = running.next(), if !running.calls.is_empty() => answer,
         };
         if let Some(answer) = answer {
-            output.write_all(format!("{answer}\n").as_bytes()).await?;
-            output.flush().await?;
+            send(&mut output, &answer).await?;
         }
     }
-    Ok(())
+    let rest = async {
+        while !running.calls.is_empty() {
+            if let Some(answer) = running.next().await {
+                send(&mut output, &answer).await?;
+            }
+        }
+        Ok(())
+    };
+    // Whatever is given up here has a closed receipt all the same.
+    timeout(GRACE, rest).await.unwrap_or(Ok(()))
 }
 
-/// What is answered to a line; nothing to a notification.
-async fn answer(guard: &Guard, session: &Session, text: &str) -> Option<String> {
+async fn send(output: &mut (impl AsyncWrite + Unpin), answer: &str) -> io::Result<()> {
+    output.write_all(format!("{answer}\n").as_bytes()).await?;
+    output.flush().await
+}
+
+/// Calls that are under way.
+#[derive(Default)]
+struct Running {
+    calls: JoinSet<(String, String)>,
+    /// By id, as it was written.
+    by_id: BTreeMap<String, AbortHandle>,
+}
+
+impl Running {
+    /// The next answer; `None` where a call was given up, and when there is none.
+    async fn next(&mut self) -> Option<String> {
+        match self.calls.join_next().await? {
+            Ok((id, answer)) => {
+                self.by_id.remove(&id);
+                Some(answer)
+            }
+            Err(error) => {
+                let mut open = self.by_id.iter();
+                let id = open.find(|(_, call)| call.id() == error.id())?.0.clone();
+                self.by_id.remove(&id);
+                let wrong = "the call broke off: that is a fault of counterfoil";
+                Some(message::error(Some(&id), code::INTERNAL_ERROR, wrong))
+            }
+        }
+    }
+
+    fn give_up(&mut self, params: Option<&RawValue>) {
+        let id = params.and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
+        let id = id.and_then(|members| members.get("requestId"));
+        if let Some(call) = id.and_then(|id| self.by_id.remove(id.get())) {
+            call.abort();
+        }
+    }
+}
+
+/// What is answered to a line at once; nothing to a notification, and to a call, which runs now.
+fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -> Option<String> {
     let message = match Message::read(text) {
         Ok(message) => message,
         Err(error) => return Some(message::error(None, code::PARSE_ERROR, &error.to_string())),
     };
-    let (id, method) = (message.id?, message.method.as_deref()?);
-    let params = message.params();
+    let (method, params) = (message.method.as_deref()?, message.params());
+    let Some(id) = message.id else {
+        if method == "notifications/cancelled" {
+            running.give_up(params);
+        }
+        return None;
+    };
+    if running.by_id.contains_key(id) {
+        let wrong = "a request with this id is not answered yet";
+        return Some(message::error(Some(id), code::INVALID_REQUEST, wrong));
+    }
     Some(match method {
         "initialize" => message::result(id, &greeting(params)),
         "ping" => message::result(id, &json!({})),
@@ -57,7 +129,13 @@ async fn answer(guard: &Guard, session: &Session, text: &str) -> Option<String> 
             message::result(id, &json!({ "tools": tools }))
         }
         "tools/call" => match params.map(|raw| serde_json::from_str::<Asked<'_>>(raw.get())) {
-            Some(Ok(asked)) => call(guard, session, id, asked).await,
+            Some(Ok(asked)) => {
+                let call = called(id, asked);
+                let (guard, session, own) = (guard.clone(), session.clone(), id.to_owned());
+                let call = async move { (own, answered(&guard, &session, call).await) };
+                running.by_id.insert(id.to_owned(), running.calls.spawn(call));
+                return None;
+            }
             Some(Err(error)) => {
                 message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {error}"))
             }
@@ -98,16 +176,16 @@ fn described(tool: &Tool) -> Value {
     })
 }
 
-async fn call(guard: &Guard, session: &Session, id: &str, asked: Asked<'_>) -> String {
-    let call = ToolCall {
-        id: id.to_owned(),
-        tool: asked.name,
-        arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
-        line: 0,
-    };
+fn called(id: &str, asked: Asked<'_>) -> ToolCall {
+    let arguments = Arguments::raw(asked.arguments.map_or("{}", RawValue::get));
+    ToolCall { id: id.to_owned(), tool: asked.name, arguments, line: 0 }
+}
+
+async fn answered(guard: &Guard, session: &Session, call: ToolCall) -> String {
+    let id = call.id.clone();
     match guard.call(session, call, Surroundings::default()).await {
-        Ok(answer) => message::result(id, &told(&answer)),
-        Err(error) => message::error(Some(id), code::INTERNAL_ERROR, &error.to_string()),
+        Ok(answer) => message::result(&id, &told(&answer)),
+        Err(error) => message::error(Some(&id), code::INTERNAL_ERROR, &error.to_string()),
     }
 }
 
