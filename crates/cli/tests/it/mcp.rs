@@ -1,5 +1,8 @@
 //! `mcp`: the gateway in front of a server, as processes.
 
+#[cfg(unix)]
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::Desk;
@@ -140,24 +143,29 @@ fn what_a_server_offers_and_what_changed_in_it() {
     assert!(ran.code == 2 && ran.err.contains("ended before it answered"), "{ran}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
-    let desk = Desk::with(&[]);
-    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let sleep = json!({ "name": "shell", "arguments": { "command": "sleep 60" } });
-    let input = said(&[
-        request(1, "tools/call", sleep),
-        request(2, "ping", json!({})),
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
-        request(3, "ping", json!({})),
-    ]);
+    let asked = said(&[request(1, "tools/call", sleep), request(2, "ping", json!({}))]);
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    let cancelled = said(&[cancelled, request(3, "ping", json!({}))]);
+    let desk = Desk::with(&[("asked", &asked), ("cancelled", &cancelled), ("work/a", "")]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let both = format!(
+        "(cat asked; sleep 1; cat cancelled) | '{program}' mcp --builtin shell --workspace work"
+    );
     let began = std::time::Instant::now();
-    let ran = desk.spawn(&variables, &["mcp", "--builtin", "shell"], &input);
+    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &both], "");
     assert!(began.elapsed().as_secs() < 30, "{ran}");
-    let ids: Vec<Value> = ran
-        .out
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
-        .collect();
+    if ran.out.contains("has to agree first") {
+        eprintln!("not checked: nothing confines a command on this machine");
+        return;
+    }
+    let answers = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let ids: Vec<Value> = answers.map(|answer| answer["id"].clone()).collect();
     assert_eq!(ids, [2, 3], "{ran}");
+    let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
+    assert!(shown.out.contains("was given up") && shown.out.contains("sleep 60"), "{shown}");
 }
