@@ -95,6 +95,8 @@ pub(crate) struct State {
     /// Calls that a host executes and this process opened; the latest.
     handed_over: VecDeque<Opened>,
     timeline: Timeline,
+    /// Calls of this process are not kept in the timeline: it is read when it is asked for.
+    lean: bool,
     /// The session's sequence number up to which events are in the timeline.
     applied: u64,
     /// Events that came before one that is still missing, with what they stored.
@@ -304,8 +306,18 @@ impl Session {
         if matches!(event.draft, Draft::Opened(_)) {
             state.calls_made += 1;
         }
+        if state.lean {
+            state.count(&event.draft);
+            return;
+        }
         state.waiting.insert(event.session_seq, (event, stored));
         state.apply_waiting();
+    }
+
+    /// For a session of very many calls: this process does not keep them in memory. What was said
+    /// and done is read from the ledger when it is asked for.
+    pub fn keep_lean(&self) {
+        self.state().lean = true;
     }
 
     /// The whole session as a transcript, with what other processes wrote meanwhile.
@@ -382,6 +394,7 @@ impl State {
             begun: VecDeque::new(),
             handed_over: VecDeque::new(),
             timeline: Timeline::new(id),
+            lean: false,
             applied: 0,
             waiting: BTreeMap::new(),
         }
@@ -405,18 +418,7 @@ impl State {
         let before = self.timeline.transcript().messages.len();
         self.timeline.apply(event, stored);
         self.applied = event.session_seq;
-        match &event.draft {
-            Draft::Opened(opened) => {
-                self.running.insert(opened.execution_id.clone(), opened.tool.clone());
-            }
-            Draft::Closed(closed) => {
-                let tool = self.running.remove(&closed.execution_id);
-                if let Some(tool) = tool.filter(|_| closed.status.succeeded()) {
-                    Arc::make_mut(&mut self.completed).insert(tool);
-                }
-            }
-            _ => {}
-        }
+        self.count(&event.draft);
         let messages = self.timeline.transcript().messages.iter().enumerate();
         for (at, message) in messages.skip(before) {
             self.heard.message(at, message);
@@ -425,6 +427,24 @@ impl State {
                 let named = catalog.iter().filter(|tool| message.text.contains(&tool.name));
                 self.mentioned = Arc::new(named.map(|tool| tool.name.clone()).collect());
             }
+        }
+    }
+
+    /// Takes note of which tools run and completed.
+    fn count(&mut self, draft: &Draft) {
+        match draft {
+            Draft::Opened(opened) => {
+                self.running.insert(opened.execution_id.clone(), opened.tool.clone());
+            }
+            Draft::Closed(closed) => {
+                let tool = self.running.remove(&closed.execution_id);
+                let tool =
+                    tool.filter(|tool| closed.status.succeeded() && !self.completed.contains(tool));
+                if let Some(tool) = tool {
+                    Arc::make_mut(&mut self.completed).insert(tool);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -18,6 +18,7 @@ mod files;
 mod filters;
 mod function;
 mod gates;
+mod host;
 mod ledger;
 mod live;
 mod overflow;

@@ -89,6 +89,7 @@ impl Gateway {
     /// When the session cannot begin.
     pub fn new(guard: Guard, start: SessionStart, server: &str) -> Result<Self, GatewayError> {
         let session = guard.host_session(start)?;
+        session.keep_lean();
         Ok(Self { guard, session, server: server.to_owned(), watch: None, state: Mutex::default() })
     }
 

@@ -1,0 +1,92 @@
+//! Calls that a host executes, in one process that lasts.
+
+use counterfoil_guard::{
+    Asking, Guard, GuardOptions, HostEnded, HostedCall, Judged, Session, SessionStart, Surroundings,
+};
+use counterfoil_model::{Arguments, Status, Tool, ToolCall};
+use serde_json::{Value, json};
+
+use crate::desk::wait;
+
+fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
+    let call = ToolCall {
+        id: id.to_owned(),
+        tool: tool.to_owned(),
+        arguments: Arguments::from(arguments),
+        line: 0,
+    };
+    HostedCall { call, tool: Tool::named(tool), arguments: arguments.clone() }
+}
+
+/// Whether the call may run; then it ends so. With what the model is told after it.
+fn ran(guard: &Guard, session: &Session, call: &HostedCall, status: Status) -> Option<Vec<String>> {
+    let around = Surroundings::default();
+    let before = wait(guard.before(session, call, &around, Asking::Nobody)).unwrap();
+    if !matches!(before.judged, Judged::Allowed { .. }) {
+        return None;
+    }
+    let result = Value::from("it is so");
+    let ended = HostEnded { status, category: None, result, exit_code: None, truncated: false };
+    let after = wait(guard.after(session, call, &around, ended)).unwrap();
+    Some(before.notes.into_iter().chain(after).collect())
+}
+
+fn guard(options: &str) -> Guard {
+    let options: GuardOptions = serde_json::from_str(options).unwrap();
+    Guard::builder().settings(options.resolve().unwrap()).build().unwrap()
+}
+
+#[test]
+fn a_lean_session_knows_what_completed_and_reads_the_rest() {
+    let guard = guard(
+        r#"{"tools":{"dependencies":{"enabled":true,"rules":{"pay":{"requires":["order"]}}}}}"#,
+    );
+    let session = guard.host_session(SessionStart::default()).unwrap();
+    session.keep_lean();
+    let (order, pay) = (hosted("1", "order", &json!({})), hosted("2", "pay", &json!({})));
+    assert_eq!(ran(&guard, &session, &pay, Status::Completed), None);
+    assert!(ran(&guard, &session, &order, Status::Failed).is_some());
+    assert_eq!(ran(&guard, &session, &pay, Status::Completed), None);
+    assert!(ran(&guard, &session, &order, Status::Completed).is_some());
+    assert!(ran(&guard, &session, &pay, Status::Completed).is_some());
+    let transcript = guard.transcript(&session).unwrap();
+    let calls: Vec<&str> = transcript
+        .messages
+        .iter()
+        .flat_map(|message| &message.calls)
+        .map(|call| call.tool.as_str())
+        .collect();
+    assert_eq!(calls, ["pay", "order", "pay", "order", "pay"]);
+}
+
+#[test]
+fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
+    let told = |lasting: bool| -> Vec<Vec<String>> {
+        let guard = guard("{}");
+        let begin = || {
+            let start = SessionStart { id: Some("s".to_owned()), ..SessionStart::default() };
+            guard.host_session(start).unwrap()
+        };
+        let one = begin();
+        let call = |at: usize| {
+            let session = if lasting { one.clone() } else { begin() };
+            let call = hosted(&at.to_string(), "look", &json!({ "at": "a" }));
+            let told = ran(&guard, &session, &call, Status::Failed).unwrap();
+            // Ids differ from run to run.
+            told.into_iter().map(|text| text.replace(char::is_numeric, "")).collect()
+        };
+        (0..8).map(call).collect()
+    };
+    let lasting = told(true);
+    let noticed = lasting.iter().flatten().filter(|text| text.contains("look")).count();
+    assert!(noticed > 0, "{lasting:?}");
+    let strip = |told: Vec<Vec<String>>| -> Vec<Vec<String>> {
+        let keep = |texts: Vec<String>| {
+            texts
+                .into_iter()
+                .map(|text| text.split("(execution_id").next().unwrap_or("").to_owned())
+        };
+        told.into_iter().map(|texts| keep(texts).collect()).collect()
+    };
+    assert_eq!(strip(lasting), strip(told(false)));
+}
