@@ -21,6 +21,7 @@ mod outputs;
 mod replace;
 mod rule_names;
 mod settings_file;
+mod signals;
 mod state;
 mod suggest;
 mod terminal;

@@ -10,6 +10,7 @@ use super::Global;
 use crate::config;
 use crate::exit::Exit;
 use crate::guard::Making;
+use crate::signals::interrupted;
 
 mod clients;
 mod inspect;
@@ -129,7 +130,12 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
         let (input, output) = (input(), output());
         let Some((program, words)) = arguments.command.split_first() else {
             let session = guard.session(start)?;
-            serve(&guard, &session, input, output).await.context("the connection broke")?;
+            tokio::select! {
+                served = serve(&guard, &session, input, output) => {
+                    served.context("the connection broke")?;
+                }
+                () = interrupted() => {}
+            }
             guard.end(&session).await?;
             return anyhow::Ok(Exit::Clean);
         };
@@ -138,7 +144,7 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
         let gateway = Gateway::new(guard, start, &name)?.watching(pins, arguments.hold_changes);
         let mut command = tokio::process::Command::new(program);
         command.args(words);
-        Ok(match relay(&gateway, command, input, output).await? {
+        Ok(match relay(&gateway, command, (input, output), interrupted()).await? {
             Ended::Client => Exit::Clean,
             Ended::Server(code) => {
                 let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();

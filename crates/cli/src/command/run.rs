@@ -18,6 +18,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::Making;
+use crate::signals::interrupted;
 use crate::terminal::Paint;
 use approver::Answerer;
 
@@ -189,27 +190,6 @@ fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
-}
-
-/// Returns when somebody wants us to stop.
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let (Ok(mut ended), Ok(mut hung_up)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = ended.recv() => {}
-                _ = hung_up.recv() => {}
-            }
-            return;
-        }
-    }
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }
 
 /// The id of the session's latest receipt.

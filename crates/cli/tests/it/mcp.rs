@@ -169,3 +169,25 @@ fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains("was given up") && shown.out.contains("sleep 60"), "{shown}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
+    let call = json!({ "name": "wait", "arguments": {} });
+    let desk = Desk::with(&[("asked", &said(&[request(1, "tools/call", call)]))]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    // The server reads to the end of its input, and says that it came there.
+    let server = "while read line; do :; done; echo ended > ended";
+    let script = format!(
+        "(cat asked; sleep 3) | '{program}' mcp -- sh -c '{server}' & \
+         gateway=$!; sleep 1; kill -TERM $gateway; wait $gateway; echo code $?"
+    );
+    let began = std::time::Instant::now();
+    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    assert!(ran.out.contains("code 0"), "{ran}");
+    assert!(began.elapsed().as_secs() < 30, "{ran}");
+    assert!(desk.path().join("ended").exists(), "{ran}");
+    let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
+    assert!(shown.out.contains(r#""tool":"wait""#) && shown.out.contains("Cancelled"), "{shown}");
+}

@@ -17,10 +17,17 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The client went away, and the server was ended with it.
+    /// The client went away, or the relay was stopped, and the server was ended with it.
     Client,
     /// The server ended by itself; its exit code, where it has one.
     Server(Option<i32>),
+}
+
+/// Who went away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gone {
+    Client,
+    Server,
 }
 
 /// A relay cannot run.
@@ -34,64 +41,68 @@ pub enum RelayError {
         /// Why not.
         reason: io::Error,
     },
-    /// A stream broke.
-    #[error("the connection broke: {0}")]
-    Broken(#[from] io::Error),
+    /// It has no streams.
+    #[error("the server cannot be spoken with")]
+    NoStreams,
 }
 
-/// Starts a server and stands between it and a client, until one of them is gone. The server's
-/// error output stays what it is.
+/// Starts a server and stands between it and a client, until one of them is gone, or `stop` is
+/// there. The server's error output stays what it is.
 ///
 /// # Errors
-/// When the server cannot be started, or a stream breaks. Receipts are closed all the same.
+/// When the server cannot be started.
 pub async fn relay(
     gateway: &Gateway,
     mut command: Command,
-    input: impl AsyncRead + Unpin,
-    output: impl AsyncWrite + Unpin,
+    (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
+    stop: impl Future<Output = ()>,
 ) -> Result<Ended, RelayError> {
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let started = command.spawn();
     let mut child = started.map_err(|reason| RelayError::NotStarted { program, reason })?;
     let (Some(to_server), Some(of_server)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(io::Error::other("the server has no streams").into());
+        return Err(RelayError::NoStreams);
     };
     let output = Mutex::new(output);
-    let ended = {
+    let gone = {
         let client = of_client(gateway, input, to_server, &output);
         let server = from_server(gateway, of_server, &output);
         tokio::pin!(client, server);
         tokio::select! {
-            done = &mut client => {
+            gone = &mut client => {
                 // What the server still has to say may still be wanted.
                 let rest = timeout(GRACE, &mut server).await;
-                let owes = rest.is_ok() && !gateway.open().is_empty();
-                let ended = if owes { Ended::Server(None) } else { Ended::Client };
-                done.and(rest.unwrap_or(Ok(()))).map(|()| ended)
+                match (gone, rest) {
+                    (Gone::Client, Ok(Gone::Server)) if !gateway.open().is_empty() => Gone::Server,
+                    _ => gone,
+                }
             }
-            done = &mut server => done.map(|()| Ended::Server(None)),
+            gone = &mut server => gone,
+            () = stop => Gone::Client,
         }
     };
-    let by_client = matches!(ended, Ok(Ended::Client) | Err(_));
-    let why = match by_client {
-        true => "the client went away",
-        false => "the MCP server ended before it answered",
+    let why = match gone {
+        Gone::Client => "the client went away",
+        Gone::Server => "the MCP server ended before it answered",
     };
-    let answers = gateway.end(by_client, why).await;
-    if !by_client {
+    let answers = gateway.end(gone == Gone::Client, why).await;
+    if gone == Gone::Server {
         let mut output = output.lock().await;
         for answer in answers {
-            send(&mut *output, &answer).await?;
+            // Whoever does not read any more is not told.
+            if send(&mut *output, &answer).await.is_err() {
+                break;
+            }
         }
     }
     let status = timeout(GRACE, child.wait()).await;
     if status.is_err() {
-        child.kill().await?;
+        child.kill().await.ok();
     }
-    Ok(match ended? {
-        Ended::Server(_) => Ended::Server(status.ok().and_then(|s| s.ok()?.code())),
-        Ended::Client => Ended::Client,
+    Ok(match gone {
+        Gone::Server => Ended::Server(status.ok().and_then(|status| status.ok()?.code())),
+        Gone::Client => Ended::Client,
     })
 }
 
@@ -101,9 +112,9 @@ async fn of_client<W: AsyncWrite + Unpin>(
     input: impl AsyncRead + Unpin,
     mut to_server: impl AsyncWrite + Unpin,
     output: &Mutex<W>,
-) -> io::Result<()> {
+) -> Gone {
     let mut lines = Lines::new(input);
-    while let Some(line) = lines.next().await? {
+    while let Ok(Some(line)) = lines.next().await {
         let steps = match line {
             Line::Text(text) => gateway.from_client(&text).await,
             Line::Unreadable(why) => {
@@ -111,13 +122,18 @@ async fn of_client<W: AsyncWrite + Unpin>(
             }
         };
         for step in steps {
-            match step {
-                Step::Forward(text) => send(&mut to_server, &text).await?,
-                Step::Answer(text) => send(&mut *output.lock().await, &text).await?,
+            let (sent, to) = match step {
+                Step::Forward(text) => (send(&mut to_server, &text).await, Gone::Server),
+                Step::Answer(text) => (send(&mut *output.lock().await, &text).await, Gone::Client),
+            };
+            if sent.is_err() {
+                return to;
             }
         }
     }
-    to_server.shutdown().await
+    // A server that is gone already has no input to end.
+    to_server.shutdown().await.ok();
+    Gone::Client
 }
 
 /// Everything that the server says.
@@ -125,19 +141,21 @@ async fn from_server<W: AsyncWrite + Unpin>(
     gateway: &Gateway,
     of_server: impl AsyncRead + Unpin,
     output: &Mutex<W>,
-) -> io::Result<()> {
+) -> Gone {
     let mut lines = Lines::new(of_server);
-    while let Some(line) = lines.next().await? {
+    while let Ok(Some(line)) = lines.next().await {
         match line {
             Line::Text(text) => {
-                if let Some(text) = gateway.from_server(&text).await {
-                    send(&mut *output.lock().await, &text).await?;
+                if let Some(text) = gateway.from_server(&text).await
+                    && send(&mut *output.lock().await, &text).await.is_err()
+                {
+                    return Gone::Client;
                 }
             }
             Line::Unreadable(why) => tracing::warn!("a message of the server is left out: {why}"),
         }
     }
-    Ok(())
+    Gone::Server
 }
 
 async fn send(to: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
