@@ -140,7 +140,7 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
             return anyhow::Ok(Exit::Clean);
         };
         let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.command));
-        let pins = inspect::pins(&state, &name, &arguments.command);
+        let pins = inspect::pins(&state, &arguments.command);
         let gateway = Gateway::new(guard, start, &name)?.watching(pins, arguments.hold_changes);
         let mut command = tokio::process::Command::new(program);
         command.args(words);

@@ -135,7 +135,19 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let shown: Value = serde_json::from_str(&run(&["--format", "json"]).out).unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     std::fs::write(desk.path().join("server.sh"), server("Adds two numbers.")).unwrap();
+    // The gateway finds it, too, whatever the client calls the server, and holds it until then.
+    let input = said(&[
+        request(1, "initialize", json!({})),
+        json!({}),
+        request(2, "tools/list", json!({})),
+    ]);
+    let gateway = ["mcp", "--name", "mine", "--hold-changes", "--", "sh", "server.sh"];
+    let changed = "`add` is not what it was";
+    let ran = desk.spawn(&variables, &gateway, &input);
+    assert!(ran.err.contains(changed), "{ran}");
     assert_eq!(run(&["--accept"]).code, 0);
+    let ran = desk.spawn(&variables, &gateway, &input);
+    assert!(ran.out.contains("Adds two numbers.") && !ran.err.contains(changed), "{ran}");
     assert_eq!(run(&[]).code, 0);
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--limit", "1", "--", "sleep", "5"], "");
     assert!(ran.code == 2 && ran.err.contains("did not answer `initialize` in time"), "{ran}");

@@ -52,11 +52,11 @@ enum Format {
     Json,
 }
 
-/// The pins of a server, which is known by its name and its command.
-pub(super) fn pins(state: &State, name: &str, command: &[String]) -> Pins {
+/// The pins of a server, which is known by its command: its name is each client's own.
+pub(super) fn pins(state: &State, command: &[String]) -> Pins {
     let digest = Digest::of_json(&json!(command)).to_string();
     let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name: String = name.chars().map(letters).collect();
+    let name: String = name_of(command).chars().map(letters).collect();
     let file = format!("{name}-{}.json", digest.get(..12).unwrap_or_default());
     Pins::in_store(Box::new(InFile(state.folder().pins().join(file))))
 }
@@ -88,7 +88,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let offer = runtime.block_on(inspect(command, limit)).map_err(|error| {
         Complaint::new(format!("`{name}`: {error}")).help("start its command by hand to see why")
     })?;
-    let pins = pins(&global.state()?.create()?, &name, &arguments.command);
+    let pins = pins(&global.state()?.create()?, &arguments.command);
     let changes = match arguments.accept {
         true => pins.accept(&offer.tools).map(|()| Vec::new())?,
         false => pins.compare(&offer.tools)?,
