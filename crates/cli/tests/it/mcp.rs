@@ -104,6 +104,19 @@ fn a_client_s_servers_go_behind_the_gateway_and_come_out_again() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_server_s_batch_is_taken_apart() {
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":9,"result":{}}]"#;
+    let desk = Desk::with(&[("server.sh", &format!("read a; echo '{batch}'; echo '[{{'; read b"))]);
+    let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
+    let input = said(&[request(1, "initialize", json!({}))]);
+    let ran = desk.spawn(&variables, &["mcp", "--", "sh", "server.sh"], &input);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{ran}");
+    assert!(lines[0].contains(r#""id":1"#) && lines[1].contains("notifications/message"), "{ran}");
+}
+
 #[test]
 fn what_a_server_offers_and_what_changed_in_it() {
     let server = |description: &str| {

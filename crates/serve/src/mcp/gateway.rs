@@ -118,16 +118,13 @@ impl Gateway {
 
     /// What becomes of a line of the client: a message, or several in a list.
     pub async fn from_client(&self, line: &str) -> Vec<Step> {
-        if !line.trim_start().starts_with('[') {
-            return self.message(line).await.into_iter().collect();
-        }
-        let Ok(batch) = serde_json::from_str::<Vec<&RawValue>>(line) else {
+        let Ok(parts) = message::parts(line) else {
             let wrong = "the batch is not JSON";
             return vec![Step::Answer(message::error(None, code::PARSE_ERROR, wrong))];
         };
-        let mut steps = Vec::with_capacity(batch.len());
-        for one in batch {
-            steps.extend(self.message(one.get()).await);
+        let mut steps = Vec::with_capacity(parts.len());
+        for one in parts {
+            steps.extend(self.message(one).await);
         }
         steps
     }
@@ -319,16 +316,17 @@ impl Gateway {
         })
     }
 
-    /// What of a line of the server goes to the client.
-    pub async fn from_server(&self, line: &str) -> Option<String> {
-        let message = match Message::read(line) {
+    /// What of a message of the server goes to the client.
+    pub async fn from_server(&self, message: &str) -> Option<String> {
+        let text = message.trim();
+        let message = match Message::read(text) {
             Ok(message) => message,
             Err(error) => {
                 tracing::warn!("`{}` sent what is no message: {error}", self.server);
                 return None;
             }
         };
-        let text = line.trim().to_owned();
+        let text = text.to_owned();
         if let Some(method) = &message.method {
             if method == "notifications/tools/list_changed" {
                 self.state().offered.forget();

@@ -18,6 +18,13 @@ impl<'m> Message<'m> {
     /// What is wrong with the text.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
         let members: Members<'m> = serde_json::from_str(text)?;
+        if members.get("method").is_some()
+            && let Some(both) = ["result", "error"].iter().find(|n| members.get(n).is_some())
+        {
+            // Each reader would take it for something else.
+            let what = format!("it has `method` and `{both}`: it is no request and no answer");
+            return Err(serde::de::Error::custom(what));
+        }
         let id = members.get("id").map(RawValue::get).filter(|id| *id != "null");
         let method =
             members.get("method").map(|raw| serde_json::from_str(raw.get())).transpose()?;
@@ -27,6 +34,18 @@ impl<'m> Message<'m> {
     pub(crate) fn params(&self) -> Option<&'m RawValue> {
         self.members.get("params")
     }
+}
+
+/// The messages of a line: one, or those of a batch.
+///
+/// # Errors
+/// When a batch is not JSON.
+pub(crate) fn parts(line: &str) -> Result<Vec<&str>, serde_json::Error> {
+    if !line.trim_start().starts_with('[') {
+        return Ok(vec![line]);
+    }
+    let batch: Vec<&RawValue> = serde_json::from_str(line)?;
+    Ok(batch.into_iter().map(RawValue::get).collect())
 }
 
 /// Codes of JSON-RPC.

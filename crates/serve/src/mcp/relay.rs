@@ -146,10 +146,16 @@ async fn from_server<W: AsyncWrite + Unpin>(
     while let Ok(Some(line)) = lines.next().await {
         match line {
             Line::Text(text) => {
-                if let Some(text) = gateway.from_server(&text).await
-                    && send(&mut *output.lock().await, &text).await.is_err()
-                {
-                    return Gone::Client;
+                let Ok(parts) = message::parts(&text) else {
+                    tracing::warn!("a batch of the server is left out: it is not JSON");
+                    continue;
+                };
+                for part in parts {
+                    if let Some(text) = gateway.from_server(part).await
+                        && send(&mut *output.lock().await, &text).await.is_err()
+                    {
+                        return Gone::Client;
+                    }
                 }
             }
             Line::Unreadable(why) => tracing::warn!("a message of the server is left out: {why}"),

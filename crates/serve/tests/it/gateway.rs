@@ -125,10 +125,13 @@ fn failures_of_the_server_close_receipts() {
     ] {
         assert!(wait(gateway.from_server(line)).is_some());
     }
-    // Answered twice, answered for nobody, and no message.
-    for line in
-        [r#"{"jsonrpc":"2.0","id":3,"result":{}}"#, r#"{"jsonrpc":"2.0","id":77,"result":{}}"#, "{"]
-    {
+    // Answered twice, answered for nobody, an answer that looks like a request, and no message.
+    for line in [
+        r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":77,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"ping","result":{}}"#,
+        "{",
+    ] {
         assert_eq!(wait(gateway.from_server(line)), None, "{line}");
     }
     let told = wait(gateway.end(false, "the MCP server ended before it answered"));
