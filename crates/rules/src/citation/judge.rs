@@ -10,6 +10,7 @@ use super::known::{Known, Register};
 use super::presented::{has_result_member, is_blank, presents_result};
 use super::stated::{Cited, Setting, Stated, cited};
 use crate::facts::{Answer, Facts};
+use crate::prose::sets;
 use crate::tool_use::same;
 
 /// One execution cited in one message, held against the record.
@@ -314,28 +315,6 @@ fn repeats(text: &str, stated: &Stated) -> bool {
 
 /// Whether the words around a citation, or the object itself, say that it did not work.
 fn discloses(text: &str, stated: Option<&Stated>) -> bool {
-    const WORDS: [&str; 20] = [
-        "fail",
-        "error",
-        "denied",
-        "refused",
-        "timed out",
-        "timeout",
-        "cancel",
-        "rolled back",
-        "not complete",
-        "incomplete",
-        "did not",
-        "didn't",
-        "unable",
-        "could not",
-        "couldn't",
-        "running",
-        "pending",
-        "in progress",
-        "unsuccessful",
-        "abort",
-    ];
     let said = match stated {
         Some(stated) if !stated.rest.is_empty() => {
             if stated.rest.get("success") == Some(&Value::Bool(false)) {
@@ -348,7 +327,7 @@ fn discloses(text: &str, stated: Option<&Stated>) -> bool {
         _ => spaced(text),
     };
     let said = said.to_lowercase();
-    WORDS.iter().any(|word| said.contains(word))
+    sets::NOT_DONE.list.iter().any(|word| said.contains(word))
 }
 
 fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usize) -> Claim {

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS005: the content of a cited execution differs from its recorded result.
+/// CS005: the agent cites an execution with content that differs from its recorded result.
 pub(crate) struct AlteredResult;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "altered-result",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the content of a cited execution differs from its recorded result",
+    summary: "the agent cites an execution with content that differs from its recorded result",
     page: include_str!("../../../../spec/rules/CS005.md"),
 };
 

@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "empty-handed-report",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "files, lines or names are reported by an agent that made no tool call",
+    summary: "the agent reports files, lines or names, but made no tool call",
     page: include_str!("../../../../spec/rules/CS018.md"),
 };
 

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS002: an execution is cited as one of another tool.
+/// CS002: the agent cites an execution as one of another tool.
 pub(crate) struct ExecutionOfOtherTool;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "execution-of-other-tool",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an execution is cited as one of another tool",
+    summary: "the agent cites an execution as one of another tool",
     page: include_str!("../../../../spec/rules/CS002.md"),
 };
 

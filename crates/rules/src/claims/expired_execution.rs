@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS003: an execution is cited that is older than the window.
+/// CS003: the agent cites an execution that is older than the window.
 pub(crate) struct ExpiredExecution;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "expired-execution",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "an execution is cited that is older than the window",
+    summary: "the agent cites an execution that is older than the window",
     page: include_str!("../../../../spec/rules/CS003.md"),
 };
 

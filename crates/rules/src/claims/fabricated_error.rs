@@ -6,7 +6,7 @@ use kind::untraced;
 
 use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Stated, StatedKind};
 
@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "fabricated-error",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an error or the cause of a failure is quoted that no result shows",
+    summary: "the agent quotes an error, or names the cause of a failure, that no result shows",
     page: include_str!("../../../../spec/rules/CS012.md"),
 };
 
@@ -228,33 +228,11 @@ fn tells_when(prose: &Prose<'_>, words: &[Token]) -> bool {
 
 /// Whether a quotation reads like an error message: it names the error and says what is wrong.
 fn is_error(text: &str) -> bool {
-    const MARKS: [&str; 21] = [
-        "overflow",
-        "out of memory",
-        "cannot ",
-        "can't ",
-        "could not ",
-        "failed",
-        "not found",
-        "undefined",
-        "denied",
-        "invalid",
-        "unexpected",
-        "no such",
-        "refused",
-        "timed out",
-        "panic",
-        "unable to",
-        "exceeded",
-        "missing",
-        "timeout",
-        "not permitted",
-        "unsupported",
-    ];
     let lower = text.to_ascii_lowercase();
     names_error(text)
         || (lower.starts_with("error ") && text.split_whitespace().count() >= 4)
-        || (text.split_whitespace().count() >= 3 && MARKS.iter().any(|mark| lower.contains(mark)))
+        || (text.split_whitespace().count() >= 3
+            && sets::ERROR_MARKS.list.iter().any(|mark| lower.contains(mark)))
 }
 
 /// "TypeError: …", "ECONNREFUSED …": it begins with the name of an error.

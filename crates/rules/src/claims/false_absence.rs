@@ -2,11 +2,11 @@ mod member;
 
 use std::ops::Range;
 
-use counterfoil_model::{ClaimKind, Code, Family, Mode, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{holds, list_of};
 
@@ -20,7 +20,7 @@ static META: Meta = Meta {
     name: "false-absence",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "nothing is said to have been found, and a result shows it, or nothing was looked for",
+    summary: "the agent says that there is nothing, but a result shows it, or no call looked",
     page: include_str!("../../../../spec/rules/CS011.md"),
 };
 
@@ -98,7 +98,7 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let phrase = noun_phrase(prose, tokens, none + 1..tokens.len());
     let (head, describing) = phrase.split_last()?;
     let noun = head.strip_suffix('s').filter(|noun| noun.len() > 2)?.to_owned();
-    let generic = GENERIC.contains(&noun.as_str());
+    let generic = sets::ANY_RESULT.hold(noun.as_bytes());
     let mut which: Vec<String> = describing.to_vec();
     let behind = tokens.iter().skip(none + 1 + phrase.len());
     let idle_word = words!["moment", "time", "right", "today", "more", "longer"];
@@ -125,21 +125,6 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let loose = !plain || listed || tokens.iter().any(|t| t.has(Tags::MODAL));
     Some(Absent { noun, generic, which, sought, loose: loose || other, other })
 }
-
-/// What every search gives back, whatever it looks for.
-const GENERIC: [&str; 11] = [
-    "result",
-    "matche",
-    "hit",
-    "entrie",
-    "record",
-    "row",
-    "item",
-    "reference",
-    "usage",
-    "occurrence",
-    "mention",
-];
 
 /// "No overdue items – you're all caught up": a clause without a verb.
 fn is_bare(tokens: &[Token], none: usize) -> bool {
@@ -229,7 +214,6 @@ fn judge(
     clause: &Clause,
     absent: &Absent,
 ) {
-    use Family as F;
     let turn = answer.turn;
     let objects = vec![Object { kind: ObjectKind::Noun, text: absent.noun.clone() }];
     let claim = answer.prose.claim(clause, ClaimKind::Absence, objects, turn);
@@ -243,69 +227,14 @@ fn judge(
             .evidence([facts.evidence(execution)]);
         return findings.contradicted(facts, &claim, note);
     }
-    let mut looked = false;
-    // Tools that worked, and a search that failed.
-    let mut again = Vec::new();
-    let mut broken: Option<&Execution<'_>> = None;
-    // Something else was changed since.
-    let mut changed = false;
-    let not_checkable = |findings: &mut Findings<'_>| {
-        if !absent.loose {
-            findings.not_checkable(&claim);
-        }
-    };
-    for (execution, deed) in facts.deeds_before(turn).take(MOST_CALLS) {
-        let greps = greps(execution, deed, absent);
-        if (deed.shell.is_some() && !greps) || deed.opaque {
-            return not_checkable(findings);
-        }
-        if !retrieves(deed) && !greps {
-            // What was there may be gone; one that was taken leaves the others.
-            let takes = absent.other && deed.families.meets(Families::of(&[F::Book, F::Create]));
-            let about = absent.generic || speaks_of(execution, deed, &absent.noun);
-            if deed.changes() && about && !takes {
-                return not_checkable(findings);
-            }
-            changed |= deed.changes();
-            continue;
-        }
-        // A search that broke off says nothing of what is there.
-        if deed.failed() && deed.shell.is_none() && broke_off(execution.text()) {
-            let named = deed.words().iter().any(|word| word.starts_with(absent.noun.as_str()));
-            broken = broken.or(Some(execution).filter(|_| named || absent.generic));
-            continue;
-        }
-        again.push(execution.tool());
-        looked = true;
-        if !greps && !is_about(execution, deed, absent) {
-            continue;
-        }
-        let found = match greps {
-            true => lines_with(execution.text(), absent),
-            false => list_of(execution.text()),
-        };
-        let Some(length) = found else {
-            return not_checkable(findings);
-        };
-        let evidence = [facts.evidence(execution)];
-        if length == 0 {
-            return findings.supported(&claim, evidence);
-        }
-        if (changed && absent.loose && !absent.other) || (absent.other && length < 2) {
-            return;
-        }
-        let note = Note::proven(format!("`{}` gave a list of {length}", deed.tool))
-            .help("say what the search gave")
-            .provable_if(!changed && !absent.other)
-            .evidence(evidence);
-        return findings.contradicted(facts, &claim, note);
-    }
+    let Some(looked) = walk(facts, findings, turn, &claim, absent) else { return };
     let complete = facts.is_complete_before(turn);
     let told = answer.prose.clauses.iter().any(|c| c.tags.any(Tags::FAILURE.or(Tags::TROUBLE)));
     // "My search returned no results" is true of it, too.
     let returned = absent.generic && absent.noun != "record";
-    if let Some(execution) =
-        broken.filter(|e| complete && !told && !returned && !again.contains(&e.tool()))
+    if let Some(execution) = looked
+        .broken
+        .filter(|e| complete && !told && !returned && !looked.tools.contains(&e.tool()))
         && !absent.loose
     {
         let note =
@@ -318,8 +247,9 @@ fn judge(
     let kept =
         |name: &ToolName<'_>| name.words.iter().any(|word| word.starts_with(absent.noun.as_str()));
     let sought = absent.sought || (!absent.loose && facts.tool_names().iter().any(kept));
-    if looked || !sought || !complete || facts.record().count_before(turn) > 0 {
-        return not_checkable(findings);
+    let none = looked.tools.is_empty();
+    if !none || !sought || !complete || facts.record().count_before(turn) > 0 {
+        return not_checkable(findings, &claim, absent);
     }
     findings.unsupported(
         facts,
@@ -410,4 +340,93 @@ fn is_about(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool
     };
     let covered = |word: &String| holds(arguments, word) || named_so(word);
     (absent.generic || named) && absent.which.iter().all(covered)
+}
+
+/// What looked for a thing without telling of it.
+struct Looked<'f, 't> {
+    /// Tools that worked.
+    tools: Vec<&'f str>,
+    /// A search that failed.
+    broken: Option<&'f Execution<'t>>,
+}
+
+fn not_checkable(findings: &mut Findings<'_>, claim: &Claim, absent: &Absent) {
+    if !absent.loose {
+        findings.not_checkable(claim);
+    }
+}
+
+/// Goes back through the calls before a message until one decides; `None` where one did.
+fn walk<'f, 't>(
+    facts: &'f Facts<'t>,
+    findings: &mut Findings<'_>,
+    turn: usize,
+    claim: &Claim,
+    absent: &Absent,
+) -> Option<Looked<'f, 't>> {
+    let mut looked = Looked { tools: Vec::new(), broken: None };
+    // Something else was changed since.
+    let mut changed = false;
+    for (execution, deed) in facts.deeds_before(turn).take(MOST_CALLS) {
+        let greps = greps(execution, deed, absent);
+        if (deed.shell.is_some() && !greps) || deed.opaque {
+            not_checkable(findings, claim, absent);
+            return None;
+        }
+        if !retrieves(deed) && !greps {
+            // What was there may be gone; one that was taken leaves the others.
+            let taking = Families::of(&[Family::Book, Family::Create]);
+            let takes = absent.other && deed.families.meets(taking);
+            let about = absent.generic || speaks_of(execution, deed, &absent.noun);
+            if deed.changes() && about && !takes {
+                not_checkable(findings, claim, absent);
+                return None;
+            }
+            changed |= deed.changes();
+            continue;
+        }
+        // A search that broke off says nothing of what is there.
+        if deed.failed() && deed.shell.is_none() && broke_off(execution.text()) {
+            let named = deed.words().iter().any(|word| word.starts_with(absent.noun.as_str()));
+            let meant = Some(execution).filter(|_| named || absent.generic);
+            looked.broken = looked.broken.or(meant);
+            continue;
+        }
+        looked.tools.push(execution.tool());
+        if greps || is_about(execution, deed, absent) {
+            let found = match greps {
+                true => lines_with(execution.text(), absent),
+                false => list_of(execution.text()),
+            };
+            tell(facts, findings, claim, absent, (execution, deed, found, changed));
+            return None;
+        }
+    }
+    Some(looked)
+}
+
+/// What a search that was about the thing says of it: how many were found, where that is known,
+/// and whether something was changed since.
+fn tell<'t>(
+    facts: &Facts<'t>,
+    findings: &mut Findings<'_>,
+    claim: &Claim,
+    absent: &Absent,
+    (execution, deed, found, changed): (&Execution<'t>, &Deed<'_>, Option<u64>, bool),
+) {
+    let evidence = [facts.evidence(execution)];
+    match found {
+        None => not_checkable(findings, claim, absent),
+        Some(0) => findings.supported(claim, evidence),
+        Some(length) => {
+            if (changed && absent.loose && !absent.other) || (absent.other && length < 2) {
+                return;
+            }
+            let note = Note::proven(format!("`{}` gave a list of {length}", deed.tool))
+                .help("say what the search gave")
+                .provable_if(!changed && !absent.other)
+                .evidence(evidence);
+            findings.contradicted(facts, claim, note);
+        }
+    }
 }

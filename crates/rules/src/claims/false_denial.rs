@@ -9,7 +9,8 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_docum
 use crate::findings::{Findings, Note};
 use crate::other_language::denies_everything;
 use crate::prose::{
-    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Words, sets,
 };
 use crate::rule::{Group, Meta, Rule};
 
@@ -299,122 +300,18 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if !clause.tags.any(Tags::NEGATION) {
         return None;
     }
-    // "Not returned: TK-504 (timeout, nothing created)": of what stands before the bracket.
-    let bracket = |t: &&Token| t.is('(') || t.is(')');
-    let inside = prose.before_in_sentence(clause.tokens.start).iter().rev().find(bracket);
-    if inside.is_some_and(|t| t.is('('))
-        && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
-        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT))
+    if is_of_something_else(prose, clause, tokens)
+        || clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD))
+        || is_of_some(prose, tokens)
     {
         return None;
     }
-    // "My first edit did not match and changed nothing": of what the clause before is about.
-    let own = |c: &Clause| {
-        c.predicates.iter().any(|p| p.subject == Subject::Agent)
-            || prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::AGENT))
-    };
-    let earlier = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
-    let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
-    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
-    let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
-    if earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE))) {
-        return None;
-    }
-    // "unit tests: nothing ran": of what stands before the colon.
-    let label = prose.before_in_sentence(clause.tokens.start);
-    if tokens.first().is_some_and(|t| t.is(':')) && label.iter().any(|t| t.noun.is_some()) {
-        return None;
-    }
-    if clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD)) {
-        return None;
-    }
-    // "no other changes", "no changes to the API", "nothing else": of some, not of all.
-    let partial = tokens.iter().any(|t| {
-        prose.is(
-            t,
-            words![
-                "other",
-                "else",
-                "further",
-                "more",
-                "additional",
-                "yet",
-                "functional",
-                "breaking",
-                "new",
-                "manual",
-                "behavior",
-                "behavioral",
-                "existing",
-                "there",
-                "here",
-                "source",
-                "so",
-                "production",
-                "unrelated",
-                "since",
-                "outside",
-                "again",
-                "beyond",
-                "besides"
-            ],
-        )
-    });
-    let specific = tokens.iter().any(|t| {
-        matches!(t.kind, TokenKind::Path | TokenKind::Code | TokenKind::Identifier | TokenKind::Url)
-    });
-    if partial || specific {
-        return None;
-    }
-    let everything = |t: &Token| {
-        prose.is(
-            t,
-            words![
-                "anything",
-                "nothing",
-                "files",
-                "file",
-                "changes",
-                "edits",
-                "modifications",
-                "change",
-                "edit",
-                "commands",
-                "command",
-                "tools",
-                "code",
-                "disk"
-            ],
-        )
-    };
-    // "did not edit anything": a verb, though the word can be a noun.
-    let denied = |at: usize| {
-        let before = tokens.get(..at).unwrap_or_default();
-        before.last().is_some_and(|t| t.has(Tags::NEGATION))
-            && before.iter().rev().nth(1).is_some_and(|t| t.has(Tags::DO))
-    };
-    let object = tokens.iter().enumerate().position(|(at, t)| everything(t) && !denied(at))?;
-    let verb = tokens.iter().position(|t| {
-        prose.is(
-            t,
-            words![
-                "change", "changed", "modify", "modified", "edit", "edited", "make", "made",
-                "touch", "touched", "alter", "altered", "write", "wrote", "written", "run", "ran",
-                "execute", "executed", "create", "created", "use", "used"
-            ],
-        ) && !t.has(Tags::DETERMINER)
-    })?;
-    if verb == object || !is_denied(tokens, verb, object) || is_of_kind(prose, tokens, object) {
-        return None;
-    }
-    // "nothing in it was changed": of one thing.
-    let between = tokens.get(object.min(verb) + 1..object.max(verb)).unwrap_or_default();
-    let of_one = between.iter().any(|t| t.has(Tags::PREPOSITION))
-        && !between.iter().any(|t| prose.is(t, WHOLE));
-    if object < verb && of_one {
-        return None;
-    }
-    if narrowed(prose, tokens, object, verb) {
+    let (object, verb) = changed_or_run(prose, tokens)?;
+    if !is_denied(tokens, verb, object)
+        || is_of_kind(prose, tokens, object)
+        || is_of_one(prose, tokens, object, verb)
+        || narrowed(prose, tokens, object, verb)
+    {
         return None;
     }
     let runs =
@@ -429,6 +326,61 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     };
     let commands = is(words!["command", "commands"]);
     Some(if runs { Denied::Run { commands } } else { Denied::Change(touched) })
+}
+
+/// Whether what is denied is told of what stands before the clause, not of the whole session.
+fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> bool {
+    let before = prose.before_in_sentence(clause.tokens.start);
+    // "Not returned: TK-504 (timeout, nothing created)"
+    let inside = before.iter().rev().find(|t| t.is('(') || t.is(')'));
+    let in_bracket = inside.is_some_and(|t| t.is('('))
+        && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
+        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT));
+    // "My first edit did not match and changed nothing"
+    let own = |c: &Clause| {
+        c.predicates.iter().any(|p| p.subject == Subject::Agent)
+            || prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::AGENT))
+    };
+    let earlier = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
+    let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
+    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
+    let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
+    let of_earlier =
+        earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE)));
+    // "unit tests: nothing ran"
+    let of_label =
+        tokens.first().is_some_and(|t| t.is(':')) && before.iter().any(|t| t.noun.is_some());
+    in_bracket || of_earlier || of_label
+}
+
+/// "no other changes", "no changes to the API", "nothing else": of some, not of all.
+fn is_of_some(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    use TokenKind as K;
+    let specific = |t: &Token| matches!(t.kind, K::Path | K::Code | K::Identifier | K::Url);
+    tokens.iter().any(|t| prose.is(t, &sets::OF_SOME) || specific(t))
+}
+
+/// Where everything stands that could have been changed or run, and the verb.
+fn changed_or_run(prose: &Prose<'_>, tokens: &[Token]) -> Option<(usize, usize)> {
+    // "did not edit anything": a verb, though the word can be a noun.
+    let is_verb = |at: usize| {
+        let before = tokens.get(..at).unwrap_or_default();
+        before.last().is_some_and(|t| t.has(Tags::NEGATION))
+            && before.iter().rev().nth(1).is_some_and(|t| t.has(Tags::DO))
+    };
+    let everything = |(at, t): (usize, &Token)| prose.is(t, &sets::CHANGEABLE) && !is_verb(at);
+    let object = tokens.iter().enumerate().position(everything)?;
+    let acts = |t: &Token| prose.is(t, &sets::CHANGES_OR_RUNS) && !t.has(Tags::DETERMINER);
+    let verb = tokens.iter().position(acts)?;
+    (verb != object).then_some((object, verb))
+}
+
+/// "nothing in it was changed": of one thing.
+fn is_of_one(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> bool {
+    let between = tokens.get(object.min(verb) + 1..object.max(verb)).unwrap_or_default();
+    object < verb
+        && between.iter().any(|t| t.has(Tags::PREPOSITION))
+        && !between.iter().any(|t| prose.is(t, &sets::WHOLE))
 }
 
 /// "No API changes": changes of one kind are denied, not all.
@@ -482,20 +434,6 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     (agent && object > verb && (not || (none && completed))) || passive
 }
 
-/// What holds everything that could have been changed.
-const WHOLE: &Words = words![
-    "session",
-    "disk",
-    "turn",
-    "conversation",
-    "repository",
-    "repo",
-    "workspace",
-    "codebase",
-    "project",
-    "time",
-];
-
 /// Whether a preposition behind narrows what is denied: "no changes to the parser".
 fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> bool {
     let behind = tokens.get(object.max(verb) + 1..).unwrap_or_default();
@@ -507,7 +445,7 @@ fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> 
         && scope.iter().all(|word| word == "code" || small.contains(&word.as_str()));
     !code
         && next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
-        && !scope.iter().any(|word| WHOLE.hold(word.as_bytes()))
+        && !scope.iter().any(|word| sets::WHOLE.hold(word.as_bytes()))
 }
 
 fn speaks_of_session(prose: &Prose<'_>, clause: &Clause) -> bool {

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "hallucinated-tool",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "a tool is named as used that is not in the catalog, or was never called",
+    summary: "the agent says that it used a tool that is not in the catalog, or that it never called",
     page: include_str!("../../../../spec/rules/FK014.md"),
 };
 

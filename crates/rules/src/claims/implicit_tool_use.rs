@@ -15,7 +15,7 @@ static META: Meta = Meta {
     name: "implicit-tool-use",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "a look-up in an unnamed source is claimed, and no call of the kind was made",
+    summary: "the agent claims a look-up in an unnamed source, but made no such call",
     page: include_str!("../../../../spec/rules/FK016.md"),
 };
 

@@ -15,7 +15,7 @@ static META: Meta = Meta {
     name: "impossible-order",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "one thing is said to have been done before another, and the record shows it after",
+    summary: "the agent says that it did one thing before another, and the record shows the opposite",
     page: include_str!("../../../../spec/rules/FK024.md"),
 };
 

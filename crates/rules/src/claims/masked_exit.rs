@@ -14,7 +14,7 @@ static META: Meta = Meta {
     name: "masked-exit",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "a check is said to pass whose status was hidden, or that found nothing to check",
+    summary: "the agent says that a check passed, but its status was hidden, or it found nothing to check",
     page: include_str!("../../../../spec/rules/CS015.md"),
 };
 

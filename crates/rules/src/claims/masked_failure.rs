@@ -14,7 +14,7 @@ static META: Meta = Meta {
     name: "masked-failure",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "success is claimed, and the calls that should have brought it failed",
+    summary: "the agent claims success, but the calls that should have brought it failed",
     page: include_str!("../../../../spec/rules/FK012.md"),
 };
 

@@ -28,7 +28,7 @@ static META: Meta = Meta {
     name: "misreported-result",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an id or amount is stated that the results contradict",
+    summary: "the agent states an id or amount that the results contradict",
     page: include_str!("../../../../spec/rules/FK030.md"),
 };
 
@@ -73,7 +73,7 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
         let message = format!("the agent says {}; the record has {}", wrong.text, wrong.held);
         let note = if wrong.proven { Note::proven(message) } else { Note::suspected(message) };
         let provable = note.provable && facts.shows_all_before(turn);
-        let note = note.help("quote values as they stand in the result").provable_if(provable);
+        let note = note.help("quote values as the result has them").provable_if(provable);
         findings.contradicted(facts, &claim(wrong.span), note);
     }
 }
@@ -142,7 +142,7 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
         facts,
         &claim,
         Note::proven(message)
-            .help("quote ids as they stand in the result")
+            .help("quote ids as the result has them")
             .provable_if(provable)
             .evidence([facts.evidence_in(sibling.source)]),
     );
@@ -196,15 +196,7 @@ fn judge_amounts(
     known: &mut Derived,
 ) {
     let turn = answer.turn;
-    let amounts: Vec<(&Stated<'_>, Figure)> = stated
-        .iter()
-        .filter_map(|value| match value.kind {
-            StatedKind::Money(figure) if !begins_range(&answer.prose, value) => {
-                Some((value, figure))
-            }
-            _ => None,
-        })
-        .collect();
+    let amounts = money(answer, stated);
     if amounts.is_empty() {
         return;
     }
@@ -214,6 +206,74 @@ fn judge_amounts(
         }
         return;
     }
+    let (recorded, all) = recorded(facts, turn, &amounts);
+    if !all {
+        known.read(facts);
+    }
+    let amounts = amounts_rightly_named(facts, findings, answer, amounts);
+    let is_given = |f: &Figure| known.figures.contains(f) || recorded.binary_search(f).is_ok();
+    let (given, open): (Vec<_>, Vec<_>) = amounts.iter().partition(|(_, f)| is_given(f));
+    for (value, _) in &given {
+        findings.supported(&claim(value, ObjectKind::Money), []);
+    }
+    if open.is_empty() {
+        return;
+    }
+    let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
+    let mut sums = Sums {
+        facts,
+        answer,
+        stated,
+        amounts: &amounts,
+        recorded: &recorded,
+        known: &known.figures,
+        asked: asked(facts, turn).to_vec(),
+        shares: shares(answer),
+        named: None,
+        few: None,
+        derived: Vec::new(),
+    };
+    // What follows from amounts may itself be what others follow from: a total of differences.
+    for pass in 0..2 {
+        if pass > 0 && sums.derived.is_empty() {
+            break;
+        }
+        left.retain(|(value, figure)| {
+            let follows = sums.follow(value, *figure);
+            if follows {
+                findings.supported(&claim(value, ObjectKind::Money), []);
+            }
+            !follows
+        });
+    }
+    let combined = by_chance(facts, findings, answer, &mut left);
+    let mut accused: Vec<Figure> = Vec::new();
+    for (value, figure) in left {
+        if !accused.contains(figure) {
+            accused.push(*figure);
+            let misread = combined.misread(*figure);
+            accuse(facts, findings, answer, sums.named(), value, *figure, misread);
+        }
+    }
+    let derived = sums.derived;
+    known.figures.extend(derived);
+}
+
+/// The amounts of money that an answer states, but for those that begin a range.
+fn money<'s, 't>(answer: &Answer<'_>, stated: &'s [Stated<'t>]) -> Vec<(&'s Stated<'t>, Figure)> {
+    let amount = |value: &'s Stated<'t>| match value.kind {
+        StatedKind::Money(figure) if !begins_range(&answer.prose, value) => Some((value, figure)),
+        _ => None,
+    };
+    stated.iter().filter_map(amount).collect()
+}
+
+/// The figures among the amounts that the agent was given, sorted, and whether all were.
+fn recorded(
+    facts: &Facts<'_>,
+    turn: usize,
+    amounts: &[(&Stated<'_>, Figure)],
+) -> (Vec<Figure>, bool) {
     let stands = |f: Figure| facts.given().figure(f).is_some_and(|first| first < turn);
     // Some services count cents.
     let in_cents =
@@ -228,87 +288,87 @@ fn judge_amounts(
     figures.dedup();
     let all = figures.len();
     figures.retain(|f| stands(*f) || in_cents(f) || with_comma(f));
-    let recorded = |f: &Figure| figures.binary_search(f).is_ok();
-    if figures.len() < all {
-        known.read(facts);
+    let every = figures.len() == all;
+    (figures, every)
+}
+
+/// What an amount of an answer may follow from.
+struct Sums<'a, 't, 'n> {
+    facts: &'a Facts<'t>,
+    answer: &'a Answer<'n>,
+    stated: &'a [Stated<'a>],
+    amounts: &'a [(&'a Stated<'a>, Figure)],
+    /// Sorted.
+    recorded: &'a [Figure],
+    known: &'a BTreeSet<Figure>,
+    asked: Vec<Figure>,
+    shares: Vec<Figure>,
+    named: Option<Named>,
+    few: Option<Sources>,
+    /// What was found to follow.
+    derived: Vec<Figure>,
+}
+
+impl Sums<'_, '_, '_> {
+    fn named(&mut self) -> &mut Named {
+        let (facts, stated) = (self.facts, self.stated);
+        self.named.get_or_insert_with(|| Named::of(facts.given(), stated))
     }
-    let amounts = amounts_rightly_named(facts, findings, answer, amounts);
-    let is_given = |figure: &Figure| known.figures.contains(figure) || recorded(figure);
-    let (given, open): (Vec<_>, Vec<_>) = amounts.iter().partition(|(_, f)| is_given(f));
-    for (value, _) in &given {
-        findings.supported(&claim(value, ObjectKind::Money), []);
-    }
-    if open.is_empty() {
-        return;
-    }
-    let mut named: Option<Named> = None;
-    let nothing_named = !stated.iter().any(|value| value.kind == StatedKind::Id);
-    let mut few: Option<Sources> = None;
-    let asked = asked(facts, turn);
-    let shares = shares(answer);
-    let mut derived: Vec<Figure> = Vec::new();
-    let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
-    // What follows from amounts may itself be what others follow from: a total of differences.
-    for pass in 0..2 {
-        if pass > 0 && derived.is_empty() {
-            break;
+
+    /// Whether an amount follows from those beside it, from what the answer names, or from the few
+    /// numbers there are.
+    fn follow(&mut self, value: &Stated<'_>, figure: Figure) -> bool {
+        let recorded = |f: &Figure| self.recorded.binary_search(f).is_ok();
+        let at = self.amounts.partition_point(|(other, _)| other.token < value.token);
+        let around = at.saturating_sub(AROUND)..self.amounts.len().min(at + AROUND);
+        let near = self.amounts.get(around).unwrap_or_default().iter();
+        let is_given = |f: &Figure| self.known.contains(f) || recorded(f);
+        let beside: Vec<Figure> = near
+            .map(|(_, other)| *other)
+            .filter(|f| *f != figure && (is_given(f) || self.derived.contains(f)))
+            .collect();
+        let mut worked_out: Vec<Figure> = beside.iter().copied().filter(|f| !recorded(f)).collect();
+        worked_out.dedup();
+        let rows = vec![beside, worked_out, self.asked.clone()];
+        let here = Sources { rows, shares: self.shares.clone() };
+        let nothing_named = !self.stated.iter().any(|value| value.kind == StatedKind::Id);
+        let (facts, answer) = (self.facts, self.answer);
+        let follows = here.give(figure)
+            || self.named().add_to(here).give(figure)
+            || (nothing_named
+                && self.few.get_or_insert_with(|| of_few_numbers(facts, answer)).give(figure));
+        if follows && !self.derived.contains(&figure) {
+            self.derived.push(figure);
         }
-        left.retain(|(value, figure)| {
-            let at = amounts.partition_point(|(other, _)| other.token < value.token);
-            let around = at.saturating_sub(AROUND)..amounts.len().min(at + AROUND);
-            let beside: Vec<Figure> = amounts
-                .get(around)
-                .unwrap_or_default()
-                .iter()
-                .map(|(_, other)| *other)
-                .filter(|f| f != figure && (is_given(f) || derived.contains(f)))
-                .collect();
-            let mut worked_out: Vec<Figure> =
-                beside.iter().copied().filter(|f| !recorded(f)).collect();
-            worked_out.dedup();
-            let rows = vec![beside, worked_out, asked.to_vec()];
-            let here = Sources { rows, shares: shares.clone() };
-            let follows = here.give(*figure) || {
-                let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
-                named.add_to(here).give(*figure)
-                    || (nothing_named
-                        && few.get_or_insert_with(|| of_few_numbers(facts, answer)).give(*figure))
-            };
-            if follows {
-                if !derived.contains(figure) {
-                    derived.push(*figure);
-                }
-                findings.supported(&claim(value, ObjectKind::Money), []);
-            }
-            !follows
-        });
+        follows
     }
-    let mut combined = Combined::default();
-    if !left.is_empty() {
-        combined = Combined::of(facts.given(), turn, &numbers_of(answer));
-        let mut given: BTreeMap<Figure, bool> = BTreeMap::new();
-        left.retain(|(value, figure)| {
-            // A recorded amount with two digits swapped hardly follows from others by chance.
-            let misread = || combined.misread(*figure).is_some();
-            let mut gives =
-                || *given.entry(*figure).or_insert_with(|| !misread() && combined.give(*figure));
-            let follows = (is_rough(answer, value) && !misread()) || gives();
-            if follows {
-                findings.not_checkable(&claim(value, ObjectKind::Money));
-            }
-            !follows
-        });
+}
+
+/// Takes out what follows from recorded amounts in ways that may be chance, or is said roughly:
+/// nobody can tell.
+fn by_chance(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    left: &mut Vec<&(&Stated<'_>, Figure)>,
+) -> Combined {
+    if left.is_empty() {
+        return Combined::default();
     }
-    let mut accused: Vec<Figure> = Vec::new();
-    for (value, figure) in left {
-        if !accused.contains(figure) {
-            accused.push(*figure);
-            let named = named.get_or_insert_with(|| Named::of(facts.given(), stated));
-            let misread = combined.misread(*figure);
-            accuse(facts, findings, answer, named, value, *figure, misread);
+    let combined = Combined::of(facts.given(), answer.turn, &numbers_of(answer));
+    let mut given: BTreeMap<Figure, bool> = BTreeMap::new();
+    left.retain(|(value, figure)| {
+        // A recorded amount with two digits swapped hardly follows from others by chance.
+        let misread = || combined.misread(*figure).is_some();
+        let mut gives =
+            || *given.entry(*figure).or_insert_with(|| !misread() && combined.give(*figure));
+        let follows = (is_rough(answer, value) && !misread()) || gives();
+        if follows {
+            findings.not_checkable(&claim(value, ObjectKind::Money));
         }
-    }
-    known.figures.extend(derived);
+        !follows
+    });
+    combined
 }
 
 /// The amounts but for those that are said under the name of a member of which the results have
@@ -345,7 +405,7 @@ fn amounts_rightly_named<'s, 't>(
             return true;
         }
         let message = format!("the agent says {}; the record has `{name}` {held}", value.text);
-        let note = Note::suspected(message).help("quote amounts as they stand in the result");
+        let note = Note::suspected(message).help("quote amounts as the result has them");
         findings.contradicted(facts, &claim(value, ObjectKind::Money), note);
         false
     });
@@ -433,7 +493,7 @@ fn accuse(
     findings.contradicted(
         facts,
         &claim,
-        note.help("quote amounts as they stand in the result").provable_if(provable),
+        note.help("quote amounts as the result has them").provable_if(provable),
     );
 }
 

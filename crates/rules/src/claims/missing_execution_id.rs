@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS006: a tool result is presented without the id of its execution.
+/// CS006: the agent presents a tool result without the id of its execution.
 pub(crate) struct MissingExecutionId;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "missing-execution-id",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "a tool result is presented without the id of its execution",
+    summary: "the agent presents a tool result without the id of its execution",
     page: include_str!("../../../../spec/rules/CS006.md"),
 };
 

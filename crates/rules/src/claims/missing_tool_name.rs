@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS007: an execution is cited without its tool, and no receipt tells which.
+/// CS007: the agent cites an execution without its tool, and no receipt names the tool.
 pub(crate) struct MissingToolName;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "missing-tool-name",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an execution is cited without its tool, and no receipt tells which",
+    summary: "the agent cites an execution without its tool, and no receipt names the tool",
     page: include_str!("../../../../spec/rules/CS007.md"),
 };
 

@@ -17,7 +17,7 @@ static META: Meta = Meta {
     name: "partial-completion",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "all of so many things are said to be done, and fewer calls did it",
+    summary: "the agent says that it did a number of things, and fewer calls did them",
     page: include_str!("../../../../spec/rules/FK011.md"),
 };
 

@@ -1,4 +1,4 @@
-use counterfoil_model::{Code, Mode};
+use counterfoil_model::{Claim, Code, Mode};
 
 use crate::action::{
     ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,
@@ -6,6 +6,7 @@ use crate::action::{
 };
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::prose::{Lexicon, Tags};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Leaf, Leaves};
 
@@ -17,7 +18,7 @@ static META: Meta = Meta {
     name: "phantom-completion",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "a completed side effect is claimed, and no successful call did it",
+    summary: "the agent claims a completed side effect, but no successful call did it",
     page: include_str!("../../../../spec/rules/FK010.md"),
 };
 
@@ -28,103 +29,117 @@ impl Rule for PhantomCompletion {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.actions() {
-            let family = said.family.name();
-            match verdict {
-                ActionVerdict::Supported(at) => {
-                    findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
-                }
-                ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
-                ActionVerdict::Elsewhere(at) | ActionVerdict::OfAnother(at) => findings
-                    .contradicted(
-                    facts,
-                    &said.claim,
-                    Note::proven(done_to_another(facts, said, at))
-                    .help(
-                        "name the thing that the call was made for, or make the call for this one",
-                    )
-                    .provable_if(said.direct && matches!(verdict, ActionVerdict::Elsewhere(_)))
-                    .evidence(facts.evidence_at(at)),
-                ),
-                ActionVerdict::Absent(provable) => findings.unsupported(
-                    facts,
-                    &said.claim,
-                    Note::proven(format!(
-                        "the agent says this was done, but no successful call did it ({family})"
-                    ))
-                    .help("do it with a tool, or say that it was not done")
-                    .provable_if(provable),
-                ),
-                ActionVerdict::Failed(_)
-                | ActionVerdict::FailedInstead(_)
-                | ActionVerdict::LeftOut(_) => {}
-            }
+            judge(facts, findings, said, verdict);
         }
         for (claim, particular) in uncalled_by_name(facts) {
-            let open = |verdict| match verdict {
-                ActionVerdict::Supported(_) => particular,
-                verdict => matches!(verdict, ActionVerdict::NotCheckable),
-            };
-            let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
-                let span = said.claim.span;
-                said.claim.turn == claim.turn
-                    && span.start < claim.span.end
-                    && claim.span.start < span.end
-                    && !open(verdict)
-            };
-            if facts.actions().any(judged) {
-                continue;
+            if is_left(facts, &claim, particular) {
+                let message =
+                    format!("`{}` could have done this, but was not called", name(&claim));
+                let help = "do it with the tool, or say that it was not done";
+                suspect(facts, findings, &claim, message, help);
             }
-            let tool = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note =
-                Note::suspected(format!("`{tool}` could have done this, but was not called"))
-                    .help("do it with the tool, or say that it was not done");
-            findings.unsupported(facts, &claim, note);
         }
         for claim in as_wished(facts) {
-            let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note =
-                Note::suspected(format!("the user asked about `{name}`, and no call names it"))
-                    .help("change it with a tool, or say that it was not changed");
-            findings.unsupported(facts, &claim, note);
+            let message = format!("the user asked about `{}`, and no call names it", name(&claim));
+            let help = "change it with a tool, or say that it was not changed";
+            suspect(facts, findings, &claim, message, help);
         }
         for claim in listed_files(facts) {
-            let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("no call wrote `{name}`"))
-                .help("list what was really changed, or change it");
-            findings.unsupported(facts, &claim, note);
+            let message = format!("no call wrote `{}`", name(&claim));
+            let help = "list what was really changed, or change it";
+            suspect(facts, findings, &claim, message, help);
         }
         for (claim, missing) in told_files(facts) {
-            let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("{missing} `{name}`"))
-                .help("name the file that was really changed, or change it");
-            findings.unsupported(facts, &claim, note);
+            let message = format!("{missing} `{}`", name(&claim));
+            let help = "name the file that was really changed, or change it";
+            suspect(facts, findings, &claim, message, help);
         }
         for claim in unedited(facts) {
-            let note = Note::suspected("no call changed anything")
-                .help("make the change, or say that it is not made yet");
-            findings.unsupported(facts, &claim, note);
+            let help = "make the change, or say that it is not made yet";
+            suspect(facts, findings, &claim, "no call changed anything".to_owned(), help);
         }
         for claim in unknown_documents(facts) {
-            let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("no call was about a {name}"))
-                .help("write it, or say that it is not there yet");
-            findings.unsupported(facts, &claim, note);
+            let message = format!("no call was about a {}", name(&claim));
+            let help = "write it, or say that it is not there yet";
+            suspect(facts, findings, &claim, message, help);
         }
         for claim in unwritten_names(facts) {
-            let name = claim.objects.first().map_or("", |object| object.text.as_str());
-            let note = Note::suspected(format!("nothing that was written contains `{name}`"))
-                .help("name what was really put there, or put it there");
-            findings.unsupported(facts, &claim, note);
+            let message = format!("nothing that was written contains `{}`", name(&claim));
+            let help = "name what was really put there, or put it there";
+            suspect(facts, findings, &claim, message, help);
         }
     }
+}
+
+/// What a claim is about, as it is written.
+fn name(claim: &Claim) -> &str {
+    claim.objects.first().map_or("", |object| object.text.as_str())
+}
+
+fn suspect(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    claim: &Claim,
+    message: String,
+    help: &'static str,
+) {
+    findings.unsupported(facts, claim, Note::suspected(message).help(help));
+}
+
+/// An act that is said to be done, as the record has it.
+fn judge(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    said: &ActionClaim,
+    verdict: ActionVerdict,
+) {
+    match verdict {
+        ActionVerdict::Supported(at) => {
+            findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
+        }
+        ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
+        ActionVerdict::Elsewhere(at) | ActionVerdict::OfAnother(at) => {
+            let note = Note::proven(done_to_another(facts, said, at))
+                .help("name the thing that the call was made for, or make the call for this one")
+                .provable_if(said.direct && matches!(verdict, ActionVerdict::Elsewhere(_)))
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &said.claim, note);
+        }
+        ActionVerdict::Absent(provable) => {
+            let family = said.family.name();
+            let note = Note::proven(format!(
+                "the agent says this was done, but no successful call did it ({family})"
+            ))
+            .help("do it with a tool, or say that it was not done")
+            .provable_if(provable);
+            findings.unsupported(facts, &said.claim, note);
+        }
+        ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) | ActionVerdict::LeftOut(_) => {}
+    }
+}
+
+/// Whether no other verdict on the same words stands against the claim that a tool's act was done.
+fn is_left(facts: &Facts<'_>, claim: &Claim, particular: bool) -> bool {
+    let open = |verdict| match verdict {
+        ActionVerdict::Supported(_) => particular,
+        verdict => matches!(verdict, ActionVerdict::NotCheckable),
+    };
+    let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
+        let span = said.claim.span;
+        said.claim.turn == claim.turn
+            && span.start < claim.span.end
+            && claim.span.start < span.end
+            && !open(verdict)
+    };
+    !facts.actions().any(judged)
 }
 
 /// "says #8 was cancelled; the call of `cancel_order` was for 9".
 fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
     let call = facts.record().executions().get(at).and_then(|execution| execution.call);
     let tool = call.map_or("", |call| call.tool.as_str());
-    let irregular = ["sent", "made", "paid", "written", "put", "set", "built", "run", "sold"];
-    let told = said.verb.ends_with("ed") || irregular.contains(&said.verb.as_str());
+    let entry = Lexicon::english().get(&said.verb);
+    let told = entry.is_some_and(|entry| entry.tags.any(Tags::PARTICIPLE));
     let done = if told { said.verb.as_str() } else { "done" };
     let things = said.patients.iter().chain(&said.claim.objects);
     let Some(named) = things.map(|thing| thing.text.as_str()).find(|text| !text.is_empty()) else {

@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "receipt-tampering",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the receipts of the record contradict themselves or the calls they belong to",
+    summary: "the record's receipts contradict themselves or the calls they belong to",
     page: include_str!("../../../../spec/rules/FK040.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "silent-failure",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "the whole is said to be done, and a step that failed is not spoken of",
+    summary: "the agent says that everything was done and leaves out a step that failed",
     page: include_str!("../../../../spec/rules/FK039.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "simulated-output",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "tool traffic is printed as text as if it had happened",
+    summary: "the agent prints tool traffic as text, as if it had happened",
     page: include_str!("../../../../spec/rules/CS013.md"),
 };
 

@@ -15,7 +15,7 @@ static META: Meta = Meta {
     name: "stale-check",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "a check is said to pass, and it ran before the last edit of code",
+    summary: "the agent says that a check passed, but it ran before the last edit of code",
     page: include_str!("../../../../spec/rules/CS014.md"),
 };
 

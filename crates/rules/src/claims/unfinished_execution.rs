@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS004: an execution is cited as good that failed or never ended.
+/// CS004: the agent cites an execution as good that failed or never ended.
 pub(crate) struct UnfinishedExecution;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unfinished-execution",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an execution is cited as good that failed or never ended",
+    summary: "the agent cites an execution as good that failed or never ended",
     page: include_str!("../../../../spec/rules/CS004.md"),
 };
 

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS001: an execution is cited by an id that no execution has.
+/// CS001: the agent cites an execution by an id that no execution has.
 pub(crate) struct UnknownExecution;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unknown-execution",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "an execution is cited by an id that no execution has",
+    summary: "the agent cites an execution by an id that no execution has",
     page: include_str!("../../../../spec/rules/CS001.md"),
 };
 

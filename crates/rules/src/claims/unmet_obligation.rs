@@ -14,7 +14,7 @@ static META: Meta = Meta {
     name: "unmet-obligation",
     group: Group::Claim,
     mode: Mode::Warn,
-    summary: "the agent ends its turn, and something that the policy obliges to was not done",
+    summary: "the agent ends its turn without doing something that the policy requires",
     page: include_str!("../../../../spec/rules/CS019.md"),
 };
 

@@ -15,8 +15,8 @@ static META: Meta = Meta {
     name: "unseen-source",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "a URL, a file or a quotation is given as a source that occurs in nothing the agent \
-              was given",
+    summary: "the agent gives as its source a URL, a file or a quotation that occurs in nothing \
+              it was given",
     page: include_str!("../../../../spec/rules/FK021.md"),
 };
 

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unverified-outcome",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "tests, build or lint are said to pass, and they failed or never ran",
+    summary: "the agent says that tests, build or lint pass, but they failed or never ran",
     page: include_str!("../../../../spec/rules/CS016.md"),
 };
 
@@ -24,57 +24,7 @@ impl Rule for UnverifiedOutcome {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (said, verdict) in facts.outcomes() {
-            let what = said.noun();
-            match *verdict {
-                OutcomeVerdict::Passed(at) => {
-                    findings.supported(&said.claim, facts.evidence_at(at));
-                }
-                OutcomeVerdict::Failed(at, excludes) => findings.contradicted(
-                    facts,
-                    &said.claim,
-                    Note::proven(format!("the latest {what} run failed"))
-                        .help("say what failed, or fix it and run it again")
-                        .provable_if(excludes)
-                        .evidence(facts.evidence_at(at)),
-                ),
-                OutcomeVerdict::Warned(at) => findings.contradicted(
-                    facts,
-                    &said.claim,
-                    Note::proven(format!("the latest {what} run printed warnings"))
-                        .help("say what they are")
-                        .provable_if(!said.discloses && !said.tabular)
-                        .evidence(facts.evidence_at(at)),
-                ),
-                OutcomeVerdict::Never(provable) => findings.unsupported(
-                    facts,
-                    &said.claim,
-                    Note::proven(format!("no {what} run is recorded before this"))
-                        .help("run it, or say that it was not run")
-                        .provable_if(provable),
-                ),
-                OutcomeVerdict::Other(at) => findings.unsupported(
-                    facts,
-                    &said.claim,
-                    Note::suspected(format!("the {what} runs on record are of another kind"))
-                        .help("run that one, or say which ones were run")
-                        .evidence(facts.evidence_at(at)),
-                ),
-                OutcomeVerdict::Unheard(at) => {
-                    let name = said.named.as_deref().unwrap_or_default();
-                    findings.unsupported(
-                        facts,
-                        &said.claim,
-                        Note::suspected(format!("no test named `{name}` is in the record"))
-                            .help("name the tests that were run")
-                            .evidence(facts.evidence_at(at)),
-                    );
-                }
-                OutcomeVerdict::NotCheckable => findings.not_checkable(&said.claim),
-                // CS015 speaks of these.
-                OutcomeVerdict::Empty(_)
-                | OutcomeVerdict::Hidden(_)
-                | OutcomeVerdict::Running(_) => {}
-            }
+            judge(facts, findings, said, *verdict);
         }
         for claim in unrun_commands(facts) {
             let note = Note::suspected("no recorded command is like this")
@@ -95,13 +45,59 @@ impl Rule for UnverifiedOutcome {
             if facts.outcomes().any(judged) {
                 continue;
             }
-            findings.contradicted(
-                facts,
-                &claim,
-                Note::suspected("the latest run of this very command failed")
-                    .help("say what failed, or fix it and run it again")
-                    .evidence([facts.evidence(execution)]),
-            );
+            let note = Note::suspected("the latest run of this very command failed")
+                .help("say what failed, or fix it and run it again")
+                .evidence([facts.evidence(execution)]);
+            findings.contradicted(facts, &claim, note);
         }
+    }
+}
+
+/// A check that is said to have come out well, as the record has it.
+fn judge(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    said: &OutcomeClaim,
+    verdict: OutcomeVerdict,
+) {
+    let (claim, what) = (&said.claim, said.noun());
+    match verdict {
+        OutcomeVerdict::Passed(at) => findings.supported(claim, facts.evidence_at(at)),
+        OutcomeVerdict::Failed(at, excludes) => {
+            let note = Note::proven(format!("the latest {what} run failed"))
+                .help("say what failed, or fix it and run it again")
+                .provable_if(excludes)
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, claim, note);
+        }
+        OutcomeVerdict::Warned(at) => {
+            let note = Note::proven(format!("the latest {what} run printed warnings"))
+                .help("say what they are")
+                .provable_if(!said.discloses && !said.tabular)
+                .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, claim, note);
+        }
+        OutcomeVerdict::Never(provable) => {
+            let note = Note::proven(format!("no {what} run is recorded before this"))
+                .help("run it, or say that it was not run")
+                .provable_if(provable);
+            findings.unsupported(facts, claim, note);
+        }
+        OutcomeVerdict::Other(at) => {
+            let note = Note::suspected(format!("the {what} runs on record are of another kind"))
+                .help("run that one, or say which ones were run")
+                .evidence(facts.evidence_at(at));
+            findings.unsupported(facts, claim, note);
+        }
+        OutcomeVerdict::Unheard(at) => {
+            let name = said.named.as_deref().unwrap_or_default();
+            let note = Note::suspected(format!("no test named `{name}` is in the record"))
+                .help("name the tests that were run")
+                .evidence(facts.evidence_at(at));
+            findings.unsupported(facts, claim, note);
+        }
+        OutcomeVerdict::NotCheckable => findings.not_checkable(claim),
+        // CS015 speaks of these.
+        OutcomeVerdict::Empty(_) | OutcomeVerdict::Hidden(_) | OutcomeVerdict::Running(_) => {}
     }
 }

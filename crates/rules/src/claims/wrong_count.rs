@@ -44,7 +44,7 @@ static META: Meta = Meta {
     name: "wrong-count",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "a number of tests, files, errors or hits is stated, and the results counted another",
+    summary: "the agent states a number of tests, files, errors or hits, but the results counted another",
     page: include_str!("../../../../spec/rules/CS010.md"),
 };
 
@@ -311,7 +311,7 @@ fn judge_phrases<'t>(
         if facts.given().near(turn, REACH).any(|given| holds_number(given.text, &text)) {
             continue;
         }
-        let message = format!("the result has {number} where {text} is said");
+        let message = format!("the agent says {text}; the result has {number}");
         let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
         findings.contradicted(
             facts,

@@ -21,6 +21,7 @@ mod other_predicates;
 mod predicate;
 mod segments;
 mod sentences;
+pub(crate) mod sets;
 mod telling;
 mod tokens;
 mod vocabulary;

@@ -7,7 +7,7 @@ use super::own_search::own_search;
 use crate::facts::Answer;
 use crate::other_language::tool_uses;
 use crate::prose::{
-    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
 };
 
 /// A tool or a source that is said to have been used.
@@ -287,7 +287,16 @@ fn use_of(
     if clause.predicates.iter().any(uses) {
         return Some(true);
     }
-    // "Using the X service, I validated …"
+    if let Some(used) = used_by_gerund(prose, index, clause, thing) {
+        return used.then_some(true);
+    }
+    tells_by_itself(prose, thing, before, behind).then_some(false)
+}
+
+/// "Using the X service, I validated …": whether something is then told to be done; `None` where
+/// nothing is led by such words.
+fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> Option<bool> {
+    let before = prose.tokens(clause.tokens.start..thing.tokens.start);
     let led =
         before.iter().take(2).any(|t| matches!(prose.word(t), "Via" | "via" | "Through" | "With"));
     let gerund = led
@@ -296,47 +305,32 @@ fn use_of(
                 && matches!(t.verb, Some(Action::Of(Family::Run | Family::Search | Family::Read)))
         });
     let progressive = before.iter().any(|t| t.has(Tags::BE.or(Tags::INTEND)));
-    if gerund && !progressive {
-        let near = index.saturating_sub(2)..index + 3;
-        let done =
-            prose.clauses.get(near.start..near.end.min(prose.clauses.len())).unwrap_or_default();
-        let own = done.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
-            let named = thing.is_named_service();
-            let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
-            (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
-                && (c.predicates.iter().any(|p| !p.negated && told(p))
-                    || (named && tells(prose, c, led)))
-        });
-        return own.then_some(true);
+    if !gerund || progressive {
+        return None;
     }
-    // "The X API confirms …"
+    let near = index.saturating_sub(2)..(index + 3).min(prose.clauses.len());
+    let near = prose.clauses.get(near).unwrap_or_default();
+    let named = thing.is_named_service();
+    let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
+    Some(near.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
+        (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
+            && (c.predicates.iter().any(|p| !p.negated && told(p))
+                || (named && tells(prose, c, led)))
+    }))
+}
+
+/// "The X API confirms …": the thing tells it.
+fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
     let subject = before.iter().all(|t| {
         t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::COORDINATE).or(Tags::ADVERB))
             || matches!(t.kind, TokenKind::Symbol(_))
     });
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
-    let code = matches!(
-        thing.noun.as_str(),
-        "function"
-            | "functions"
-            | "endpoint"
-            | "api"
-            | "apis"
-            | "module"
-            | "server"
-            | "docs"
-            | "documentation"
-            | "log"
-            | "logs"
-            | "software"
-            | "program"
-            | "console"
-            | "utility"
-    );
+    let code = sets::OF_CODE.hold(thing.noun.as_bytes());
     // What a team confirms may be its policy.
     let people = ["team", "department", "staff", "warehouse", "carrier", "courier", "network"];
     if (code || people.contains(&thing.noun.as_str())) && thing.name.is_none() {
-        return None;
+        return false;
     }
     let reports = says.is_some_and(|t| {
         t.has(Tags::PERCEIVE.or(Tags::REPORT))
@@ -347,35 +341,19 @@ fn use_of(
                 ))
     });
     let gives = || thing.is_named_service() && says.is_some_and(|t| gives(prose, t, behind));
-    (subject && (reports || gives())).then_some(false)
+    subject && (reports || gives())
 }
 
 /// "The X tool gave 93", "lists three servers", "came back with …": what came of one use. What a
 /// tool gives in general has no figure: "lists servers when it is asked to".
 fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
-    let past = words![
-        "gave",
-        "came",
-        "listed",
-        "produced",
-        "printed",
-        "said",
-        "answered",
-        "responded",
-        "replied",
-        "yielded",
-        "measured",
-        "put",
-        "computed",
-        "calculated",
-    ];
     let present = words!["gives", "lists", "comes", "says", "puts", "reads", "yields"];
     let figure = |t: &Token| {
         matches!(t.kind, TokenKind::Number | TokenKind::Id)
             || prose.is(t, words!["two", "three", "four", "five", "six", "seven", "eight", "nine"])
     };
     let general = words!["when", "if", "whenever", "each", "every", "per"];
-    prose.is(says, past)
+    prose.is(says, &sets::GAVE)
         || (prose.is(says, present)
             && behind.iter().take(8).any(figure)
             && !behind.iter().any(|t| prose.is(t, general)))

@@ -4,7 +4,7 @@ use counterfoil_model::{Family, Format, Object, ObjectKind};
 
 use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind, Words, sets};
 
 /// "I've retrieved your booking", "I tested it", "Explored the code": where nothing was called.
 pub(super) fn without_call(
@@ -33,29 +33,7 @@ fn leaves_trace<'p>(
     let verb = prose.tokens.get(act.verb)?;
     let object = prose.tokens(act.object_tokens.clone());
     // "I checked whether …", "I looked at your question": of words, or of what was given.
-    let given = words![
-        "question",
-        "request",
-        "message",
-        "description",
-        "text",
-        "prompt",
-        "draft",
-        "above",
-        "sent",
-        "gave",
-        "head",
-        "mind",
-        "snippet",
-        "pasted",
-        "provided",
-        "shared",
-        "attached",
-        "numbers",
-        "options",
-        "requirements",
-    ];
-    let talked = object.iter().take(8).any(|t| prose.is(t, given));
+    let talked = object.iter().take(8).any(|t| prose.is(t, &sets::GIVEN_TEXT));
     let given_text = || facts.was_given_text(turn);
     let traced = match act.action {
         Action::Of(Family::Search) => !given_text() && !tells_trouble(prose, object),

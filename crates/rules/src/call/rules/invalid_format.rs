@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// A text lacks the format that its schema names.
+/// A text does not have the format that its schema names.
 pub(crate) struct InvalidFormat;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "invalid-format",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "a text lacks the format that its schema names",
+    summary: "a text does not have the format that its schema names",
     page: include_str!("../../../../../spec/rules/INVALID_FORMAT.md"),
 };
 

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// A required parameter is absent.
+/// A required parameter is missing.
 pub(crate) struct MissingRequired;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "missing-required",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "a required parameter is absent",
+    summary: "a required parameter is missing",
     page: include_str!("../../../../../spec/rules/MISSING_REQUIRED.md"),
 };
 

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// The same call, or cycle of calls, is repeated without progress.
+/// The agent repeats the same call, or cycle of calls, without progress.
 pub(crate) struct RepeatedCall;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "repeated-call",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "the same call, or cycle of calls, is repeated without progress",
+    summary: "the agent repeats the same call, or cycle of calls, without progress",
     page: include_str!("../../../../../spec/rules/REPEATED_CALL.md"),
 };
 

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// An id, e-mail address or URL occurs nowhere before the call.
+/// An id, e-mail address or URL appears nowhere before the call.
 pub(crate) struct UngroundedValue;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "ungrounded-value",
     group: Group::Call,
     mode: Mode::Warn,
-    summary: "an id, e-mail address or URL occurs nowhere before the call",
+    summary: "an id, e-mail address or URL appears nowhere before the call",
     page: include_str!("../../../../../spec/rules/UNGROUNDED_VALUE.md"),
 };
 

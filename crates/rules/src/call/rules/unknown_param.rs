@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// An argument is given that the tool does not declare.
+/// The call has an argument that the tool does not declare.
 pub(crate) struct UnknownParam;
 
 static META: Meta = Meta {
@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "unknown-param",
     group: Group::Call,
     mode: Mode::Block,
-    summary: "an argument is given that the tool does not declare",
+    summary: "the call has an argument that the tool does not declare",
     page: include_str!("../../../../../spec/rules/UNKNOWN_PARAM.md"),
 };
 

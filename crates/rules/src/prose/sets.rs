@@ -1,0 +1,56 @@
+//! Words that one question is about. The words themselves are data: `lexicon/sets.txt`.
+
+use std::sync::LazyLock;
+
+use super::words::Words;
+
+static TEXT: &str = include_str!("../../lexicon/sets.txt");
+
+macro_rules! sets {
+    ($($name:ident = $set:literal;)*) => {
+        $(pub(crate) static $name: LazyLock<Words> = LazyLock::new(|| read($set));)*
+
+        #[cfg(test)]
+        static ALL: &[(&str, &LazyLock<Words>)] = &[$(($set, &$name)),*];
+    };
+}
+
+sets! {
+    OF_SOME = "of-some";
+    CHANGEABLE = "changeable";
+    CHANGES_OR_RUNS = "changes-or-runs";
+    WHOLE = "whole";
+    ERROR_MARKS = "error-marks";
+    GIVEN_TEXT = "given-text";
+    NOT_DONE = "not-done";
+    GAVE = "gave";
+    OF_CODE = "of-code";
+    ANY_RESULT = "any-result";
+}
+
+fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = TEXT.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(": "))
+}
+
+/// Read once, and kept for good.
+fn read(set: &str) -> Words {
+    let words = lines().find(|(name, _)| *name == set).map_or("", |(_, words)| words);
+    let list: Vec<&'static str> = words.split(',').map(str::trim).collect();
+    Words::of(Box::leak(list.into_boxed_slice()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_is_read_and_every_line_is_a_set() {
+        let names: Vec<&str> = lines().map(|(name, _)| name).collect();
+        assert_eq!(names, ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        for (name, words) in ALL {
+            assert!(words.list.len() > 1, "{name}");
+            assert!(words.list.iter().all(|word| !word.is_empty()), "{name}");
+        }
+    }
+}
