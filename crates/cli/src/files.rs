@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
     if !kind.is_file() {
-        let wrong = "is no file but a FIFO, a socket or a device";
+        let wrong = "is not a file but a FIFO, a socket or a device";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
     }
     Ok(file)

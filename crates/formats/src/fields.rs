@@ -21,7 +21,7 @@ impl<'a> Fields<'a> {
         serde_json::from_str(text)
     }
 
-    /// Splits a value; `None` when it is no object.
+    /// Splits a value; `None` when it is not an object.
     pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
         raw.get().starts_with('{').then(|| Self::parse(raw.get()).ok()).flatten()
     }

@@ -165,7 +165,7 @@ impl Session {
     /// A member that stands twice: the last one counts, and that is said once a name.
     fn repeats(&mut self, key: &str) {
         let name: String = key.chars().filter(|c| !c.is_control()).take(80).collect();
-        let message = format!("the key `{name}` stands twice in one object; the last one counts");
+        let message = format!("the key `{name}` appears twice in one object; the last one counts");
         if self.problems.iter().all(|p| p.message != message) {
             // The object is the latest message's, or the one being read behind it.
             let near = self.transcript.messages.last().map_or(1, |m| m.line.max(1));

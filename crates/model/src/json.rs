@@ -138,7 +138,7 @@ impl<'de> Visitor<'de> for Strict {
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("the key `{key}` stands twice")));
+                return Err(de::Error::custom(format_args!("the key `{key}` appears twice")));
             }
             map.insert(key, members.next_value_seed(inner)?);
         }
@@ -155,7 +155,7 @@ mod tests {
         let strict = |text: &str| parse_strict(text, JsonLimits { depth: 3, bytes: 64 });
         assert!(strict(r#"{"a":[1,{"b":null}]}"#).is_ok());
         assert!(
-            matches!(strict(r#"{"a":1,"a":2}"#), Err(JsonError::Invalid(m)) if m.contains("`a` stands twice"))
+            matches!(strict(r#"{"a":1,"a":2}"#), Err(JsonError::Invalid(m)) if m.contains("`a` appears twice"))
         );
         assert!(matches!(strict("[[[[1]]]]"), Err(JsonError::Invalid(m)) if m.contains("deeply")));
         assert!(matches!(strict(r#"{"a":"#), Err(JsonError::Truncated(_))));

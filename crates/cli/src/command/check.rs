@@ -330,7 +330,7 @@ impl Job {
         bar.finish_and_clear();
         document.finish(&total.summary)?;
         if let Some(feedback) = &total.feedback {
-            writeln!(io::stderr(), "\nwhat stands in place of the answer:\n\n{feedback}")?;
+            writeln!(io::stderr(), "\nshow this instead of the answer:\n\n{feedback}")?;
         }
         if self.apart && !self.quiet {
             writeln!(io::stderr(), "{}", total.summary.line())?;

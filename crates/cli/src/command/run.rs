@@ -160,7 +160,7 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     for member in &arguments.members {
         let Some((name, text)) = member.split_once('=') else {
             let wrong = format!("`{member}` is no argument of the form KEY=VALUE");
-            return Err(Complaint::new(wrong).help("a command line stands behind `--`").into());
+            return Err(Complaint::new(wrong).help("put a command line after `--`").into());
         };
         let declared = schema(&format!("/properties/{name}/type"));
         let text_wanted = declared.is_none_or(|declared| declared == "string");

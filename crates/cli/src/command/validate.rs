@@ -123,7 +123,7 @@ fn settings(
     for word in &arguments.longest_text {
         let (place, count) = word.rsplit_once('=').unwrap_or(("", word));
         let count: usize = count.parse().map_err(|_| {
-            Complaint::new(format!("`{word}`: `{count}` is no number of characters"))
+            Complaint::new(format!("`{word}`: `{count}` is not a number of characters"))
                 .help("write `--longest-text 20000` or `--longest-text write_file.content=200000`")
         })?;
         match place.rsplit_once('.') {

@@ -169,7 +169,7 @@ fn section<'d>(
         table = table.get_mut(name).and_then(Item::as_table_mut).ok_or_else(|| {
             let path = TO.get(..=depth).unwrap_or_default().join(".");
             Complaint::new(format!("`{path}` is not a table, so nothing can move there"))
-                .help("remove it: it is no valid configuration")
+                .help("remove it: it is not a valid configuration")
         })?;
     }
     Ok(table)

@@ -73,7 +73,7 @@ fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = Stri
     let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
         .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
-    format!("the variable {name} stands for no key and has no effect; {help}")
+    format!("the variable {name} sets no key and has no effect; {help}")
 }
 
 /// The text of a variable as the value that its key wants.

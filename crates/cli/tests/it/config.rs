@@ -467,7 +467,7 @@ fn unknown_variables_are_told() {
     for (name, expected) in [
         (
             "COUNTERFOIL_TOOLS_MAX_TOOL_CALL_PER_SESSION",
-            "stands for no key and has no effect; did you mean \
+            "sets no key and has no effect; did you mean \
              `COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
         ),
         ("COUNTERFOIL_TOOLS_TAFC_ENABLED", "has no effect in this build"),

@@ -149,7 +149,7 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
     --- stderr
     note: the command names a path of this machine; with `counterfoil` on PATH it would hold for everybody who shares these settings
     error: the hook does not do its work
-      help: the settings stay as they are now: put right what is said above and install again, or take the hook out with `counterfoil hook uninstall claude-code --project`
+      help: the settings are left as they are now: fix the problem above and install again, or remove the hook with `counterfoil hook uninstall claude-code --project`
     ");
 }
 

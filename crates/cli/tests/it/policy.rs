@@ -328,7 +328,7 @@ fn a_tool_that_is_misspelt_is_named() {
     let desk = Desk::with(&[]);
     let ran = explain(&desk, "--tool shel --completed read_fil");
     assert!(
-        ran.out.contains("`shel` is no tool of `counterfoil run`; did you mean `shell`?"),
+        ran.out.contains("`shel` is not a tool of `counterfoil run`; did you mean `shell`?"),
         "{ran}"
     );
     assert!(

@@ -417,7 +417,7 @@ fn arguments_are_also_given_as_words() {
     exit 2
     --- stderr
     error: `notes.txt` is no argument of the form KEY=VALUE
-      help: a command line stands behind `--`
+      help: put a command line after `--`
     ");
     assert_snapshot!(shop.run("run read_file -- notes.txt", ""), @"
     exit 2
@@ -459,6 +459,6 @@ fn what_stands_in_place_of_a_false_answer_is_told() {
     let shop = Shop::new(&[("answer.txt", "I cancelled your order.")]);
     shop.run("run shell --yes --session s1 -- echo hello", "");
     let ran = shop.run("check --session s1 --answer answer.txt", "");
-    assert!(ran.err.contains("what stands in place of the answer:"), "{ran}");
+    assert!(ran.err.contains("show this instead of the answer:"), "{ran}");
     assert!(ran.err.contains("I apologize: my answer said things"), "{ran}");
 }

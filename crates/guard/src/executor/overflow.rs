@@ -76,7 +76,7 @@ impl ToolExecutor for OverflowExecutor {
                 "id": {
                     "type": "string",
                     "minLength": 1,
-                    "description": "The execution id that stands beside the result."
+                    "description": "The execution id shown beside the result."
                 },
                 "offset": {
                     "type": "integer",

@@ -45,7 +45,7 @@ pub enum ExportError {
     #[error("the checkpoint is not signed by this key")]
     Signature,
     /// An event is not what stood in the tree.
-    #[error("event {seq} does not stand in the tree")]
+    #[error("event {seq} is not in the tree")]
     Inclusion {
         /// The event.
         seq: u64,

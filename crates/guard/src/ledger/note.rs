@@ -154,7 +154,7 @@ impl FromStr for Checkpoint {
         let size = lines.next().ok_or(CheckpointError("it has no size"))?;
         let plain = size == "0" || size.starts_with(|c: char| ('1'..='9').contains(&c));
         let size = size.parse().ok().filter(|_| plain);
-        let size = size.ok_or(CheckpointError("its size is no number"))?;
+        let size = size.ok_or(CheckpointError("its size is not a number"))?;
         let root = lines.next().and_then(|root| STANDARD.decode(root).ok());
         let root = root.and_then(|root| Some(Digest::from_bytes(root.try_into().ok()?)));
         let root = root.ok_or(CheckpointError("its root is no digest"))?;

@@ -224,7 +224,7 @@ pub(super) fn parsed(text: &str, comments: bool) -> Result<Node<'_>, SettingsErr
     })?;
     let root = parsed.value.ok_or_else(|| SettingsError::Syntax {
         line: line_of(text, text.len()),
-        what: "only comments stand here".to_owned(),
+        what: "there is nothing but comments here".to_owned(),
     })?;
     object(text, &root, "").map(|_| ())?;
     Ok(root)

@@ -93,7 +93,7 @@ pub enum SettingsError {
         expected: &'static str,
     },
     /// A key stands there twice, and agents differ in which one counts.
-    #[error("the key `{key}` stands here for the second time")]
+    #[error("the key `{key}` appears here for the second time")]
     Twice {
         /// 1-based.
         line: usize,

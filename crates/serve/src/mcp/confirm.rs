@@ -149,7 +149,9 @@ impl Gateway {
         let refused =
             |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
         let Some(held) = self.state().asked.remove(question.get()) else {
-            return refused("nobody is asked about this call: it was decided, or never asked");
+            return refused(
+                "no question about this call is open: it was answered already, or never asked",
+            );
         };
         let first: Option<Members<'_>> = serde_json::from_str(&held.line).ok();
         let Some(first) = first else { return refused("the call is gone") };
@@ -162,7 +164,7 @@ impl Gateway {
         let name: Option<String> =
             params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
         if name.as_deref() != Some(&called.tool) || given != called.arguments.parse().ok() {
-            let what = "this is another call than the one that was asked about";
+            let what = "this is not the call that the user was asked about";
             return match self.guard.not_made(&self.session, &called.id).await {
                 Ok(()) => refused(what),
                 Err(error) => refused(&not_recorded(&error)),

@@ -144,7 +144,7 @@ impl Gateway {
         let Some(id) = id else {
             if method == "tools/call" {
                 tracing::warn!(
-                    "a tool call without an id was not passed on: nobody would hear of it"
+                    "a tool call without an id was dropped: nobody could be told its result"
                 );
                 return None;
             }
@@ -154,7 +154,7 @@ impl Gateway {
             return Some(forward);
         };
         if self.state().waiting.contains_key(id) {
-            let wrong = "a request with this id is not answered yet";
+            let wrong = "a request with this id is still open";
             return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, wrong)));
         }
         if method == "tools/call" {
@@ -233,7 +233,8 @@ impl Gateway {
         let around = Surroundings::default();
         let known = self.state().offered.known();
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
-            let what = "list the tools first: what changed in them is held, and that is not known";
+            let what =
+                "list the tools first: changed tools are held, and what changed is not known yet";
             return refused(code::INVALID_REQUEST, what);
         }
         let report = known.as_ref().map(|known| known.admission.admit(&call, None));
@@ -322,7 +323,7 @@ impl Gateway {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(error) => {
-                tracing::warn!("`{}` sent what is no message: {error}", self.server);
+                tracing::warn!("`{}` sent something that is not a message: {error}", self.server);
                 return None;
             }
         };

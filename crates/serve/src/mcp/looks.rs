@@ -15,7 +15,7 @@ pub fn oddities(tool: &Value) -> Vec<String> {
     for text in texts {
         let unseen = text.chars().filter(|c| is_unseen(*c)).count();
         if unseen > 0 {
-            odd.push(format!("{unseen} characters that nobody sees stand in its definition"));
+            odd.push(format!("its definition contains {unseen} invisible characters"));
         }
         for (pattern, what) in ORDERS.iter() {
             if let Some(found) = pattern.find(text) {
@@ -39,7 +39,7 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         ),
         (
             r"(?i)<\s*/?\s*(?:important|system|secret|hidden|instructions?|admin)\s*>",
-            "it has a mark that models obey and people do not see",
+            "it has a tag that is meant for the model and not for people",
         ),
         (
             r"(?i)\b(?:before|instead of|when(?:ever)?|after) (?:using|calling|invoking|running|you (?:use|call)) (?:any|every|all|another|other|the other)(?: other)? tools?\b",

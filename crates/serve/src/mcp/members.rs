@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for InOrder {
         let mut members: Vec<(String, &'de RawValue)> = Vec::new();
         while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
             if members.iter().any(|(known, _)| *known == name) {
-                return Err(A::Error::custom(format!("the member `{name}` stands twice")));
+                return Err(A::Error::custom(format!("the member `{name}` appears twice")));
             }
             members.push((name, value));
         }

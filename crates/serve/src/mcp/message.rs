@@ -22,7 +22,8 @@ impl<'m> Message<'m> {
             && let Some(both) = ["result", "error"].iter().find(|n| members.get(n).is_some())
         {
             // Each reader would take it for something else.
-            let what = format!("it has `method` and `{both}`: it is no request and no answer");
+            let what =
+                format!("it has `method` and `{both}`: it is neither a request nor an answer");
             return Err(serde::de::Error::custom(what));
         }
         let id = members.get("id").map(RawValue::get).filter(|id| *id != "null");

@@ -42,7 +42,7 @@ pub enum RelayError {
         reason: io::Error,
     },
     /// It has no streams.
-    #[error("the server cannot be spoken with")]
+    #[error("the server has no input and output")]
     NoStreams,
 }
 

@@ -118,7 +118,7 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
         return None;
     };
     if running.by_id.contains_key(id) {
-        let wrong = "a request with this id is not answered yet";
+        let wrong = "a request with this id is still open";
         return Some(message::error(Some(id), code::INVALID_REQUEST, wrong));
     }
     Some(match method {

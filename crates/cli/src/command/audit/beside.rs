@@ -53,7 +53,7 @@ pub(super) fn held(
         _ if found.missing_before > 0 => (
             Mark::Open,
             format!(
-                "{} of the ledger have no line here: they may stand in the files that are kept elsewhere",
+                "{} of the ledger have no line here: they may be in the files that are kept elsewhere",
                 counted(missing.len() as u64, "ended call")
             ),
         ),

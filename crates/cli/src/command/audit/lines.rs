@@ -169,7 +169,7 @@ fn details(line: &AuditLine) -> Vec<String> {
         details.push(format!("{} calls before this one could not be written down", line.missed));
     }
     if line.set_aside > 0 {
-        details.push(format!("{} bytes of a torn line stood before this one", line.set_aside));
+        details.push(format!("{} bytes of a torn line were before this one", line.set_aside));
     }
     details
 }

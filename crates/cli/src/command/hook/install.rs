@@ -50,8 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let (name, flag) = (agent.name(), if scope == Scope::Project { " --project" } else { "" });
     let advice = format!(
-        "the settings stay as they are now: put right what is said above and install again, or \
-         take the hook out with `counterfoil hook uninstall {name}{flag}`"
+        "the settings are left as they are now: fix the problem above and install again, or \
+         remove the hook with `counterfoil hook uninstall {name}{flag}`"
     );
     canary::complain(&Complaint::new("the hook does not do its work").help(advice))?;
     Ok(Exit::Findings)

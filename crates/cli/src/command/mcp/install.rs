@@ -100,7 +100,7 @@ fn edit(
         writeln!(io::stderr(), "note: `{}` stays as it is: {why}", server.name)?;
     }
     if known.is_empty() {
-        writeln!(io::stderr(), "note: no server stands in `{}`", first.path.display())?;
+        writeln!(io::stderr(), "note: `{}` lists no server", first.path.display())?;
     }
     Ok(Exit::Clean)
 }

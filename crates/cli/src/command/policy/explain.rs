@@ -102,7 +102,7 @@ pub(super) fn run(
                 let name = &tool.name;
                 let meant = did_you_mean(name, others.iter().map(String::as_str));
                 let more = meant.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
-                writeln!(out, "{help}: `{name}` is no tool of `counterfoil run`; {more}")?;
+                writeln!(out, "{help}: `{name}` is not a tool of `counterfoil run`; {more}")?;
             }
             let known = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
             for name in arguments.completed.iter().filter(known) {

@@ -184,7 +184,7 @@ fn show(tally: &Tally, paint: Paint, out: &mut impl Write) -> anyhow::Result<()>
     let mut parts = vec![format!("{same} the same")];
     parts.extend(kinds.iter().map(|((was, is), count)| format!("{count} {was} → {is}")));
     if tally.unreadable > 0 {
-        parts.push(format!("{} with arguments that are no JSON object", tally.unreadable));
+        parts.push(format!("{} with arguments that are not a JSON object", tally.unreadable));
     }
     writeln!(out, "{}: {}", super::count(tally.calls, "call"), parts.join(", "))?;
     Ok(())

@@ -33,8 +33,8 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
-            "old": { "type": "string", "minLength": 1, "description": "The text that stands there, with its line breaks and indentation." },
-            "new": { "type": "string", "description": "The text that is to stand there." },
+            "old": { "type": "string", "minLength": 1, "description": "The text to replace, with its line breaks and indentation." },
+            "new": { "type": "string", "description": "The text to put in its place." },
             "all": { "type": "boolean", "description": "Whether every place is changed, not only one." }
         },
         "required": ["path", "old", "new"],
@@ -131,7 +131,7 @@ fn missing(content: &[u8], old: &str, path: &str) -> String {
     if stands(old.trim()).is_some() && !old.trim().is_empty() {
         return format!("`old` is not in `{path}` with the spaces or line breaks around it");
     }
-    format!("`old` is not in `{path}`: read the file and give the text exactly as it stands there")
+    format!("`old` is not in `{path}`: read the file and give the text exactly as it is there")
 }
 
 /// The line from which on the same lines stand, spaces at their ends aside.

@@ -21,7 +21,7 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
-            "content": { "type": "string", "description": "All that is to stand in it." }
+            "content": { "type": "string", "description": "The whole content of the file." }
         },
         "required": ["path", "content"],
         "additionalProperties": false

@@ -147,7 +147,7 @@ fn edits_are_exact_and_unambiguous() {
 fn an_edit_that_does_not_fit_says_why() {
     let room = Room::new(&[]);
     let many = "x\n".repeat(12);
-    let exactly = "`old` is not in `f`: read the file and give the text exactly as it stands there";
+    let exactly = "`old` is not in `f`: read the file and give the text exactly as it is there";
     let cases: [(&str, &str, &str); 9] = [
         (
             "a\nb\na\n",

@@ -20,7 +20,7 @@ pub(super) fn listed(
         member(text, servers, name)?;
         let reached = match &property.value {
             Node::Object(entry) => read(text, &property.value, entry)?,
-            _ => Reached::Otherwise("it is no object".to_owned()),
+            _ => Reached::Otherwise("it is not an object".to_owned()),
         };
         found.push(ListedServer { name: name.to_owned(), reached });
     }
@@ -52,7 +52,7 @@ fn read(text: &str, node: &Node<'_>, entry: &Object<'_>) -> Result<Reached, Sett
         return Ok(otherwise(entry.properties.iter().map(|property| property.name.as_str())));
     };
     let Node::StringLit(command) = command else {
-        return Ok(Reached::Otherwise("its `command` is no text".to_owned()));
+        return Ok(Reached::Otherwise("its `command` is not a string".to_owned()));
     };
     let arguments = match member(text, node, "args")? {
         None => Some(Vec::new()),

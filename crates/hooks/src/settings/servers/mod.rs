@@ -171,4 +171,4 @@ fn otherwise<'k>(mut keys: impl Iterator<Item = &'k str>) -> Reached {
 }
 
 /// What is wrong with arguments that are no list of texts.
-const ODD_ARGUMENTS: &str = "its `args` are no list of texts";
+const ODD_ARGUMENTS: &str = "its `args` are not a list of strings";

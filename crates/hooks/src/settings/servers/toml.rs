@@ -9,7 +9,7 @@ pub(super) fn listed(text: &str, keys: &[&str]) -> Result<Vec<ListedServer>, Set
     let Some(servers) = down(text, &mut document, keys)? else { return Ok(Vec::new()) };
     let server = |(name, item): (&str, &Item)| {
         let reached = item.as_table_like().map_or_else(
-            || Reached::Otherwise("it is no table".to_owned()),
+            || Reached::Otherwise("it is not a table".to_owned()),
             |entry| {
                 let Some(command) = entry.get("command") else {
                     return otherwise(entry.iter().map(|(key, _)| key));
@@ -20,7 +20,7 @@ pub(super) fn listed(text: &str, keys: &[&str]) -> Result<Vec<ListedServer>, Set
                 };
                 match (command.as_str(), arguments) {
                     (Some(command), Some(arguments)) => reached(command, arguments),
-                    (None, _) => Reached::Otherwise("its `command` is no text".to_owned()),
+                    (None, _) => Reached::Otherwise("its `command` is not a string".to_owned()),
                     (_, None) => Reached::Otherwise(ODD_ARGUMENTS.to_owned()),
                 }
             },

@@ -175,7 +175,9 @@ impl Ground {
         let held = self.root.open_directory(folder).map_err(|error| {
             if self.is_link(folder, &error) {
                 let folder = folder.display();
-                io::Error::other(format!("`{folder}` is no folder any more, and is not followed"))
+                io::Error::other(format!(
+                    "`{folder}` is not a folder any more, and is not followed"
+                ))
             } else {
                 error
             }
