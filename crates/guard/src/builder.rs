@@ -1,8 +1,7 @@
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use counterfoil_model::Catalog;
-use counterfoil_rules::Admission;
+use arc_swap::ArcSwap;
 
 use crate::audit::{AuditLog, OpenAuditError};
 use crate::executor::{
@@ -17,6 +16,7 @@ use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::tool_event::ToolEvents;
+use crate::toolset::Toolset;
 
 /// Puts a guard together. What is not said is closed: no tool, no approver.
 #[derive(Default)]
@@ -169,8 +169,7 @@ impl GuardBuilder {
             executors.push(Arc::new(OverflowExecutor::new(ledger.clone(), most)));
         }
         let executor = CompositeExecutor::in_order(settings.executors.clone(), executors)?;
-        let (catalog, _) = Catalog::known(executor.tool_definitions());
-        let (admission, catalog_issues) = Admission::compile(&catalog, settings.admission.clone());
+        let tools = Toolset::of(&executor, &settings.admission);
         let executor = Arc::new(executor);
         let mut gates = settings.gates();
         if !hosted {
@@ -178,9 +177,9 @@ impl GuardBuilder {
         }
         let gates = if self.judge.is_some() { gates.with_judge() } else { gates }.build();
         Ok(Guard::from_parts(Parts {
-            catalog,
-            catalog_issues,
-            admission,
+            tools: ArcSwap::from_pointee(tools),
+            registering: Mutex::new(()),
+            for_host: hosted,
             gates,
             approvals: Approvals::new(Arc::clone(&clock), settings.approval_lifetime),
             approver: self.approver,

@@ -1,14 +1,15 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use counterfoil_model::{Catalog, Tool};
-use counterfoil_rules::{Admission, AdmissionSettings, CatalogIssue, Settings as RuleSettings};
+use arc_swap::ArcSwap;
+use counterfoil_model::Catalog;
+use counterfoil_rules::{AdmissionSettings, CatalogIssue, Settings as RuleSettings};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::audit::AuditLog;
-use crate::executor::{CompositeExecutor, SessionEnd};
+use crate::executor::{CompositeExecutor, SessionEnd, ShellPolicyHandle};
 use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
@@ -19,6 +20,7 @@ use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::tool_event::ToolEvents;
+use crate::toolset::Toolset;
 
 /// The one door. Cheap to clone; every clone is the same guard.
 ///
@@ -30,9 +32,11 @@ pub struct Guard {
 
 /// What a guard is made of.
 pub(crate) struct Parts {
-    pub(crate) catalog: Catalog,
-    pub(crate) catalog_issues: Vec<CatalogIssue>,
-    pub(crate) admission: Admission,
+    pub(crate) tools: ArcSwap<Toolset>,
+    /// Held while tools come or go.
+    pub(crate) registering: Mutex<()>,
+    /// It began without a tool: a host runs its own.
+    pub(crate) for_host: bool,
     pub(crate) gates: Gates,
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
@@ -76,7 +80,7 @@ impl Guard {
     pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
         let learned = (self.settings().fixation.clone(), self.settings().result_cache);
-        Session::begin(id, start, self.catalog(), learned, self.ledger(), self.clock().wall())
+        Session::begin(id, start, &self.toolset(), learned, self.ledger(), self.clock().wall())
     }
 
     /// Ends a session: what still runs of it in the background ends, and its record is signed to
@@ -107,16 +111,23 @@ impl Guard {
         &self.settings().admission
     }
 
-    /// Every tool there is, whatever a session may use.
+    /// Every tool there is now, whatever a session may use.
     #[must_use]
-    pub fn catalog(&self) -> &Catalog {
-        &self.parts.catalog
+    pub fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.toolset().catalog)
     }
 
     /// What is wrong with the definitions of the tools.
     #[must_use]
-    pub fn catalog_issues(&self) -> &[CatalogIssue] {
-        &self.parts.catalog_issues
+    pub fn catalog_issues(&self) -> Vec<CatalogIssue> {
+        self.toolset().issues.clone()
+    }
+
+    /// What shell commands may do: by this handle it is replaced while the guard runs. A call that
+    /// runs keeps what it began with.
+    #[must_use]
+    pub fn shell_policy(&self) -> ShellPolicyHandle {
+        self.settings().shell.clone()
     }
 
     /// What the operator should know about the start: a torn tail that was cut, a clock that went
@@ -159,8 +170,20 @@ impl Guard {
         Self { parts: Arc::new(parts) }
     }
 
-    pub(crate) fn admission(&self) -> &Admission {
-        &self.parts.admission
+    pub(crate) fn toolset(&self) -> Arc<Toolset> {
+        self.parts.tools.load_full()
+    }
+
+    pub(crate) fn swap_tools(&self, tools: Toolset) {
+        self.parts.tools.store(Arc::new(tools));
+    }
+
+    pub(crate) fn registering(&self) -> &Mutex<()> {
+        &self.parts.registering
+    }
+
+    pub(crate) fn is_for_host(&self) -> bool {
+        self.parts.for_host
     }
 
     pub(crate) fn approver(&self) -> Option<&dyn Approver> {
@@ -273,8 +296,6 @@ impl Guard {
 
 impl std::fmt::Debug for Guard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let tools: Vec<&str> =
-            self.catalog().iter().map(|tool: &Tool| tool.name.as_str()).collect();
-        f.debug_struct("Guard").field("tools", &tools).finish_non_exhaustive()
+        f.debug_struct("Guard").field("tools", &self.toolset().names).finish_non_exhaustive()
     }
 }

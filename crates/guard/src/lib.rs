@@ -68,6 +68,7 @@ mod shown_id;
 mod state;
 mod timeline;
 mod tool_event;
+mod toolset;
 mod track;
 mod verify;
 
@@ -152,5 +153,6 @@ pub use shown_id::ShowId;
 pub use state::StateFolder;
 pub use timeline::recorded_transcript;
 pub use tool_event::ToolEvent;
+pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError, feedback};

@@ -34,12 +34,13 @@ impl Guard {
     /// gate asks the same function.
     #[must_use]
     pub fn offer(&self, session: &Session) -> Offer {
-        let held = session.hold(self.ledger());
+        let held = session.hold(self);
         let turn =
             Turn { tools: &held.tools, completed: &held.completed, mentioned: &held.mentioned };
         let Available { offered, excluded, deadlock } =
             available(&self.settings().dependencies, &turn);
-        let tools = offered.keys().filter_map(|name| self.catalog().get(name)).cloned().collect();
+        let catalog = self.catalog();
+        let tools = offered.keys().filter_map(|name| catalog.get(name)).cloned().collect();
         let boosts = offered.into_iter().filter(|(_, boost)| *boost > 0.0).collect();
         let excluded =
             excluded.into_iter().map(|(tool, waits_for)| Excluded { tool, waits_for }).collect();

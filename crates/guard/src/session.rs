@@ -3,20 +3,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_model::{Arguments, Catalog, Digest, Role, Transcript};
+use counterfoil_model::{Arguments, Digest, Role, Transcript};
 use counterfoil_rules::{
     Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
 };
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
-use crate::export::tool_list;
 use crate::gate::RecentCall;
-use crate::guard::BeginSessionError;
+use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use crate::repeated::remembered;
 use crate::scene::{Phase, Requested, Scene, TrustLevel};
 use crate::timeline::Timeline;
+use crate::toolset::Toolset;
 
 /// How many executions a session remembers by the clock of this process.
 const RECENT: usize = 100;
@@ -68,8 +68,6 @@ struct Shared {
     id: String,
     start: SessionStart,
     environment: Arc<BTreeMap<String, String>>,
-    /// Every available tool.
-    tools: Arc<BTreeSet<String>>,
     cache: ToolResultCache,
     state: Mutex<State>,
 }
@@ -78,6 +76,8 @@ pub(crate) struct State {
     pub(crate) fixation: Fixation,
     /// `fixation` knows what was done before this process joined.
     past_known: bool,
+    /// The latest list of tools that its record has; `None` where a host's are not listed.
+    listed: Option<Digest>,
     pub(crate) heard: Heard,
     pub(crate) rejections: RejectionLog,
     /// Rounds of correction since the user spoke, or a call succeeded.
@@ -107,7 +107,7 @@ impl Session {
     pub(crate) fn begin(
         id: String,
         start: SessionStart,
-        catalog: &Catalog,
+        tools: &Toolset,
         (fixation, cache): (FixationSettings, ResultCacheSettings),
         ledger: &Ledger,
         now: i64,
@@ -120,15 +120,14 @@ impl Session {
             (state.fixation, _) = remembered(ledger, &id, None, Fixation::new(fixation))?;
         }
         state.past_known = true;
-        let list = tool_list(catalog).to_string().into_bytes();
-        let digest = Digest::of_bytes(&list);
-        if state.timeline.tools() != Some(digest) {
-            let draft = Draft::Began { tools: digest, model: start.model.clone(), at: now };
-            let event = ledger.append(&id, draft, vec![list.clone()]).wait()?;
-            state.waiting.insert(event.session_seq, (event, vec![list]));
+        if state.timeline.tools() != Some(tools.digest) {
+            let draft = Draft::Began { tools: tools.digest, model: start.model.clone(), at: now };
+            let event = ledger.append(&id, draft, vec![tools.list.clone()]).wait()?;
+            state.waiting.insert(event.session_seq, (event, vec![tools.list.clone()]));
             state.apply_waiting();
         }
-        Ok(Self::with(id, start, catalog, cache, state))
+        state.listed = Some(tools.digest);
+        Ok(Self::with(id, start, cache, state))
     }
 
     /// A session whose calls a host executes. Its past is read when it is asked for; here only as
@@ -137,7 +136,6 @@ impl Session {
     pub(crate) fn hosted(
         id: String,
         start: SessionStart,
-        catalog: &Catalog,
         (fixation, cache): (FixationSettings, ResultCacheSettings),
         ledger: &Ledger,
         dependencies: bool,
@@ -147,21 +145,13 @@ impl Session {
             state.catch_up(&id, ledger)?;
         }
         state.calls_made = ledger.calls_made(&id)?;
-        Ok(Self::with(id, start, catalog, cache, state))
+        Ok(Self::with(id, start, cache, state))
     }
 
-    fn with(
-        id: String,
-        start: SessionStart,
-        catalog: &Catalog,
-        cache: ResultCacheSettings,
-        state: State,
-    ) -> Self {
-        let available = catalog.iter().filter(|tool| tool.available);
-        let tools: BTreeSet<String> = available.map(|tool| tool.name.clone()).collect();
-        let (environment, tools) = (Arc::new(start.environment.clone()), Arc::new(tools));
+    fn with(id: String, start: SessionStart, cache: ResultCacheSettings, state: State) -> Self {
+        let environment = Arc::new(start.environment.clone());
         let (cache, state) = (ToolResultCache::new(cache), Mutex::new(state));
-        Self { shared: Arc::new(Shared { id, start, environment, tools, cache, state }) }
+        Self { shared: Arc::new(Shared { id, start, environment, cache, state }) }
     }
 
     /// Its id.
@@ -240,15 +230,15 @@ impl Session {
     }
 
     /// What a scene borrows from the session, as it is now.
-    pub(crate) fn hold(&self, ledger: &Ledger) -> Held {
+    pub(crate) fn hold(&self, guard: &Guard) -> Held {
         let mut state = self.state();
         // Something is missing that this process did not note: another one wrote it, or it was
         // written for a call that was given up. What cannot be read now is asked for again.
         if !state.waiting.is_empty() {
-            drop(state.catch_up(&self.shared.id, ledger));
+            drop(state.catch_up(&self.shared.id, guard.ledger()));
         }
         Held {
-            tools: Arc::clone(&self.shared.tools),
+            tools: Arc::clone(&guard.toolset().names),
             completed: Arc::clone(&state.completed),
             mentioned: Arc::clone(&state.mentioned),
             recent: Arc::clone(&state.recent),
@@ -263,6 +253,16 @@ impl Session {
         if state.begun.len() > RECENT {
             state.begun.pop_front();
         }
+    }
+
+    /// Whether the session's record has another list of tools than this.
+    pub(crate) fn lists_others(&self, tools: Digest) -> bool {
+        self.state().listed.is_some_and(|listed| listed != tools)
+    }
+
+    /// Takes note that its record has this list of tools.
+    pub(crate) fn lists(&self, tools: Digest) {
+        self.state().listed = Some(tools);
     }
 
     /// Takes note of a call that a host executes now.
@@ -383,6 +383,7 @@ impl State {
         Self {
             fixation: Fixation::new(fixation),
             past_known: false,
+            listed: None,
             heard: Heard::default(),
             rejections: RejectionLog::default(),
             corrections: None,

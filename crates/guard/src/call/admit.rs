@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_model::ToolCall;
+use counterfoil_model::{Catalog, ToolCall};
 use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
@@ -9,6 +9,7 @@ use crate::heard::Seen;
 use crate::hidden::without_hidden;
 use crate::scene::Requested;
 use crate::session::Session;
+use crate::toolset::Toolset;
 
 /// A call that admission did not let pass, with what is wrong with it.
 #[derive(Debug)]
@@ -25,21 +26,23 @@ impl Guard {
     /// What is wrong with the call, where it would not be admitted.
     pub fn rehearse(&self, call: ToolCall) -> Result<Arc<Admitted>, Box<CallReport>> {
         let call = without_hidden(call);
-        let report = self.admission().admit(&call, None);
-        self.settled(call, report).map_err(|refused| Box::new(refused.report))
+        let tools = self.toolset();
+        let report = tools.admission.admit(&call, None);
+        settled(&tools.catalog, call, report).map_err(|refused| Box::new(refused.report))
     }
 
     /// Holds the call against the catalog, the tool's schema and the session's history.
     pub(super) fn admit(
         &self,
         session: &Session,
+        tools: &Toolset,
         call: ToolCall,
         requested: Requested,
     ) -> Result<Arc<Admitted>, Box<Refused>> {
         let report = {
             let state = session.state();
             let seen = Seen { heard: &state.heard, workspace: self.workspace() };
-            let mut report = self.admission().admit(&call, Some(&seen));
+            let mut report = tools.admission.admit(&call, Some(&seen));
             if requested == Requested::ByUser {
                 // Where a value comes from that the user wrote, nobody has to ask.
                 report.issues.retain(|issue| !issue.code.0.starts_with("UNGROUNDED"));
@@ -48,26 +51,27 @@ impl Guard {
             report.issues.extend(state.fixation.before(tool, &call.arguments));
             report
         };
-        self.settled(call, report)
+        settled(&tools.catalog, call, report)
     }
+}
 
-    fn settled(
-        &self,
-        call: ToolCall,
-        mut report: CallReport,
-    ) -> Result<Arc<Admitted>, Box<Refused>> {
-        let name = report.resolved_name.clone().unwrap_or_else(|| call.tool.clone());
-        let Some(tool) = self.catalog().get(&name).cloned() else {
-            // Admission refuses unknown names; this holds even if it did not.
-            report.arguments = None;
-            return Err(Box::new(Refused { call, report }));
-        };
-        match Admitted::new(call, tool, report) {
-            Ok(admitted) => Ok(Arc::new(admitted)),
-            Err(refused) => {
-                let (call, report) = *refused;
-                Err(Box::new(Refused { call, report }))
-            }
+/// The call, admitted; or what is wrong with it.
+fn settled(
+    catalog: &Catalog,
+    call: ToolCall,
+    mut report: CallReport,
+) -> Result<Arc<Admitted>, Box<Refused>> {
+    let name = report.resolved_name.clone().unwrap_or_else(|| call.tool.clone());
+    let Some(tool) = catalog.get(&name).cloned() else {
+        // Admission refuses unknown names; this holds even if it did not.
+        report.arguments = None;
+        return Err(Box::new(Refused { call, report }));
+    };
+    match Admitted::new(call, tool, report) {
+        Ok(admitted) => Ok(Arc::new(admitted)),
+        Err(refused) => {
+            let (call, report) = *refused;
+            Err(Box::new(Refused { call, report }))
         }
     }
 }

@@ -42,8 +42,10 @@ impl Guard {
         mut around: Surroundings,
     ) -> Result<Answer, CallError> {
         let call = without_hidden(call);
-        let held = session.hold(self.ledger());
-        let admitted = self.admit(session, call, around.requested);
+        let tools = self.toolset();
+        self.list_tools(session, &tools).await?;
+        let held = session.hold(self);
+        let admitted = self.admit(session, &tools, call, around.requested);
         if around.claim_source.is_none() {
             let arguments = match &admitted {
                 Ok(admitted) => Some(admitted.arguments()),

@@ -85,7 +85,7 @@ impl Guard {
         let id = self.session_id(&start)?;
         let dependencies = self.settings().dependencies.is_enabled();
         let learned = (self.settings().fixation.clone(), self.settings().result_cache);
-        Session::hosted(id, start, self.catalog(), learned, self.ledger(), dependencies)
+        Session::hosted(id, start, learned, self.ledger(), dependencies)
     }
 
     /// Asks every gate about a call that the host is about to execute, and opens its receipt where
@@ -100,7 +100,7 @@ impl Guard {
         around: &Surroundings,
         asking: Asking,
     ) -> Result<Before, CallError> {
-        let held = session.hold(self.ledger());
+        let held = session.hold(self);
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let (judged, consulted) = self.verdict_on(hosted, &scene).await;

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorKind, ToolOutput,
+    CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorKind, FunctionExecutor, Guard,
+    RegisterError, SessionStart, Surroundings, ToolOutput,
 };
-use serde_json::json;
+use counterfoil_model::{Arguments, Status, Tool, ToolCall};
+use serde_json::{Value, json};
 
 use crate::stage::{Recording, Stage, approved, call, permit, wait};
 
@@ -75,4 +77,46 @@ fn an_executor_that_defines_more_later_owns_only_what_it_came_with() {
     assert_eq!(names, ["old"]);
     assert!(composite.owns("old"));
     assert!(!composite.owns("shell"));
+}
+
+#[test]
+fn a_running_guard_takes_an_executor_up_and_asks_it() {
+    let first = FunctionExecutor::new(Tool::named("look"), |_: &Value| Ok("seen"));
+    let guard = Guard::builder().executor(first).build().unwrap();
+    let session = guard.session(SessionStart::default()).unwrap();
+    let called = |tool: &str| {
+        let call = ToolCall {
+            id: String::new(),
+            tool: tool.to_owned(),
+            arguments: Arguments::raw("{}"),
+            line: 0,
+        };
+        wait(guard.call(&session, call, Surroundings::default())).unwrap()
+    };
+    let offered = || -> Vec<String> {
+        guard.offer(&session).tools.into_iter().map(|tool| tool.name).collect()
+    };
+    assert_eq!(called("close").status, Status::Refused);
+    let late = Recording::new(ExecutorKind::Mcp, "github", &["close"]);
+    let log = Arc::clone(&late.log);
+    let id = ErasedToolExecutor::id(&late);
+    guard.register(late).unwrap();
+    assert_eq!(offered(), ["close", "look"]);
+    // It wants to be asked about, and nobody can be asked: the wrapper does not say "no need".
+    let answer = called("close");
+    assert_eq!(answer.status, Status::Denied, "{}", answer.text);
+    assert!(answer.text.contains("github wants to be asked"), "{}", answer.text);
+    assert!(log.lock().unwrap().iter().all(|line| !line.contains("execute")));
+    assert_eq!(called("look").status, Status::Completed);
+    // The session's record says which tools there were.
+    let transcript = guard.transcript(&session).unwrap();
+    assert!(transcript.catalog.get("close").is_some());
+    let twice = Recording::new(ExecutorKind::Mcp, "other", &["look"]);
+    assert!(matches!(guard.register(twice), Err(RegisterError::TwoOwners(_))));
+    assert!(guard.unregister(&id) && !guard.unregister(&id));
+    assert_eq!(offered(), ["look"]);
+    assert_eq!(called("close").status, Status::Refused);
+    let hosts = Guard::builder().build().unwrap();
+    let late = Recording::new(ExecutorKind::Mcp, "github", &["close"]);
+    assert_eq!(hosts.register(late), Err(RegisterError::ForHost));
 }
