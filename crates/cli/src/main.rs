@@ -18,6 +18,7 @@ mod inputs;
 mod judge;
 mod log;
 mod outputs;
+mod reload;
 mod replace;
 mod rule_names;
 mod settings_file;

@@ -10,6 +10,7 @@ use super::Global;
 use crate::config;
 use crate::exit::Exit;
 use crate::guard::Making;
+use crate::reload::follow;
 use crate::signals::interrupted;
 
 mod clients;
@@ -127,6 +128,7 @@ fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit>
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
     let exit = runtime.block_on(async {
+        tokio::spawn(follow(global.place(), guard.shell_policy()));
         let (input, output) = (input(), output());
         let Some((program, words)) = arguments.command.split_first() else {
             let session = guard.session(start)?;

@@ -216,3 +216,41 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains(r#""tool":"wait""#) && shown.out.contains("Cancelled"), "{shown}");
 }
+
+#[cfg(unix)]
+#[test]
+fn the_shell_policy_of_a_running_process_follows_its_file() {
+    let call = |id: i64| {
+        said(&[request(
+            id,
+            "tools/call",
+            json!({ "name": "shell", "arguments": { "command": "ls" } }),
+        )])
+    };
+    let blocks = "[tools.blocklist]\nblocked_commands = [\"ls\"]\n";
+    let desk = Desk::with(&[
+        ("mine.toml", ""),
+        ("blocks.toml", blocks),
+        ("broken.toml", "[tools.blocklist]\nblocked_commands = 7\n"),
+        ("one", &call(1)),
+        ("two", &call(2)),
+        ("three", &call(3)),
+        ("work/a", ""),
+    ]);
+    let variables = [("COUNTERFOIL_STATE", "state")];
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let script = format!(
+        "(cat one; sleep 1; cp blocks.toml mine.toml; sleep 2.5; cat two; cp broken.toml mine.toml; \
+          sleep 2.5; cat three; sleep 0.5) | '{program}' --config mine.toml mcp --builtin shell --workspace work"
+    );
+    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    let told = |id: i64| -> String {
+        let mut answers = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let answer = answers.find(|answer| answer["id"] == id).unwrap();
+        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(!told(1).contains("blocked"), "{ran}");
+    assert!(told(2).contains("blocked") && told(3).contains("blocked"), "{ran}");
+    assert!(ran.err.contains("its shell policy is in force now"), "{ran}");
+    assert!(ran.err.contains("cannot be used, so the shell policy stays as it was"), "{ran}");
+}

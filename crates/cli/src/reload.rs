@@ -1,0 +1,55 @@
+//! The shell policy of a process that lasts follows its configuration files.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use counterfoil_guard::ShellPolicyHandle;
+
+use crate::config::{self, Place};
+use crate::guard::settings;
+
+/// How often the files are looked at.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A file by its place, its time and its length; the last two where it is there.
+type Looks = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
+
+/// Puts what the files say of the shell in force as soon as it changes, for as long as it is
+/// waited for. Files that cannot be used change nothing.
+pub(crate) async fn follow(place: Place, shell: ShellPolicyHandle) {
+    let mut before = looks(&place);
+    loop {
+        tokio::time::sleep(EVERY).await;
+        let now = looks(&place);
+        if now == before {
+            continue;
+        }
+        before = now;
+        let told = match config::find(&place).and_then(|found| settings(&found.options)) {
+            Ok(settings) => {
+                shell.rebuild(Arc::unwrap_or_clone(settings.shell.load()));
+                "note: the configuration changed: its shell policy is in force now".to_owned()
+            }
+            Err(error) => format!(
+                "warning: the configuration changed and cannot be used, so the shell policy stays \
+                 as it was: {error:#}"
+            ),
+        };
+        // Nobody may read standard error any more; the policy holds all the same.
+        writeln!(io::stderr(), "{told}").ok();
+    }
+}
+
+fn looks(place: &Place) -> Looks {
+    let project = (*place == Place::Found).then(config::project_file).flatten();
+    let files = config::user_file(place).into_iter().chain(project);
+    let look = |path: PathBuf| {
+        let file = fs::metadata(&path).ok();
+        let look = file.and_then(|file| Some((file.modified().ok()?, file.len())));
+        (path, look)
+    };
+    files.map(look).collect()
+}
