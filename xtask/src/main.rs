@@ -5,6 +5,8 @@ mod bench;
 mod corpus;
 mod crash;
 mod docs;
+#[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
+mod gateway;
 mod hooks;
 mod hostile;
 mod receipts;
@@ -29,12 +31,17 @@ enum Command {
     Agents(agents::Options),
     /// Measures how fast large logs are read and checked, and answers are verified.
     Bench(bench::Options),
+    /// Measures what the MCP gateway adds to a call, and what is left when servers die.
+    BenchGateway(gateway::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and looks what is left.
     Crash(crash::Options),
     /// Writes the pages that are made from the code.
     Docs(docs::Options),
+    /// The server behind the gateway that is measured.
+    #[command(hide = true)]
+    EchoServer(gateway::EchoOptions),
     /// Measures how long an agent waits for a hook.
     Hooks(hooks::Options),
     /// Makes every attempt to get past the guard, and says which were held.
@@ -51,6 +58,8 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Agents(options) => agents::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),
+        Command::BenchGateway(options) => gateway::run(&options),
+        Command::EchoServer(options) => gateway::echo(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),

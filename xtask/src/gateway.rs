@@ -1,0 +1,219 @@
+//! `cargo xtask bench-gateway`: what the MCP gateway adds to a call, and what is left of very many
+//! calls when servers die.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The binary, built with `--release`.
+    #[arg(long, default_value = "target/release/counterfoil")]
+    binary: PathBuf,
+    /// How many calls are timed.
+    #[arg(long, default_value_t = 2000)]
+    calls: u32,
+    /// How many calls are made while servers die.
+    #[arg(long, default_value_t = 100_000)]
+    soak: u32,
+}
+
+/// The server that is put behind the gateway.
+#[derive(clap::Args)]
+pub(crate) struct EchoOptions {
+    /// It dies instead of answering this call.
+    #[arg(long)]
+    dies_at: Option<u32>,
+}
+
+/// Answers what is asked, one line after the other, until its input ends.
+pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
+    let (mut calls, mut out) = (0, std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let asked: Value = serde_json::from_str(&line?)?;
+        let Some(id) = asked.get("id") else { continue };
+        let result = match asked.get("method").and_then(Value::as_str) {
+            Some("tools/list") => {
+                let schema =
+                    json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+                json!({ "tools": [{ "name": "echo", "inputSchema": schema }] })
+            }
+            Some("tools/call") => {
+                calls += 1;
+                if options.dies_at == Some(calls) {
+                    return Ok(());
+                }
+                json!({ "content": [{ "type": "text", "text": "heard" }] })
+            }
+            _ => json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} } }),
+        };
+        writeln!(out, "{}", json!({ "jsonrpc": "2.0", "id": id, "result": result }))?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// A client of one process.
+struct Client {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    asked: u32,
+}
+
+impl Client {
+    fn start(mut command: Command) -> Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().with_context(|| format!("{command:?}"))?;
+        let input = process.stdin.take().context("it has no input")?;
+        let output = BufReader::new(process.stdout.take().context("it has no output")?);
+        let mut client = Self { process, input, output, asked: 0 };
+        client.ask("initialize", &json!({}))?;
+        client.ask("tools/list", &json!({}))?;
+        Ok(client)
+    }
+
+    /// The answer; `None` where the other side is gone.
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Option<Value>> {
+        self.asked += 1;
+        let asked =
+            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        if writeln!(self.input, "{asked}").and_then(|()| self.input.flush()).is_err() {
+            return Ok(None);
+        }
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        if line.is_empty() { Ok(None) } else { Ok(Some(serde_json::from_str(&line)?)) }
+    }
+
+    /// Whether a call has a result.
+    fn call(&mut self, n: u32) -> Result<bool> {
+        let params = json!({ "name": "echo", "arguments": { "n": n } });
+        let answer = self.ask("tools/call", &params)?;
+        Ok(answer.is_some_and(|answer| answer.get("result").is_some()))
+    }
+
+    /// Its resident memory in KiB, where the system says so.
+    fn memory(&self) -> Option<u64> {
+        let status = format!("/proc/{}/status", self.process.id());
+        let text = std::fs::read_to_string(status).ok()?;
+        let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+
+    fn end(mut self) -> Result<()> {
+        drop(self.input);
+        self.process.wait()?;
+        Ok(())
+    }
+}
+
+/// Gateways, and the folder in which they keep what they record.
+struct Bench<'b> {
+    binary: &'b Path,
+    folder: &'b Path,
+}
+
+impl Bench<'_> {
+    fn echo(dies_at: Option<u32>) -> Result<Vec<String>> {
+        let own = std::env::current_exe()?.to_string_lossy().into_owned();
+        let dies = dies_at.map(|call| format!("--dies-at={call}"));
+        Ok([own, "echo-server".to_owned()].into_iter().chain(dies).collect())
+    }
+
+    fn ours(&self, durability: &str, state: &str) -> Result<Command> {
+        let config = self.folder.join(format!("{durability}.toml"));
+        std::fs::write(&config, format!("[ledger]\ndurability = \"{durability}\"\n"))?;
+        let mut command = Command::new(self.binary);
+        command.current_dir(self.folder).arg("--config").arg(config);
+        command.arg("--state").arg(self.folder.join(state));
+        Ok(command)
+    }
+
+    fn gateway(&self, durability: &str, state: &str, dies_at: Option<u32>) -> Result<Client> {
+        let mut command = self.ours(durability, state)?;
+        command.args(["mcp", "--name", "echo", "--session", "bench", "--"]);
+        command.args(Self::echo(dies_at)?);
+        Client::start(command)
+    }
+}
+
+fn median(client: &mut Client, calls: u32) -> Result<Duration> {
+    let mut times = Vec::new();
+    for n in 0..calls {
+        let began = Instant::now();
+        ensure!(client.call(n)?, "call {n} has no result");
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().context("no call was made")
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let binary = options.binary.canonicalize().with_context(|| {
+        format!("{} is missing: build it with `cargo build --release`", options.binary.display())
+    })?;
+    let folder = tempfile::tempdir()?;
+    let bench = Bench { binary: &binary, folder: folder.path() };
+    let (server, calls) = (Bench::echo(None)?, options.calls);
+    let mut command = Command::new(server.first().context("this program has no path")?);
+    command.args(server.iter().skip(1));
+    let mut direct = Client::start(command)?;
+    let without = median(&mut direct, calls)?;
+    direct.end()?;
+    println!("{calls} calls over stdio, one after the other, median of a call");
+    println!("  without a gateway       {:>8.1} µs", micros(without));
+    for durability in ["os", "batch"] {
+        let mut client = bench.gateway(durability, durability, None)?;
+        let with = median(&mut client, calls)?;
+        client.end()?;
+        println!(
+            "  with, durability {durability:<6} {:>8.1} µs   added {:>8.1} µs",
+            micros(with),
+            micros(with.saturating_sub(without))
+        );
+    }
+    soak(&bench, options.soak)
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+/// Very many calls of one session, with servers that die.
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+fn soak(bench: &Bench<'_>, calls: u32) -> Result<()> {
+    let (began, mut made, mut lost, mut deaths) = (Instant::now(), 0, 0, 0_u32);
+    let mut memory = Vec::new();
+    while made < calls {
+        // Lives of uneven length.
+        let life = 500 + deaths.wrapping_mul(2_654_435_761) % 3500;
+        let mut client = bench.gateway("os", "soak", Some(life))?;
+        for n in 1..=life.min(calls - made) {
+            lost += u32::from(!client.call(n)?);
+            made += 1;
+        }
+        memory.extend(client.memory());
+        deaths += 1;
+        client.end()?;
+    }
+    let (least, most) = (memory.iter().min(), memory.iter().max());
+    let mib = |kib: Option<&u64>| kib.map_or(0, |kib| kib / 1024);
+    println!("{made} calls, {deaths} gateways in {:.1} s", began.elapsed().as_secs_f64());
+    println!("  calls without a result  {lost:>8}");
+    println!("  resident memory         {:>8}–{} MiB", mib(least), mib(most));
+    let mut verify = bench.ours("os", "soak")?;
+    let verified = verify.args(["audit", "verify"]).output()?;
+    ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    let mut query = bench.ours("os", "soak")?;
+    let found = query.args(["audit", "query", "--tool", "echo", "--format", "jsonl"]).output()?;
+    let receipts = found.stdout.iter().filter(|byte| **byte == b'\n').count();
+    println!("  receipts, all closed    {receipts:>8}; `audit verify` holds");
+    ensure!(receipts == usize::try_from(made)?, "{made} calls, {receipts} receipts");
+    Ok(())
+}
