@@ -94,10 +94,10 @@ pub use executor::{
     FullText, FunctionExecutor, Refusal, RefusalKind, Reserved, Resolver, RolledBack, SessionEnd,
     ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
     ShellPolicyHandle, ShellSettings, SideEffect, SinceChanged, Substitution, SystemResolver,
-    ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, UndoError,
-    Unread, WebExecutor, WebOptions, WebOptionsError, WebSettings, classify_http_status,
+    TlsError, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners,
+    UndoError, Unread, WebExecutor, WebOptions, WebOptionsError, WebSettings, classify_http_status,
     classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
-    judge_command, reserved, undo_snapshot,
+    judge_command, reserved, trusted_tls, undo_snapshot,
 };
 pub use export::export;
 pub use extract_paths::extract_paths;

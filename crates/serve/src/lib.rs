@@ -10,9 +10,16 @@
 //! Start with [`Gateway`].
 #![forbid(unsafe_code)]
 
+mod http;
+mod link;
 mod mcp;
+mod streams;
+mod upstream;
 
+pub use http::{Door, DoorError, Face, FaceError, Limits, serve_http};
 pub use mcp::{
     Ended, Gateway, GatewayError, InspectError, Offer, PinStore, Pins, PinsError, RelayError, Step,
     ToolChange, input, inspect, oddities, output, relay, serve,
 };
+pub use streams::relay_to;
+pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};

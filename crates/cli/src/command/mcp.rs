@@ -1,21 +1,16 @@
-use std::io::{self, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
-use counterfoil_guard::{ExecutorKind, SessionStart};
-use counterfoil_serve::{Ended, Gateway, input, output, relay, serve};
+use counterfoil_guard::ExecutorKind;
 
 use super::Global;
-use crate::config;
 use crate::exit::Exit;
-use crate::guard::Making;
-use crate::reload::follow;
-use crate::signals::interrupted;
 
 mod clients;
 mod inspect;
 mod install;
+mod stand;
 
 /// Stand between an MCP client and a server: calls are validated, judged and recorded
 ///
@@ -30,6 +25,8 @@ Examples:
   counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
   counterfoil mcp inspect -- npx -y x       what a server offers, and what changed in it
   counterfoil mcp --name github -- github-mcp-server stdio
+  counterfoil mcp --url https://mcp.example/mcp --header 'Authorization: Bearer ${TOKEN}'
+  counterfoil mcp --listen 127.0.0.1:8765 -- uvx mcp-server-git
   counterfoil mcp --builtin shell,file
   counterfoil check --session ID            what the agent said, against the calls it made
 
@@ -42,8 +39,18 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
     /// The server's command, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "builtin")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["builtin", "url"])]
     command: Vec<String>,
+    /// The server is one over HTTP
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "builtin"])]
+    url: Option<String>,
+    /// A header that each request to it has: `NAME: VALUE`, in which `${VARIABLE}` is filled in
+    #[arg(long, value_name = "HEADER", requires = "url")]
+    header: Vec<String>,
+    /// Clients come over HTTP, to /mcp at this address (`127.0.0.1:8765`), and not over standard
+    /// input and output; `[mcp.listen]` says who is let in
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]
+    listen: Option<SocketAddr>,
     /// Offer our own tools instead: shell, file, web
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "name"])]
     builtin: Vec<Builtin>,
@@ -98,66 +105,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Some(Action::Install(arguments)) => install::install(arguments),
         Some(Action::Uninstall(arguments)) => install::uninstall(arguments),
         Some(Action::Inspect(arguments)) => inspect::run(global, arguments),
-        None => stand_between(global, arguments),
+        None => stand::stand_between(global, arguments),
     }
-}
-
-fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let options = config::find(&global.place())?.options;
-    let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
-    let state = global.state()?.create()?;
-    let making = Making {
-        options: &options,
-        state: Some(state.clone()),
-        approver: None,
-        workspace: arguments.workspace.clone(),
-    };
-    let guard = making.offering(&kinds)?;
-    for notice in guard.notices() {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
-    if io::stdin().is_terminal() {
-        writeln!(io::stderr(), "note: an MCP client starts this and speaks on standard input")?;
-    }
-    let start = SessionStart {
-        id: arguments.session.clone(),
-        model: arguments.model.clone(),
-        ..SessionStart::default()
-    };
-    // One thread: a message is passed on sooner than another thread wakes up.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("the event loop cannot be started")?;
-    let exit = runtime.block_on(async {
-        tokio::spawn(follow(global.place(), guard.shell_policy()));
-        let (input, output) = (input(), output());
-        let Some((program, words)) = arguments.command.split_first() else {
-            let session = guard.session(start)?;
-            tokio::select! {
-                served = serve(&guard, &session, input, output) => {
-                    served.context("the connection broke")?;
-                }
-                () = interrupted() => {}
-            }
-            guard.end(&session).await?;
-            return anyhow::Ok(Exit::Clean);
-        };
-        let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.command));
-        let pins = inspect::pins(&state, &arguments.command);
-        let gateway = Gateway::new(guard, start, &name)?.watching(pins, arguments.hold_changes);
-        let mut command = tokio::process::Command::new(program);
-        command.args(words);
-        Ok(match relay(&gateway, command, (input, output), interrupted()).await? {
-            Ended::Client => Exit::Clean,
-            Ended::Server(code) => {
-                let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
-                writeln!(io::stderr(), "error: the MCP server `{name}` ended by itself{code}")?;
-                Exit::Findings
-            }
-        })
-    });
-    // A read of standard input that nobody waits for any more may hold its thread.
-    runtime.shutdown_background();
-    exit
 }
 
 /// What a server is called: the package that a runner starts, else the program.

@@ -2,6 +2,7 @@
 
 mod find;
 mod layer;
+mod mcp_options;
 mod migrate;
 mod options;
 mod origin;
@@ -16,6 +17,7 @@ mod variables;
 pub(crate) use find::{
     Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
 };
+pub(crate) use mcp_options::ListenOptions;
 pub(crate) use migrate::{Migration, migrate};
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
 pub(crate) use schema::schema;

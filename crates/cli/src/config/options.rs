@@ -6,6 +6,7 @@ use counterfoil_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::mcp_options::McpOptions;
 use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
 
 /// What a configuration file says.
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) audit: AuditOptions,
     /// How the hooks of coding agents behave.
     pub(crate) hooks: HooksOptions,
+    /// Servers that `counterfoil mcp` stands in front of.
+    pub(crate) mcp: McpOptions,
     /// What has to be done with certain work (CS019); none by default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) obligations: Vec<ObligationOptions>,

@@ -168,7 +168,7 @@ mod tests {
             1,
             "unknown key `nonsense`",
             Some(
-                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `obligations`",
+                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `mcp`, `obligations`",
             ),
         );
         check(

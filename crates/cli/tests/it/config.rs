@@ -215,6 +215,16 @@ fn what_is_in_force() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+
+    [mcp.listen]
+    hosts = []
+    origins = []
+    # token_env is not set
+    allow_anyone = false
+    # requests_per_minute is not set
+    max_body_bytes = 16777216
+    max_sessions = 256
+    idle_secs = 3600
     "#);
     assert_snapshot!(desk.run("config check"), @"
     exit 0
@@ -457,6 +467,16 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+
+    [mcp.listen]
+    hosts = []
+    origins = []
+    # token_env is not set
+    allow_anyone = false
+    # requests_per_minute is not set
+    max_body_bytes = 16777216
+    max_sessions = 256
+    idle_secs = 3600
     "#);
 }
 

@@ -254,3 +254,63 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
     assert!(ran.err.contains("its shell policy is in force now"), "{ran}");
     assert!(ran.err.contains("cannot be used, so the shell policy stays as it was"), "{ran}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_client_over_streams_reaches_a_server_through_two_gateways() {
+    let server = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25"}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"add","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"3"}]}}' ;;
+  esac
+done"#;
+    let begin = [
+        request(1, "initialize", json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        request(2, "tools/list", json!({})),
+    ];
+    let call = request(3, "tools/call", json!({ "name": "add", "arguments": {} }));
+    let desk = Desk::with(&[("server.sh", server), ("a", &said(&begin)), ("b", &said(&[call]))]);
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let script = format!(
+        "'{program}' mcp --listen 127.0.0.1:0 -- sh server.sh 2> listening & gateway=$!
+         until grep -q http listening; do sleep 0.1; done
+         (cat a; sleep 1; cat b) | '{program}' --state other mcp --url \"$(grep -o 'http.*' listening)\"
+         kill -TERM $gateway; wait $gateway; echo \"ended with $?\" >&2"
+    );
+    let variables = [("COUNTERFOIL_STATE", "state")];
+    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    assert!(ran.err.contains("ended with 0"), "{ran}");
+    let told: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = told.iter().find(|message| message["id"] == 3).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "3", "{ran}");
+    for state in ["state", "other"] {
+        let variables = [("COUNTERFOIL_STATE", state)];
+        let ran = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
+        assert!(ran.out.contains("\"tool\":\"add\""), "{ran}");
+    }
+}
+
+#[test]
+fn what_cannot_be_listened_on_or_reached_is_said() {
+    let desk = Desk::with(&[("token.toml", "[mcp.listen]\ntoken_env = \"NO_SUCH_TOKEN\"\n")]);
+    for (arguments, why) in [
+        (&["mcp", "--listen", "0.0.0.0:0", "--", "x"][..], "clients need no token"),
+        (&["mcp", "--listen", "here", "--", "x"], "invalid socket address"),
+        (&["mcp", "--listen", "127.0.0.1:0", "--builtin", "file"], "cannot be used with"),
+        (
+            &["--config", "token.toml", "mcp", "--listen", "127.0.0.1:0", "--", "x"],
+            "`NO_SUCH_TOKEN`",
+        ),
+        (&["mcp", "--url", "mcp.example"], "`mcp.example` is not the URL of a server"),
+        (&["mcp", "--url", "http://x", "--header", "a"], "`a` is not a header"),
+        (&["mcp", "--url", "http://x", "--header", "a: ${NO_SUCH_TOKEN}"], "NO_SUCH_TOKEN"),
+        (&["mcp", "--url", "http://x", "--", "y"], "cannot be used with"),
+    ] {
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], arguments, "");
+        assert!(ran.code == 2 && ran.err.contains(why), "{why}: {ran}");
+    }
+}

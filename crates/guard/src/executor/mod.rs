@@ -44,8 +44,8 @@ pub use shell::{
 };
 pub(crate) use shell::{NoCommand, SHELL_OUTPUT, only_reads};
 pub use web::{
-    Egress, Reserved, Resolver, SystemResolver, WebExecutor, WebOptions, WebOptionsError,
-    WebSettings, reserved,
+    Egress, Reserved, Resolver, SystemResolver, TlsError, WebExecutor, WebOptions, WebOptionsError,
+    WebSettings, reserved, trusted_tls,
 };
 
 /// Performs one permitted call; the permit is spent.

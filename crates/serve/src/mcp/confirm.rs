@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::gateway::{Call, Gateway, Step, Waiting, member, not_recorded};
 use super::members::Members;
-use super::message::{self, Message, code};
+use super::message::{self, CAPABILITIES, Message, REVISION, code};
 
 /// How the ids of our own questions begin.
 const QUESTION: &str = "counterfoil-";
@@ -22,11 +22,19 @@ const DECLINED: &str = "The user did not agree to this tool call; nothing was ex
 
 /// A call that waits for a person.
 pub(super) struct Held {
+    wire: Wire,
     /// The client's id of it.
     pub(super) id: String,
     pub(super) call: Box<Call>,
     /// What the server is sent where the person agrees.
     line: String,
+}
+
+impl Held {
+    /// Whether its client still waits for it under this id.
+    pub(super) fn is_of(&self, id: &str) -> bool {
+        self.wire == Wire::Session && self.id == id
+    }
 }
 
 /// Which wire a call came by.
@@ -45,9 +53,9 @@ impl Wire {
     pub(super) fn of(params: &Members<'_>) -> Self {
         let meta = params.get("_meta").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(meta): Option<Value> = meta else { return Self::Session };
-        match meta.get("io.modelcontextprotocol/protocolVersion") {
+        match meta.get(REVISION) {
             Some(_) => {
-                let able = meta.get("io.modelcontextprotocol/clientCapabilities");
+                let able = meta.get(CAPABILITIES);
                 Self::Stateless { elicits: able.is_some_and(elicits) }
             }
             None => Self::Session,
@@ -76,12 +84,11 @@ pub(super) fn is_question(id: &str) -> bool {
 
 impl Gateway {
     pub(super) fn asking(&self, wire: Wire) -> Asking {
-        let state = self.state();
         let able = match wire {
-            Wire::Session => state.elicits,
+            Wire::Session => self.state().elicits,
             Wire::Stateless { elicits } => elicits,
         };
-        if able && state.asked.len() < MOST { Asking::Person } else { Asking::Nobody }
+        if able && self.shared().asked.len() < MOST { Asking::Person } else { Asking::Nobody }
     }
 
     /// Puts a question to the person at the client.
@@ -93,7 +100,7 @@ impl Gateway {
         questions: &[Question],
     ) -> Step {
         let execution_id = call.execution_id.clone().unwrap_or_default();
-        let held = Held { id: id.to_owned(), call: Box::new(call), line };
+        let held = Held { wire, id: id.to_owned(), call: Box::new(call), line };
         // The server does not know this id: it cannot put a question of its own under it.
         let question = Value::from(format!("{QUESTION}{execution_id}"));
         let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
@@ -101,11 +108,10 @@ impl Gateway {
         let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
         let schema = json!({ "type": "object", "properties": {} });
         let params = json!({ "message": message, "requestedSchema": schema });
-        let mut state = self.state();
-        state.asked.insert(question.to_string(), held);
+        self.shared().asked.insert(question.to_string(), held);
         Step::Answer(match wire {
             Wire::Session => {
-                state.waiting.insert(id.to_owned(), Waiting::Person);
+                self.state().waiting.insert(id.to_owned(), Waiting::Person);
                 message::request(&question.to_string(), "elicitation/create", &params)
             }
             Wire::Stateless { .. } => {
@@ -123,7 +129,7 @@ impl Gateway {
     /// What becomes of an answer: to something that the server asked, or we.
     pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
         let Some(id) = message.id else { return Some(forward) };
-        let held = self.state().asked.remove(id);
+        let held = self.shared().asked.remove(id);
         match held {
             Some(held) => {
                 let action = message.members.get("result").and_then(|raw| member(raw, "action"));
@@ -148,7 +154,7 @@ impl Gateway {
         let question = params.get("requestState").filter(|raw| is_question(raw.get()))?;
         let refused =
             |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
-        let Some(held) = self.state().asked.remove(question.get()) else {
+        let Some(held) = self.shared().asked.remove(question.get()) else {
             return refused(
                 "no question about this call is open: it was answered already, or never asked",
             );

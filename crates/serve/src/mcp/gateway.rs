@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
     BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger, Reason, Session,
@@ -26,8 +26,9 @@ pub struct Gateway {
     pub(super) guard: Guard,
     pub(super) session: Session,
     /// What the server is called in records.
-    server: String,
-    watch: Option<Watch>,
+    server: Arc<str>,
+    watch: Option<Arc<Watch>>,
+    shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
 
@@ -45,13 +46,19 @@ pub enum Step {
     Answer(String),
 }
 
+/// What all connections to one server know.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct Shared {
     offered: Offered,
-    /// Requests that the server has not answered yet, by id as it was written.
-    pub(super) waiting: BTreeMap<String, Waiting>,
     /// Calls that a person is asked about, by the id of our question.
     pub(super) asked: BTreeMap<String, Held>,
+}
+
+/// What belongs to one connection.
+#[derive(Default)]
+pub(super) struct State {
+    /// Requests that the server has not answered yet, by id as it was written.
+    pub(super) waiting: BTreeMap<String, Waiting>,
     /// The client can put a question to a person.
     pub(super) elicits: bool,
 }
@@ -90,14 +97,35 @@ impl Gateway {
     pub fn new(guard: Guard, start: SessionStart, server: &str) -> Result<Self, GatewayError> {
         let session = guard.host_session(start)?;
         session.keep_lean();
-        Ok(Self { guard, session, server: server.to_owned(), watch: None, state: Mutex::default() })
+        Ok(Self {
+            guard,
+            session,
+            server: server.into(),
+            watch: None,
+            shared: Arc::default(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// The same server and session for another client, whose requests may have the same ids: on the
+    /// wire without sessions each request stands alone.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            guard: self.guard.clone(),
+            session: self.session.clone(),
+            server: Arc::clone(&self.server),
+            watch: self.watch.clone(),
+            shared: Arc::clone(&self.shared),
+            state: Mutex::default(),
+        }
     }
 
     /// The same, which holds the server's tools against what they were when they were first seen.
     /// What changed is said; with `hold` it does not run either, until somebody accepts it.
     #[must_use]
     pub fn watching(self, pins: Pins, hold: bool) -> Self {
-        Self { watch: Some(Watch { pins, hold }), ..self }
+        Self { watch: Some(Arc::new(Watch { pins, hold })), ..self }
     }
 
     /// The session in which calls are recorded.
@@ -114,6 +142,10 @@ impl Gateway {
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What becomes of a line of the client: a message, or several in a list.
@@ -180,15 +212,13 @@ impl Gateway {
     /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
     /// still answers is not wanted.
     async fn cancelled(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
-        let members = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let id = members.and_then(|members: Members<'_>| members.get("requestId"));
-        let Some(id) = id.map(RawValue::get) else { return Some(forward) };
+        let Some(id) = message.cancels() else { return Some(forward) };
         let (waiting, held) = {
-            let mut state = self.state();
-            let question = state.asked.iter().find(|(_, held)| held.id == id);
+            let mut shared = self.shared();
+            let question = shared.asked.iter().find(|(_, held)| held.is_of(id));
             let question = question.map(|(question, _)| question.clone());
-            let held = question.and_then(|question| state.asked.remove(&question));
-            (state.waiting.remove(id), held)
+            let held = question.and_then(|question| shared.asked.remove(&question));
+            (self.state().waiting.remove(id), held)
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
@@ -231,7 +261,7 @@ impl Gateway {
             line: 0,
         };
         let around = Surroundings::default();
-        let known = self.state().offered.known();
+        let known = self.shared().offered.known();
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
             let what =
                 "list the tools first: changed tools are held, and what changed is not known yet";
@@ -280,9 +310,11 @@ impl Gateway {
         corrected: Option<Value>,
         known: Option<&Known>,
     ) -> HostedCall {
-        let tool = known.and_then(|known| known.tool(&call.tool)).cloned().unwrap_or_else(|| {
-            Tool { origin: Origin::Mcp { server: self.server.clone() }, ..Tool::named(&call.tool) }
-        });
+        let tool =
+            known.and_then(|known| known.tool(&call.tool)).cloned().unwrap_or_else(|| Tool {
+                origin: Origin::Mcp { server: self.server.as_ref().to_owned() },
+                ..Tool::named(&call.tool)
+            });
         // What cannot be read is no object, and no object is denied.
         let arguments = corrected.or_else(|| call.arguments.parse().ok()).unwrap_or(Value::Null);
         HostedCall { call, tool, arguments }
@@ -330,7 +362,7 @@ impl Gateway {
         let text = text.to_owned();
         if let Some(method) = &message.method {
             if method == "notifications/tools/list_changed" {
-                self.state().offered.forget();
+                self.shared().offered.forget();
             }
             return Some(text);
         }
@@ -353,8 +385,8 @@ impl Gateway {
                 let result = result.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
                 if let Some(result) = result {
                     let settings = self.guard.admission_settings();
-                    let watch = self.watch.as_ref();
-                    self.state().offered.page(&result, first, &self.server, settings, watch);
+                    let watch = self.watch.as_deref();
+                    self.shared().offered.page(&result, first, &self.server, settings, watch);
                 }
                 Some(text)
             }
@@ -396,10 +428,8 @@ impl Gateway {
     /// Ends what is still open, for this reason: the receipts of calls are closed. Gives what the
     /// client is to be told, where it still listens.
     pub async fn end(&self, cancelled: bool, why: &str) -> Vec<String> {
-        let (waiting, asked) = {
-            let mut state = self.state();
-            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.asked))
-        };
+        let waiting = std::mem::take(&mut self.state().waiting);
+        let asked = std::mem::take(&mut self.shared().asked);
         for held in asked.into_values() {
             let id = &held.call.hosted.call.id;
             if let Err(error) = self.guard.not_made(&self.session, id).await {
@@ -408,21 +438,42 @@ impl Gateway {
         }
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {
-            if let Waiting::Call(call) = waiting {
-                let ended = match cancelled {
-                    true => gone(Status::Cancelled, ToolErrorCategory::Cancelled, why),
-                    false => gone(Status::Failed, ToolErrorCategory::ServerError, why),
-                };
-                if let Err(error) = self.close(&call, ended).await {
-                    tracing::error!("the end of a call is not recorded: {error}");
-                }
-            }
+            self.closed(waiting, cancelled, why).await;
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));
         }
         if let Err(error) = self.guard.end(&self.session).await {
             tracing::error!("the end of the session is not recorded: {error}");
         }
         answers
+    }
+
+    /// The schema of the tool that a message calls, where it is known.
+    pub(crate) fn schema_of_call(&self, message: &Message<'_>) -> Option<Value> {
+        if message.method.as_deref() != Some("tools/call") {
+            return None;
+        }
+        let name = message.params().and_then(|raw| member(raw, "name"))?;
+        let known = self.shared().offered.known()?;
+        known.tool(name.as_str()?)?.parameters.clone()
+    }
+
+    /// Ends one request that gets no answer any more, for this reason; gives what the client is to
+    /// be told, where nobody answered it before.
+    pub async fn lost(&self, id: &str, cancelled: bool, why: &str) -> Option<String> {
+        let waiting = self.state().waiting.remove(id)?;
+        self.closed(waiting, cancelled, why).await;
+        Some(message::error(Some(id), code::SERVER_GONE, why))
+    }
+
+    async fn closed(&self, waiting: Waiting, cancelled: bool, why: &str) {
+        let Waiting::Call(call) = waiting else { return };
+        let ended = match cancelled {
+            true => gone(Status::Cancelled, ToolErrorCategory::Cancelled, why),
+            false => gone(Status::Failed, ToolErrorCategory::ServerError, why),
+        };
+        if let Err(error) = self.close(&call, ended).await {
+            tracing::error!("the end of a call is not recorded: {error}");
+        }
     }
 
     /// Requests that nobody has answered yet, by id.

@@ -3,7 +3,7 @@ use std::io;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 /// The longest message, in bytes. One that is longer is passed over, unread.
-const LONGEST: usize = 64 * 1024 * 1024;
+pub(crate) const LONGEST: usize = 64 * 1024 * 1024;
 
 /// Lines of a stream, each at most so long.
 #[derive(Debug)]

@@ -35,6 +35,22 @@ impl<'m> Message<'m> {
     pub(crate) fn params(&self) -> Option<&'m RawValue> {
         self.members.get("params")
     }
+
+    /// Whether it stands alone: it says itself what a session says once.
+    pub(crate) fn is_alone(&self) -> bool {
+        let object = |raw: &'m RawValue| serde_json::from_str::<Members<'m>>(raw.get()).ok();
+        let meta = self.params().and_then(object).and_then(|params| object(params.get("_meta")?));
+        meta.is_some_and(|meta| [REVISION, CAPABILITIES].iter().all(|n| meta.get(n).is_some()))
+    }
+
+    /// The id of the request that nobody waits for any more, where it says that.
+    pub(crate) fn cancels(&self) -> Option<&'m str> {
+        if self.method.as_deref() != Some("notifications/cancelled") {
+            return None;
+        }
+        let params: Members<'m> = serde_json::from_str(self.params()?.get()).ok()?;
+        params.get("requestId").map(RawValue::get)
+    }
 }
 
 /// The messages of a line: one, or those of a batch.
@@ -56,6 +72,12 @@ pub(crate) mod code {
     pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL_ERROR: i32 = -32603;
+    /// Headers say something else than the message.
+    pub(crate) const HEADER_MISMATCH: i32 = -32020;
+    /// The client cannot do what the server needs.
+    pub(crate) const MISSING_CAPABILITY: i32 = -32021;
+    /// The server does not speak this revision.
+    pub(crate) const UNSUPPORTED_REVISION: i32 = -32022;
     /// Of servers: it went away.
     pub(crate) const SERVER_GONE: i32 = -32000;
 }
@@ -63,10 +85,21 @@ pub(crate) mod code {
 /// The name under which the id of an execution stands in `_meta`.
 pub(crate) const EXECUTION_ID: &str = "counterfoil/execution_id";
 
+/// The name under which a request without a session says its revision of the protocol.
+pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The name under which it says what its client can do.
+pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
 /// An answer that is an error. `id` is JSON.
 pub(crate) fn error(id: Option<&str>, code: i32, message: &str) -> String {
     let error = json!({ "code": code, "message": message });
     format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null"))
+}
+
+/// An error about a server that is gone, for whoever has no request of its own open.
+pub(crate) fn gone(why: &str) -> String {
+    error(None, code::SERVER_GONE, why)
 }
 
 /// A request of ours. `id` is JSON.

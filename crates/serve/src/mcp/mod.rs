@@ -20,3 +20,7 @@ pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
 pub use server::serve;
 pub use stdio::{input, output};
+
+pub(crate) use lines::{LONGEST, Line, Lines};
+pub(crate) use members::Members;
+pub(crate) use message::{Message, REVISION, code, error, gone, parts};

@@ -1,7 +1,15 @@
 //! The gateway, as a client and a server see it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test may fail"
+)]
 
 mod gateway;
+#[cfg(unix)]
+mod http;
 mod pins;
 mod server;
 mod stateless;

@@ -13,7 +13,7 @@ use super::egress::Egress;
 use super::exchange::{Answered, exchange, leads_elsewhere};
 use super::resolve::Resolver;
 use super::target::{Target, blocked};
-use super::tls::{TlsError, connector};
+use super::tls::{TlsError, trusted_tls};
 use crate::executor::ToolError;
 
 /// An answer leads elsewhere at most so often.
@@ -97,7 +97,7 @@ impl Fetcher {
         };
         let tls = match target.encrypted {
             true => {
-                let made = self.tls.get_or_init(|| connector(self.settings.ca_file.as_deref()));
+                let made = self.tls.get_or_init(|| trusted_tls(self.settings.ca_file.as_deref()));
                 Some(made.as_ref().map_err(|error| {
                     egress.push(held_back(target.authority(), &error.to_string()));
                     ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())

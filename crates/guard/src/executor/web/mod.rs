@@ -17,3 +17,4 @@ pub use egress::Egress;
 pub use executor::WebExecutor;
 pub use options::{WebOptions, WebOptionsError, WebSettings};
 pub use resolve::{Resolver, SystemResolver};
+pub use tls::{TlsError, trusted_tls};

@@ -11,11 +11,19 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 /// Why nothing can be encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TlsError {
+pub enum TlsError {
+    /// Whom to trust.
     #[error("this machine trusts no certificate authority, so nobody can prove who they are")]
     NoRoots,
+    /// A file of certificates.
     #[error("the certificates in `{path}` cannot be read: {reason}")]
-    CaFile { path: String, reason: String },
+    CaFile {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The rest.
     #[error("encryption cannot be set up: {0}")]
     Setup(String),
 }
@@ -24,7 +32,10 @@ pub(super) enum TlsError {
 ///
 /// The provider of the algorithms is given here, so that no other part of the program has to
 /// install one first.
-pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, TlsError> {
+///
+/// # Errors
+/// When nobody is trusted, or the file cannot be read.
+pub fn trusted_tls(ca_file: Option<&Path>) -> Result<TlsConnector, TlsError> {
     let mut roots = RootCertStore::empty();
     // What cannot be read is left out: fewer are trusted.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,0 +1,49 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[mcp]`: servers that `counterfoil mcp` stands in front of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct McpOptions {
+    /// How clients are let in over HTTP.
+    pub(crate) listen: ListenOptions,
+}
+
+/// `[mcp.listen]`: how clients are let in with `counterfoil mcp --listen`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ListenOptions {
+    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    pub(crate) hosts: Vec<String>,
+    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    pub(crate) origins: Vec<String>,
+    /// The variable of the environment that holds the bearer token which clients have to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token_env: Option<String>,
+    /// Whether others than this machine may ask without a token.
+    pub(crate) allow_anyone: bool,
+    /// How many requests one address may make in a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requests_per_minute: Option<u32>,
+    /// The longest message of a client, in bytes.
+    pub(crate) max_body_bytes: usize,
+    /// How many clients with a session there may be at once.
+    pub(crate) max_sessions: usize,
+    /// After how many seconds without a request a session ends.
+    pub(crate) idle_secs: u64,
+}
+
+impl Default for ListenOptions {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            token_env: None,
+            allow_anyone: false,
+            requests_per_minute: None,
+            max_body_bytes: 16 * 1024 * 1024,
+            max_sessions: 256,
+            idle_secs: 3600,
+        }
+    }
+}

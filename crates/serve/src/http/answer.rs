@@ -1,0 +1,92 @@
+//! What goes back to a client.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Bytes, Frame};
+use hyper::header::{self, HeaderValue};
+use hyper::{HeaderMap, Response, StatusCode};
+use tokio::time::timeout;
+
+use crate::link::{Told, ToldEvents};
+use crate::upstream::{Content, Event};
+
+/// A stream on which nothing happens says so this often, or whatever is in between closes it.
+const STILL_THERE: Duration = Duration::from_secs(15);
+
+pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
+
+pub(crate) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Answer {
+    let mut answer = plain(status, text.into());
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    answer
+}
+
+pub(crate) fn json(status: StatusCode, text: String) -> Answer {
+    answer(status, "application/json", text)
+}
+
+fn plain(status: StatusCode, bytes: Bytes) -> Answer {
+    let mut answer = Response::new(Full::new(bytes).boxed_unsync());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// What a client is told, as an answer over HTTP.
+pub(crate) fn of(told: Told) -> Answer {
+    match told {
+        Told::Message(text) => json(StatusCode::OK, text),
+        Told::Taken => plain(StatusCode::ACCEPTED, Bytes::new()),
+        Told::Answer(head, text) => with(json(head.status, text), head.headers),
+        Told::Passed(reply) => {
+            let bytes = match reply.content {
+                Content::Message(text) => Bytes::from(text),
+                Content::Other(bytes) => bytes,
+                Content::Flow(_) => Bytes::new(),
+            };
+            with(plain(reply.status, bytes), reply.headers)
+        }
+        Told::Events(told) => events(told),
+    }
+}
+
+/// Headers of the server, where we did not write them ourselves.
+fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
+    for (name, value) in &headers {
+        answer.headers_mut().entry(name).or_insert_with(|| value.clone());
+    }
+    answer
+}
+
+fn events(told: ToldEvents) -> Answer {
+    let ToldEvents { head, first, rest } = told;
+    let pieces = stream::unfold((first, rest), |(first, mut rest)| async move {
+        let text = match first {
+            Some(event) => event.written(),
+            None => match timeout(STILL_THERE, rest.recv()).await {
+                Ok(event) => event.as_ref().map(Event::written)?,
+                Err(_) => ":\n\n".to_owned(),
+            },
+        };
+        Some((Ok(Frame::data(Bytes::from(text))), (None, rest)))
+    });
+    let mut answer = Response::new(StreamBody::new(pieces).boxed_unsync());
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    match head {
+        Some(head) => {
+            *answer.status_mut() = head.status;
+            with(answer, head.headers)
+        }
+        None => answer,
+    }
+}

@@ -1,0 +1,194 @@
+//! Who is let in.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use counterfoil_model::Digest;
+use hyper::header;
+use hyper::{HeaderMap, StatusCode, Uri};
+
+/// How long requests are counted together.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// Addresses whose requests are counted at once.
+const MOST: usize = 10_000;
+
+/// What a request has to have to be read at all.
+#[derive(Debug, Default)]
+pub struct Door {
+    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    pub hosts: Vec<String>,
+    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    pub origins: Vec<String>,
+    /// What a client has to know: it stands behind `Authorization: Bearer`.
+    pub token: Option<String>,
+    /// Requests of one address in a minute.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// Requests of the last minute by address.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
+
+/// Why a request is not let in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DoorError {
+    /// The host.
+    #[error(
+        "the host `{0}` is not one of this server's: allow it with `mcp.listen.hosts`, if it is"
+    )]
+    Host(String),
+    /// The page.
+    #[error("pages of `{0}` may not ask here: allow them with `mcp.listen.origins`, if they may")]
+    Origin(String),
+    /// The token.
+    #[error("a bearer token is needed: `Authorization: Bearer …`")]
+    Token,
+    /// How often.
+    #[error("more than {0} requests in a minute")]
+    TooMany(u32),
+}
+
+impl DoorError {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
+            Self::Token => StatusCode::UNAUTHORIZED,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+}
+
+impl Door {
+    /// Whether a request may come in.
+    pub(crate) fn lets_in(
+        &self,
+        headers: &HeaderMap,
+        from: IpAddr,
+        counted: &Counted,
+    ) -> Result<(), DoorError> {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let host = text(header::HOST).unwrap_or_default();
+        if !is_here(host) && !self.hosts.iter().any(|known| is_host(known, host)) {
+            return Err(DoorError::Host(host.to_owned()));
+        }
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let own = origin.split_once("://").is_some_and(|(_, host)| is_here(host));
+            if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
+                return Err(DoorError::Origin(origin.to_owned()));
+            }
+        }
+        if let Some(most) = self.requests_per_minute
+            && !counted.holds(from, most)
+        {
+            return Err(DoorError::TooMany(most));
+        }
+        let Some(token) = &self.token else { return Ok(()) };
+        let given = text(header::AUTHORIZATION).and_then(|value| value.split_once(' '));
+        let given = given.filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+        // Digests are compared: how long that takes says nothing about the token.
+        let same = given.is_some_and(|(_, given)| {
+            Digest::of_bytes(given.trim().as_bytes()) == Digest::of_bytes(token.as_bytes())
+        });
+        if same { Ok(()) } else { Err(DoorError::Token) }
+    }
+}
+
+impl Counted {
+    /// Counts one more; whether there are no more than `most`.
+    fn holds(&self, from: IpAddr, most: u32) -> bool {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.len() >= MOST {
+            counted.retain(|_, (since, _)| since.elapsed() < WINDOW);
+        }
+        let (since, count) = counted.entry(from).or_insert((Instant::now(), 0));
+        if since.elapsed() >= WINDOW {
+            (*since, *count) = (Instant::now(), 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= most
+    }
+}
+
+/// A name of this machine that nobody else can answer to, whatever the port.
+fn is_here(host: &str) -> bool {
+    let Ok(uri) = host.parse::<Uri>() else { return false };
+    let name = uri.authority().map(|authority| authority.host()).unwrap_or_default();
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn is_host(known: &str, host: &str) -> bool {
+    let without_port = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    known.eq_ignore_ascii_case(host) || known.eq_ignore_ascii_case(without_port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FROM: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn pages_of_others_do_not_come_in() {
+        let door = Door {
+            hosts: vec!["tools.example".to_owned()],
+            origins: vec!["https://app.example".to_owned()],
+            ..Door::default()
+        };
+        for (host, origin, lets_in) in [
+            ("localhost:8765", None, true),
+            ("127.0.0.1", None, true),
+            ("[::1]:80", None, true),
+            ("tools.example:443", None, true),
+            ("evil.example", None, false),
+            ("localhost.evil.example", None, false),
+            ("127.0.0.1.evil.example", None, false),
+            ("user@localhost", None, true),
+            ("", None, false),
+            ("localhost:1", Some("http://localhost:3000"), true),
+            ("localhost:1", Some("https://app.example"), true),
+            ("localhost:1", Some("https://evil.example"), false),
+            ("localhost:1", Some("null"), false),
+        ] {
+            let mut pairs = vec![("host", host)];
+            pairs.extend(origin.map(|origin| ("origin", origin)));
+            let found = door.lets_in(&headers(&pairs), FROM, &Counted::default());
+            assert_eq!(found.is_ok(), lets_in, "{host} {origin:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_held_against_the_one_that_is_known() {
+        let door = Door { token: Some("s3cret".to_owned()), ..Door::default() };
+        for (given, lets_in) in [
+            (None, false),
+            (Some("Bearer s3cret"), true),
+            (Some("bearer s3cret"), true),
+            (Some("Bearer s3cre"), false),
+            (Some("Basic s3cret"), false),
+        ] {
+            let mut pairs = vec![("host", "localhost")];
+            pairs.extend(given.map(|given| ("authorization", given)));
+            let found = door.lets_in(&headers(&pairs), FROM, &Counted::default());
+            assert_eq!(found.is_ok(), lets_in, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn requests_of_a_minute_are_counted() {
+        let door = Door { requests_per_minute: Some(2), ..Door::default() };
+        let headers = headers(&[("host", "localhost")]);
+        let counted = Counted::default();
+        let found: Vec<_> = (0..3).map(|_| door.lets_in(&headers, FROM, &counted)).collect();
+        assert_eq!(found, [Ok(()), Ok(()), Err(DoorError::TooMany(2))]);
+        assert_eq!(door.lets_in(&headers, "10.0.0.1".parse().unwrap(), &counted), Ok(()));
+    }
+}

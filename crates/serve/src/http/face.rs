@@ -1,0 +1,452 @@
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use counterfoil_guard::ToolEvent;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::answer::{Answer, answer, json, of};
+use super::counts::Counts;
+use super::door::{Counted, Door};
+use crate::link::{Clients, Link, Told};
+use crate::mcp::{Gateway, GatewayError, Message, code, error};
+use crate::upstream::{SESSION, Server, Upstream, differs};
+
+/// The path under which clients speak.
+const PATH: &str = "/mcp";
+
+/// How long open requests have to end when the process is stopped.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long a client may take for the head of a request, and how long that may be, in bytes.
+const HEAD: Duration = Duration::from_secs(30);
+const LONGEST_HEAD: usize = 64 * 1024;
+
+/// How often sessions that nobody uses are looked for.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// A server over HTTP, behind which another one stands.
+pub struct Face {
+    server: Server,
+    /// A gateway in a session of this id, or a new one.
+    begin: Box<Begin>,
+    door: Door,
+    limits: Limits,
+    links: Mutex<BTreeMap<String, Arc<Link>>>,
+    /// For clients without a session.
+    alone: Mutex<Option<Arc<Link>>>,
+    counts: Counts,
+    counted: Counted,
+}
+
+type Begin = dyn Fn() -> Result<Gateway, GatewayError> + Send + Sync;
+
+/// What is too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest message of a client, in bytes.
+    pub max_body_bytes: usize,
+    /// How many clients with a session there may be at once.
+    pub max_sessions: usize,
+    /// After how long without a request a session ends.
+    pub idle: Duration,
+}
+
+/// The server cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum FaceError {
+    /// Connections are no longer taken.
+    #[error("no connection can be taken: {0}")]
+    Accept(#[from] io::Error),
+}
+
+impl Face {
+    /// In front of this server; `begin` makes the gateway of each session.
+    pub fn new(
+        server: Server,
+        door: Door,
+        limits: Limits,
+        begin: impl Fn() -> Result<Gateway, GatewayError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            server,
+            begin: Box::new(begin),
+            door,
+            limits,
+            links: Mutex::default(),
+            alone: Mutex::default(),
+            counts: Counts::default(),
+            counted: Counted::default(),
+        }
+    }
+
+    fn links(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Link>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes connections until `stop` is there; then open requests are waited for, and sessions end.
+/// `events` are those of the guard, for `/metrics`.
+///
+/// # Errors
+/// When no connection can be taken any more.
+pub async fn serve_http(
+    face: Arc<Face>,
+    listener: TcpListener,
+    events: Receiver<ToolEvent>,
+    stop: impl Future<Output = ()>,
+) -> Result<(), FaceError> {
+    let mut connections = JoinSet::new();
+    let mut sweep = tokio::time::interval(SWEEP);
+    let (counting, stopping) = (Arc::clone(&face), watch::Sender::new(false));
+    let counting = tokio::spawn(async move { counting.counts.follow(events).await });
+    tokio::pin!(stop);
+    let ended = loop {
+        tokio::select! {
+            () = &mut stop => break Ok(()),
+            _ = sweep.tick() => face.sweep().await,
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            taken = listener.accept() => match taken {
+                Ok((stream, from)) => {
+                    let connection = connection(Arc::clone(&face), stream, from, stopping.subscribe());
+                    connections.spawn(connection);
+                }
+                Err(error) if is_fatal(&error) => break Err(error.into()),
+                Err(error) => {
+                    tracing::warn!("a connection was not taken: {error}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            },
+        }
+    };
+    stopping.send_replace(true);
+    let rest = async { while connections.join_next().await.is_some() {} };
+    if timeout(GRACE, rest).await.is_err() {
+        connections.shutdown().await;
+    }
+    let links = std::mem::take(&mut *face.links());
+    let alone = face.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
+    for link in links.into_values().chain(alone) {
+        link.end(&HeaderMap::new()).await;
+    }
+    counting.abort();
+    ended
+}
+
+/// Whether no connection at all can be taken any more; else this one was lost, or there are too
+/// many for now.
+fn is_fatal(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
+}
+
+async fn connection(
+    face: Arc<Face>,
+    stream: TcpStream,
+    from: SocketAddr,
+    mut stopping: watch::Receiver<bool>,
+) {
+    // Small answers are sent at once.
+    stream.set_nodelay(true).ok();
+    let service = service_fn(|request| {
+        let face = Arc::clone(&face);
+        async move {
+            let answer = face.answer(request, from.ip()).await;
+            face.counts.request(answer.status().as_u16());
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let stopped = tokio::select! {
+        // How a connection ends is the client's affair.
+        _ = connection.as_mut() => false,
+        _ = stopping.wait_for(|stopping| *stopping) => true,
+    };
+    if stopped {
+        connection.as_mut().graceful_shutdown();
+        connection.await.ok();
+    }
+}
+
+impl Face {
+    async fn answer(&self, request: Request<Incoming>, from: IpAddr) -> Answer {
+        let path = request.uri().path();
+        if path == "/healthz" {
+            return answer(StatusCode::OK, "text/plain", "ok\n");
+        }
+        if let Err(error) = self.door.lets_in(request.headers(), from, &self.counted) {
+            let mut told = json(error.status(), wrong(&error.to_string()));
+            if error.status() == StatusCode::UNAUTHORIZED {
+                let bearer = HeaderValue::from_static("Bearer");
+                told.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+            }
+            return told;
+        }
+        if path == "/metrics" {
+            let text = self.counts.text(self.links().len());
+            return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
+        }
+        if path.starts_with("/.well-known/") {
+            return self.beside(&request).await;
+        }
+        if path != PATH {
+            let what = format!("there is nothing at `{path}`: the MCP server is at `{PATH}`");
+            return json(StatusCode::NOT_FOUND, wrong(&what));
+        }
+        match *request.method() {
+            Method::POST => self.post(request).await,
+            Method::GET => self.listen(&request).await,
+            Method::DELETE => self.delete(&request).await,
+            _ => {
+                let what = "clients speak with POST, listen with GET and leave with DELETE";
+                json(StatusCode::METHOD_NOT_ALLOWED, wrong(what))
+            }
+        }
+    }
+
+    /// What the server's host says about how clients are authorized.
+    async fn beside(&self, request: &Request<Incoming>) -> Answer {
+        let Server::Remote(remote) = &self.server else {
+            return json(StatusCode::NOT_FOUND, wrong("there is nothing here"));
+        };
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        match remote.beside(path, request.headers()).await {
+            Ok(reply) => of(Told::Passed(reply)),
+            Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
+        }
+    }
+
+    /// The headers that go on: a token of ours does not.
+    fn onward(&self, headers: &HeaderMap) -> HeaderMap {
+        let mut headers = headers.clone();
+        if self.door.token.is_some() {
+            headers.remove(header::AUTHORIZATION);
+        }
+        headers.remove(header::ORIGIN);
+        headers
+    }
+
+    async fn post(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let body = match Limited::new(body, self.limits.max_body_bytes).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => {
+                let what = format!(
+                    "the message cannot be read, or is longer than {} bytes: {error}",
+                    self.limits.max_body_bytes
+                );
+                return json(StatusCode::PAYLOAD_TOO_LARGE, wrong(&what));
+            }
+        };
+        let Ok(text) = std::str::from_utf8(&body) else {
+            return bad(code::PARSE_ERROR, "the message is not UTF-8");
+        };
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(_) if text.trim_start().starts_with('[') => {
+                return bad(code::INVALID_REQUEST, "messages are sent one by one, not in batches");
+            }
+            Err(error) => return bad(code::PARSE_ERROR, &error.to_string()),
+        };
+        let headers = self.onward(&head.headers);
+        if let Some(id) = session_of(&head.headers) {
+            let Some(link) = self.links().get(id).cloned() else { return no_session() };
+            let told = link.take(text, &headers).await;
+            if let Told::Passed(reply) = &told
+                && reply.status == StatusCode::NOT_FOUND
+            {
+                self.ended(id, &headers).await;
+            }
+            return of(told);
+        }
+        let alone = message.is_alone();
+        if message.method.as_deref() == Some("initialize") && !alone {
+            return self.begin(text, &headers).await;
+        }
+        let link = match self.alone() {
+            Ok(link) => link,
+            Err(why) => return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&why)),
+        };
+        // A server over HTTP sees the headers itself, and answers with a status.
+        let by_status = matches!(self.server, Server::Command(_));
+        if by_status && let Some(wrong) = wrong_alone(&link, &message, &headers, alone) {
+            return wrong;
+        }
+        let told = link.take(text, &headers).await;
+        let status = told.error_code().filter(|_| by_status).and_then(status_of);
+        let mut answer = of(told);
+        if let Some(status) = status {
+            *answer.status_mut() = status;
+        }
+        answer
+    }
+
+    /// Begins a session.
+    async fn begin(&self, text: &str, headers: &HeaderMap) -> Answer {
+        let most = self.limits.max_sessions;
+        if self.links().len() >= most {
+            let what = format!("there are {most} sessions already (`mcp.listen.max_sessions`)");
+            return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&what));
+        }
+        let link = match self.link(Clients::Session) {
+            Ok(link) => link,
+            Err(why) => return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&why)),
+        };
+        let told = link.take(text, headers).await;
+        let taken = match &told {
+            Told::Answer(reply, _) | Told::Passed(reply) => reply.status.is_success(),
+            Told::Events(_) => true,
+            Told::Message(_) | Told::Taken => false,
+        };
+        let mut answer = of(told);
+        if !taken {
+            link.end(headers).await;
+            return answer;
+        }
+        // As the server named it, where it is one over HTTP; else by a name that nobody guesses.
+        let named = match &link.upstream {
+            Upstream::Remote(remote) => remote.named(),
+            Upstream::Process(_) => None,
+        };
+        let named = named.or_else(|| link.gateway_session().parse().ok());
+        if let Some(name) = named {
+            if let Ok(id) = name.to_str() {
+                self.links().insert(id.to_owned(), link);
+            }
+            answer.headers_mut().insert(SESSION, name);
+        }
+        answer
+    }
+
+    /// A way to the server.
+    fn link(&self, clients: Clients) -> Result<Arc<Link>, String> {
+        let gateway = (self.begin)().map_err(|error| error.to_string())?;
+        let upstream =
+            self.server.connect(clients == Clients::Alone).map_err(|error| error.to_string())?;
+        Ok(Arc::new(Link::new(gateway, upstream, clients)))
+    }
+
+    /// The way for clients without a session: a new one where the server has ended.
+    fn alone(&self) -> Result<Arc<Link>, String> {
+        let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = alone.as_ref().filter(|link| !link.upstream.has_ended()) {
+            return Ok(Arc::clone(link));
+        }
+        let link = self.link(Clients::Alone)?;
+        *alone = Some(Arc::clone(&link));
+        Ok(link)
+    }
+
+    async fn listen(&self, request: &Request<Incoming>) -> Answer {
+        let link = match session_of(request.headers()) {
+            Some(id) => match self.links().get(id).cloned() {
+                Some(link) => link,
+                None => return no_session(),
+            },
+            None => {
+                let what = "a client without a session listens with `subscriptions/listen`";
+                return json(StatusCode::METHOD_NOT_ALLOWED, wrong(what));
+            }
+        };
+        match link.listen(&self.onward(request.headers())).await {
+            Ok(told) => of(told),
+            Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
+        }
+    }
+
+    async fn delete(&self, request: &Request<Incoming>) -> Answer {
+        let Some(id) = session_of(request.headers()) else { return no_session() };
+        match self.ended(id, &self.onward(request.headers())).await {
+            Some(told) => told,
+            None => no_session(),
+        }
+    }
+
+    /// Ends a session; `None` where there is none of this id.
+    async fn ended(&self, id: &str, headers: &HeaderMap) -> Option<Answer> {
+        let link = self.links().remove(id)?;
+        Some(match link.end(headers).await {
+            Some(reply) => of(Told::Passed(reply)),
+            None => answer(StatusCode::OK, "text/plain", ""),
+        })
+    }
+
+    /// Ends sessions that nobody uses.
+    async fn sweep(&self) {
+        let idle = self.limits.idle;
+        let links: Vec<Arc<Link>> = {
+            let mut links = self.links();
+            let old = links.extract_if(.., |_, link| link.used().elapsed() > idle);
+            old.map(|(_, link)| link).collect()
+        };
+        for link in links {
+            link.end(&HeaderMap::new()).await;
+        }
+    }
+}
+
+/// What is wrong with a request without a session: its headers say what it is, too.
+fn wrong_alone(
+    link: &Link,
+    message: &Message<'_>,
+    headers: &HeaderMap,
+    alone: bool,
+) -> Option<Answer> {
+    let id = message.id?;
+    let (code, what) = match alone {
+        false => {
+            let what = "a request has a session (`Mcp-Session-Id`, after `initialize`), or says in \
+                        `_meta` its protocol version and the client's capabilities";
+            (code::INVALID_PARAMS, what.to_owned())
+        }
+        true => {
+            let schema = link.schema_of_call(message);
+            (code::HEADER_MISMATCH, differs(message, schema.as_ref(), headers)?)
+        }
+    };
+    Some(json(StatusCode::BAD_REQUEST, error(Some(id), code, &what)))
+}
+
+/// The status with which some errors go over HTTP on the wire without sessions.
+fn status_of(code: i64) -> Option<StatusCode> {
+    match i32::try_from(code).ok()? {
+        code::METHOD_NOT_FOUND => Some(StatusCode::NOT_FOUND),
+        code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_REVISION => {
+            Some(StatusCode::BAD_REQUEST)
+        }
+        _ => None,
+    }
+}
+
+fn session_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
+}
+
+fn no_session() -> Answer {
+    let what = "there is no such session (any more): begin one with `initialize`";
+    json(StatusCode::NOT_FOUND, wrong(what))
+}
+
+fn bad(code: i32, what: &str) -> Answer {
+    json(StatusCode::BAD_REQUEST, error(None, code, what))
+}
+
+fn wrong(what: &str) -> String {
+    error(None, code::INVALID_REQUEST, what)
+}

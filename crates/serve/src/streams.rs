@@ -1,0 +1,182 @@
+//! A client over streams, in front of a server that is reached in another way.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hyper::HeaderMap;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::link::{Clients, Link, Told};
+use crate::mcp::{Gateway, Line, Lines, Message, code, error, parts};
+use crate::upstream::{Event, Server, Speech, UpstreamError};
+
+/// Messages that wait for a client that reads slowly.
+const WAITING: usize = 64;
+
+/// How long open requests may still take once the client says no more.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Stands between a client over streams and a server, until the client is gone or `stop` is there.
+///
+/// # Errors
+/// When the server cannot be connected to.
+pub async fn relay_to(
+    server: &Server,
+    gateway: Gateway,
+    (input, mut output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
+    stop: impl Future<Output = ()>,
+) -> Result<(), UpstreamError> {
+    let link = Arc::new(Link::new(gateway, server.connect(false)?, Clients::Streams));
+    let (to, mut told) = mpsc::channel(WAITING);
+    let client = Client { link, speech: Mutex::default(), to };
+    let client = Arc::new(client);
+    let reading = read(Arc::clone(&client), input);
+    let writing = async {
+        while let Some(text) = told.recv().await {
+            if send(&mut output, &text).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::pin!(reading);
+    tokio::select! {
+        () = &mut reading => {}
+        () = writing => {}
+        () = stop => {}
+    }
+    let headers = client.speech().listening();
+    client.link.end(&headers).await;
+    // What was said meanwhile; whoever does not read any more is not told.
+    while let Ok(text) = told.try_recv() {
+        if send(&mut output, &text).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn send(output: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
+    output.write_all(format!("{text}\n").as_bytes()).await?;
+    output.flush().await
+}
+
+struct Client {
+    link: Arc<Link>,
+    speech: Mutex<Speech>,
+    /// What the client is told.
+    to: mpsc::Sender<String>,
+}
+
+/// Everything that the client says. Requests run side by side; what has no answer keeps its place.
+async fn read(client: Arc<Client>, input: impl AsyncRead + Unpin) {
+    let mut lines = Lines::new(input);
+    let mut running = JoinSet::new();
+    loop {
+        let line = tokio::select! {
+            line = lines.next() => line,
+            Some(_) = running.join_next(), if !running.is_empty() => continue,
+        };
+        let text = match line {
+            Ok(Some(Line::Text(text))) => text,
+            Ok(Some(Line::Unreadable(why))) => {
+                client.tell(error(None, code::PARSE_ERROR, why)).await;
+                continue;
+            }
+            Ok(None) | Err(_) => break,
+        };
+        let Ok(parts) = parts(&text) else {
+            client.tell(error(None, code::PARSE_ERROR, "the batch is not JSON")).await;
+            continue;
+        };
+        for part in parts {
+            let kind = Message::read(part).map(|m| (m.method.clone(), m.id.is_some()));
+            match kind {
+                Ok((Some(method), true)) if method != "initialize" => {
+                    let (client, part) = (Arc::clone(&client), part.to_owned());
+                    running.spawn(async move { client.take(&part).await });
+                }
+                Ok((Some(method), false)) if method == "notifications/initialized" => {
+                    client.take(part).await;
+                    tokio::spawn(Arc::clone(&client).listen());
+                }
+                _ => client.take(part).await,
+            }
+        }
+    }
+    let rest = async { while running.join_next().await.is_some() {} };
+    // What is still open then is closed as given up.
+    timeout(GRACE, rest).await.ok();
+}
+
+impl Client {
+    fn speech(&self) -> Speech {
+        self.speech.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whoever does not read any more is not told.
+    async fn tell(&self, text: String) {
+        self.to.send(text).await.ok();
+    }
+
+    async fn take(&self, text: &str) {
+        let headers = match Message::read(text) {
+            Ok(message) => {
+                let schema = self.link.schema_of_call(&message);
+                self.speech().headers(&message, schema.as_ref())
+            }
+            Err(_) => HeaderMap::new(),
+        };
+        let begins = Message::read(text)
+            .is_ok_and(|message| message.method.as_deref() == Some("initialize"));
+        match self.link.take(text, &headers).await {
+            Told::Taken => {}
+            Told::Passed(reply) if reply.status.is_success() => {}
+            Told::Passed(reply) => {
+                tracing::warn!("the MCP server did not take a message: {}", reply.status);
+            }
+            Told::Message(text) | Told::Answer(_, text) => {
+                if begins {
+                    self.agreed(&text);
+                }
+                self.tell(text).await;
+            }
+            Told::Events(mut told) => {
+                while let Some(event) = told.next().await {
+                    if begins {
+                        self.agreed(&event.data);
+                    }
+                    self.said(event).await;
+                }
+            }
+        }
+    }
+
+    /// Takes note of the revision that the server answered.
+    fn agreed(&self, text: &str) {
+        let answer: Option<Value> = serde_json::from_str(text).ok();
+        let revision = answer.as_ref().and_then(|answer| answer.pointer("/result/protocolVersion"));
+        let Some(revision) = revision.and_then(Value::as_str).map(str::to_owned) else { return };
+        self.speech.lock().unwrap_or_else(PoisonError::into_inner).revision = Some(revision);
+    }
+
+    /// What the server says without being asked, where it does.
+    async fn listen(self: Arc<Self>) {
+        let headers = self.speech().listening();
+        let Ok(Told::Events(mut told)) = self.link.listen(&headers).await else { return };
+        while let Some(event) = told.next().await {
+            self.said(event).await;
+        }
+    }
+
+    /// An event may only say where its stream goes on.
+    async fn said(&self, event: Event) {
+        if !event.data.is_empty() {
+            self.tell(event.data).await;
+        }
+    }
+}

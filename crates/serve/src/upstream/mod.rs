@@ -1,0 +1,222 @@
+//! Servers that are talked to: a process of ours, or one over HTTP.
+
+mod connect;
+mod events;
+mod process;
+mod remote;
+mod speech;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use hyper::{HeaderMap, StatusCode};
+use tokio::process::Command;
+use tokio::sync::mpsc;
+
+pub(crate) use events::Event;
+pub(crate) use process::Process;
+pub(crate) use remote::SESSION;
+use remote::{Body, RemoteSession};
+pub use remote::{Remote, RemoteError};
+pub(crate) use speech::{Speech, differs};
+
+/// How a server is reached.
+#[derive(Debug)]
+pub enum Server {
+    /// It is started, and spoken to over its standard input and output.
+    Command(Program),
+    /// It runs elsewhere.
+    Remote(Remote),
+}
+
+/// What starts a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// What its environment holds beside ours.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs; where we do, if nothing is said.
+    pub folder: Option<PathBuf>,
+}
+
+impl Program {
+    fn command(&self) -> Command {
+        let (program, words) = self.words.split_first().map_or(("", &[][..]), |(p, w)| (p, w));
+        let mut command = Command::new(program);
+        command.args(words).envs(&self.env);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command
+    }
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub(crate) enum Upstream {
+    Process(Box<Process>),
+    Remote(Arc<RemoteSession>),
+}
+
+/// A server cannot be spoken to.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// Its program.
+    #[error("the MCP server cannot be started: {0}")]
+    NotStarted(io::Error),
+    /// It is gone.
+    #[error("the MCP server has ended")]
+    Ended,
+    /// The way there.
+    #[error("the MCP server is not reached: {0}")]
+    NotReached(String),
+    /// What it says.
+    #[error("the answer of the MCP server cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// What comes back for a message.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    /// One message.
+    Message(String),
+    /// No message: it passes as it is.
+    Other(Bytes),
+    /// Messages over time.
+    Flow(Flow),
+}
+
+/// Messages over time.
+pub(crate) enum Flow {
+    /// Of a process.
+    Queue(mpsc::Receiver<String>),
+    /// Of an answer over HTTP.
+    Body(Box<Body>),
+}
+
+impl Flow {
+    /// The next event; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
+        match self {
+            Self::Queue(queue) => queue.recv().await.map(|text| Ok(Event::of(text))),
+            Self::Body(body) => body.next().await,
+        }
+    }
+}
+
+impl Reply {
+    fn of(flow: Flow) -> Self {
+        Self { status: StatusCode::OK, headers: HeaderMap::new(), content: Content::Flow(flow) }
+    }
+
+    fn accepted() -> Self {
+        let content = Content::Other(Bytes::new());
+        Self { status: StatusCode::ACCEPTED, headers: HeaderMap::new(), content }
+    }
+}
+
+impl Server {
+    /// Connects. `shared`: several clients speak over this connection, whose requests may have the
+    /// same ids.
+    pub(crate) fn connect(&self, shared: bool) -> Result<Upstream, UpstreamError> {
+        Ok(match self {
+            Self::Command(program) => {
+                Upstream::Process(Box::new(Process::start(program.command(), shared)?))
+            }
+            Self::Remote(remote) => Upstream::Remote(Arc::new(remote.session(shared))),
+        })
+    }
+}
+
+impl Upstream {
+    /// Sends a message and gives what comes back for it.
+    pub(crate) async fn exchange(
+        &self,
+        text: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        match self {
+            Self::Process(process) => process.exchange(text).await,
+            Self::Remote(remote) => remote.post(text, headers).await,
+        }
+    }
+
+    /// The same for a client that has no stream of its own: one that breaks off is asked for again
+    /// from where it broke off.
+    pub(crate) async fn exchange_whole(
+        &self,
+        text: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        let reply = self.exchange(text, headers).await?;
+        Ok(self.whole(reply, headers))
+    }
+
+    /// What the server says without being asked, in the same way.
+    pub(crate) async fn listen_whole(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
+        let reply = self.listen(headers).await?;
+        Ok(self.whole(reply, headers))
+    }
+
+    fn whole(&self, mut reply: Reply, headers: &HeaderMap) -> Reply {
+        if let (Self::Remote(session), Content::Flow(Flow::Body(body))) = (self, &mut reply.content)
+        {
+            body.goes_on(Arc::clone(session), headers.clone());
+        }
+        reply
+    }
+
+    /// What the server says without being asked.
+    pub(crate) async fn listen(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
+        match self {
+            Self::Process(process) => Ok(process.listen()),
+            Self::Remote(remote) => remote.get(headers).await,
+        }
+    }
+
+    /// Gives up a request that nobody waits for any more.
+    pub(crate) async fn give_up(&self, id: &str) {
+        match self {
+            Self::Process(process) => process.give_up(id).await,
+            // Its answer is dropped, which says it.
+            Self::Remote(_) => {}
+        }
+    }
+
+    /// Whether nobody answers there any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        match self {
+            Self::Process(process) => process.has_ended(),
+            Self::Remote(_) => false,
+        }
+    }
+
+    /// Waits no more for a request that the client cancelled; the server is told by the client.
+    pub(crate) fn forget(&self, id: &str) {
+        match self {
+            Self::Process(process) => process.forget(id),
+            // The server ends its answer.
+            Self::Remote(_) => {}
+        }
+    }
+
+    /// Ends the connection.
+    pub(crate) async fn close(&self, headers: &HeaderMap) -> Option<Reply> {
+        match self {
+            Self::Process(process) => {
+                process.close().await;
+                None
+            }
+            Self::Remote(remote) => remote.delete(headers).await.ok(),
+        }
+    }
+}

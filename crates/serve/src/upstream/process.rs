@@ -1,0 +1,304 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tokio::time::timeout;
+
+use super::{Flow, Reply, UpstreamError};
+use crate::mcp::{Line, Lines, Members, Message, parts};
+
+/// Messages that wait in one queue.
+const QUEUE: usize = 64;
+
+/// Messages that nobody asked for and nobody hears yet.
+const UNHEARD: usize = 64;
+
+/// How long one reader may hold up the others.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A server that we started. Its messages are brought to whoever asked for them.
+#[derive(Debug)]
+pub(crate) struct Process {
+    input: AsyncMutex<Option<ChildStdin>>,
+    child: AsyncMutex<Child>,
+    routes: Arc<Mutex<Routes>>,
+}
+
+/// Who waits for what.
+#[derive(Debug, Default)]
+struct Routes {
+    /// By the id that the server knows.
+    by_id: BTreeMap<String, Route>,
+    /// Whoever hears what nobody asked for.
+    general: Option<mpsc::Sender<String>>,
+    unheard: VecDeque<String>,
+    /// Ids are ours: several clients share the connection.
+    shared: bool,
+    /// How many requests there were.
+    asked: u64,
+    ended: bool,
+}
+
+/// A request that is under way.
+#[derive(Debug)]
+struct Route {
+    to: mpsc::Sender<String>,
+    /// The client's id of it.
+    id: String,
+    /// The client's token, and the server's, where progress is wanted.
+    progress: Option<(String, String)>,
+    /// Which request it is.
+    number: u64,
+}
+
+/// Where a message of the server goes.
+struct Bound {
+    to: mpsc::Sender<String>,
+    text: String,
+}
+
+impl Process {
+    pub(crate) fn start(mut command: Command, shared: bool) -> Result<Self, UpstreamError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().map_err(UpstreamError::NotStarted)?;
+        let input = AsyncMutex::new(child.stdin.take());
+        let routes = Arc::new(Mutex::new(Routes { shared, ..Routes::default() }));
+        if let Some(output) = child.stdout.take() {
+            tokio::spawn(read(output, Arc::clone(&routes)));
+        }
+        Ok(Self { input, child: AsyncMutex::new(child), routes })
+    }
+
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        lock(&self.routes)
+    }
+
+    pub(crate) async fn exchange(&self, text: &str) -> Result<Reply, UpstreamError> {
+        let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
+        let message = Message::read(text).map_err(unreadable)?;
+        let (Some(_), Some(id)) = (&message.method, message.id) else {
+            self.send(text).await?;
+            return Ok(Reply::accepted());
+        };
+        let (to, queue) = mpsc::channel(QUEUE);
+        let line = self.routes().open(&message, id, to);
+        let Some(line) = line else { return Err(UpstreamError::Ended) };
+        self.send(line.as_deref().unwrap_or(text)).await?;
+        Ok(Reply::of(Flow::Queue(queue)))
+    }
+
+    pub(crate) fn listen(&self) -> Reply {
+        let (to, queue) = mpsc::channel(QUEUE + UNHEARD);
+        let mut routes = self.routes();
+        for text in std::mem::take(&mut routes.unheard) {
+            // There is room: the queue is empty and longer than this.
+            to.try_send(text).ok();
+        }
+        if !routes.ended {
+            routes.general = Some(to);
+        }
+        Reply::of(Flow::Queue(queue))
+    }
+
+    /// Tells the server that nobody waits for a request any more.
+    pub(crate) async fn give_up(&self, id: &str) {
+        let known = {
+            let mut routes = self.routes();
+            let known =
+                routes.by_id.iter().find(|(_, route)| route.id == id && route.to.is_closed());
+            let known = known.map(|(known, _)| known.clone());
+            known.inspect(|known| {
+                routes.by_id.remove(known);
+            })
+        };
+        let Some(known) = known else { return };
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{known}}}}}"#
+        );
+        // A server that is gone needs no telling.
+        self.send(&text).await.ok();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.routes().ended
+    }
+
+    pub(crate) fn forget(&self, id: &str) {
+        self.routes().by_id.remove(id);
+    }
+
+    async fn send(&self, text: &str) -> Result<(), UpstreamError> {
+        let mut input = self.input.lock().await;
+        let input = input.as_mut().ok_or(UpstreamError::Ended)?;
+        let line = format!("{}\n", text.trim());
+        let sent = input.write_all(line.as_bytes()).await;
+        sent.map_err(|_| UpstreamError::Ended)?;
+        input.flush().await.map_err(|_| UpstreamError::Ended)
+    }
+
+    pub(crate) async fn close(&self) {
+        drop(self.input.lock().await.take());
+        let mut child = self.child.lock().await;
+        if timeout(GRACE, child.wait()).await.is_err() {
+            // It may have ended in between.
+            child.kill().await.ok();
+        }
+    }
+}
+
+fn lock(routes: &Mutex<Routes>) -> MutexGuard<'_, Routes> {
+    routes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Everything that the server says, until it says no more.
+async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
+    let mut lines = Lines::new(output);
+    while let Ok(Some(line)) = lines.next().await {
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Unreadable(why) => {
+                tracing::warn!("a message of the server is left out: {why}");
+                continue;
+            }
+        };
+        let Ok(parts) = parts(&text) else {
+            tracing::warn!("a batch of the server is left out: it is not JSON");
+            continue;
+        };
+        for part in parts {
+            let bound = lock(&routes).bound(part);
+            let Some(Bound { to, text }) = bound else { continue };
+            if timeout(PATIENCE, to.send(text)).await.is_err() {
+                tracing::warn!("a message of the server is left out: nobody reads it");
+            }
+        }
+    }
+    let mut routes = lock(&routes);
+    routes.ended = true;
+    routes.by_id.clear();
+    routes.general = None;
+}
+
+impl Routes {
+    /// Notes a request; gives the line for the server where it is not the client's. `None` where
+    /// the server has ended.
+    #[expect(clippy::option_option, reason = "no server, or no other line")]
+    fn open(
+        &mut self,
+        message: &Message<'_>,
+        id: &str,
+        to: mpsc::Sender<String>,
+    ) -> Option<Option<String>> {
+        if self.ended {
+            return None;
+        }
+        self.asked += 1;
+        let number = self.asked;
+        let params = message.params().and_then(object);
+        let meta = params.as_ref().and_then(|params| object(params.get("_meta")?));
+        let token = meta.as_ref().and_then(|meta| meta.get("progressToken")).map(RawValue::get);
+        if !self.shared {
+            let progress = token.map(|token| (token.to_owned(), token.to_owned()));
+            let route = Route { to, id: id.to_owned(), progress, number };
+            self.by_id.insert(id.to_owned(), route);
+            return Some(None);
+        }
+        let own = number.to_string();
+        let mut line = message.members.with("id", &own);
+        if let (Some(_), Some(params), Some(meta)) = (token, &params, &meta) {
+            let params = params.with("_meta", &meta.with("progressToken", &own));
+            line = match object_of(&line) {
+                Some(members) => members.with("params", &params),
+                None => line,
+            };
+        }
+        let progress = token.map(|token| (token.to_owned(), own.clone()));
+        self.by_id.insert(own, Route { to, id: id.to_owned(), progress, number });
+        Some(Some(line))
+    }
+
+    /// To whom a message of the server goes, and as what.
+    fn bound(&mut self, text: &str) -> Option<Bound> {
+        let message = match Message::read(text) {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::warn!("the server sent something that is not a message: {error}");
+                return None;
+            }
+        };
+        if message.method.is_none() {
+            let id = message.id?;
+            let Some(route) = self.by_id.remove(id) else {
+                tracing::warn!("the server answered a request that nobody waits for: {id}");
+                return None;
+            };
+            let text = match self.shared {
+                true => message.members.with("id", &route.id),
+                false => text.to_owned(),
+            };
+            return Some(Bound { to: route.to, text });
+        }
+        let params = message.params().and_then(object);
+        let bound = params.as_ref().and_then(|params| self.asked_for(&message, params, text));
+        if bound.is_some() {
+            return bound;
+        }
+        let latest = self.by_id.values().max_by_key(|route| route.number);
+        let to = self.general.as_ref().filter(|to| !to.is_closed());
+        // A client that does not listen hears it with what it asked last.
+        match to.or(latest.filter(|_| !self.shared).map(|route| &route.to)) {
+            Some(to) => Some(Bound { to: to.clone(), text: text.to_owned() }),
+            None => {
+                if !self.shared {
+                    self.unheard.truncate(UNHEARD - 1);
+                    self.unheard.push_back(text.to_owned());
+                }
+                None
+            }
+        }
+    }
+
+    /// A message that says to which request it belongs.
+    fn asked_for(&self, message: &Message<'_>, params: &Members<'_>, text: &str) -> Option<Bound> {
+        const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+        if let Some(token) = params.get("progressToken").map(RawValue::get) {
+            let mut routes = self.by_id.values();
+            let same =
+                |route: &&Route| route.progress.as_ref().is_some_and(|(_, own)| own == token);
+            let route = routes.find(same)?;
+            let text = match (&route.progress, self.shared) {
+                (Some((theirs, _)), true) => {
+                    message.members.with("params", &params.with("progressToken", theirs))
+                }
+                _ => text.to_owned(),
+            };
+            return Some(Bound { to: route.to.clone(), text });
+        }
+        let meta = object(params.get("_meta")?)?;
+        let route = self.by_id.get(meta.get(SUBSCRIPTION)?.get())?;
+        let text = match self.shared {
+            true => {
+                let params = params.with("_meta", &meta.with(SUBSCRIPTION, &route.id));
+                message.members.with("params", &params)
+            }
+            false => text.to_owned(),
+        };
+        Some(Bound { to: route.to.clone(), text })
+    }
+}
+
+fn object(raw: &RawValue) -> Option<Members<'_>> {
+    object_of(raw.get())
+}
+
+fn object_of(text: &str) -> Option<Members<'_>> {
+    serde_json::from_str(text).ok()
+}

@@ -1,0 +1,358 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Request, Response, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use tokio::time::timeout;
+
+use super::connect::Connector;
+use super::events::Events;
+use super::{Content, Event, Flow, Reply, UpstreamError};
+use crate::mcp::LONGEST;
+
+/// The header that names a session.
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The header that names the last event that came.
+const LAST: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Headers that belong to one connection, or that we write ourselves.
+const OWN: [HeaderName; 11] = [
+    header::HOST,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    header::TRANSFER_ENCODING,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+    SESSION,
+];
+
+/// A server over HTTP.
+#[derive(Clone)]
+pub struct Remote(Arc<Parts>);
+
+struct Parts {
+    url: Uri,
+    /// What each request says beside what the client says.
+    headers: HeaderMap,
+    /// How long the head of an answer may take.
+    limit: Duration,
+    client: Client<Connector, Full<Bytes>>,
+}
+
+/// A server cannot be one over HTTP.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// Its address.
+    #[error("`{0}` is not the URL of a server: it begins with `https://` or `http://` and a host")]
+    Url(String),
+    /// A header.
+    #[error("`{0}` cannot be a header")]
+    Header(String),
+}
+
+/// One client's connection to it.
+pub(crate) struct RemoteSession {
+    remote: Remote,
+    /// As the server named it.
+    id: Mutex<Option<HeaderValue>>,
+    /// Its clients have no session.
+    shared: bool,
+}
+
+/// An answer that comes piece by piece.
+pub(crate) struct Body {
+    body: Incoming,
+    events: Events,
+    again: Option<Again>,
+}
+
+/// How an answer that broke off is asked for again.
+struct Again {
+    session: Arc<RemoteSession>,
+    headers: HeaderMap,
+    /// Behind which event.
+    last: Option<String>,
+    /// After how long.
+    after: Duration,
+    /// How often nothing came.
+    tries: u32,
+}
+
+/// How often an answer is asked for again without anything coming.
+const TRIES: u32 = 5;
+
+impl Remote {
+    /// At this URL, with these headers in each request.
+    ///
+    /// # Errors
+    /// When the URL or a header is none.
+    pub fn new<'h>(
+        url: &str,
+        headers: impl IntoIterator<Item = (&'h str, &'h str)>,
+        limit: Duration,
+    ) -> Result<Self, RemoteError> {
+        let uri: Uri = url.parse().map_err(|_| RemoteError::Url(url.to_owned()))?;
+        let known = matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+        if !known {
+            return Err(RemoteError::Url(url.to_owned()));
+        }
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let wrong = || RemoteError::Header(name.to_owned());
+            let name: HeaderName = name.parse().map_err(|_| wrong())?;
+            let mut value: HeaderValue = value.parse().map_err(|_| wrong())?;
+            value.set_sensitive(true);
+            map.insert(name, value);
+        }
+        let client = Client::builder(TokioExecutor::new()).build(Connector::default());
+        Ok(Self(Arc::new(Parts { url: uri, headers: map, limit, client })))
+    }
+
+    pub(crate) fn session(&self, shared: bool) -> RemoteSession {
+        RemoteSession { remote: self.clone(), id: Mutex::default(), shared }
+    }
+
+    /// Asks something else of the server's host: where it says how a client is authorized.
+    pub(crate) async fn beside(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        let mut parts = self.0.url.clone().into_parts();
+        parts.path_and_query = path.parse().ok();
+        let url = Uri::from_parts(parts).map_err(|e| UpstreamError::NotReached(e.to_string()))?;
+        let response = self.ask(Method::GET, url, None, passing(headers)).await?;
+        read(response).await
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        url: Uri,
+        text: Option<&str>,
+        headers: HeaderMap,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let body = Full::new(Bytes::from(text.unwrap_or_default().to_owned()));
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = url;
+        *request.headers_mut() = headers;
+        for (name, value) in &self.0.headers {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
+        let not_reached = |why: String| UpstreamError::NotReached(why);
+        let asked = timeout(self.0.limit, self.0.client.request(request)).await;
+        let asked = asked.map_err(|_| {
+            not_reached(format!("it did not answer within {} s", self.0.limit.as_secs()))
+        })?;
+        asked.map_err(|error| not_reached(causes(&error)))
+    }
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("url", &self.0.url).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for RemoteSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteSession").field("remote", &self.remote).finish_non_exhaustive()
+    }
+}
+
+/// An error and what is behind it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut behind = error.source();
+    while let Some(cause) = behind {
+        text.push_str(&format!(": {cause}"));
+        behind = cause.source();
+    }
+    text
+}
+
+/// The headers that one side says to the other.
+pub(crate) fn passing(headers: &HeaderMap) -> HeaderMap {
+    let own = |name: &HeaderName| OWN.contains(name) || name.as_str() == "keep-alive";
+    let passing = headers.iter().filter(|(name, _)| !own(name));
+    passing.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+impl RemoteSession {
+    fn id(&self) -> MutexGuard<'_, Option<HeaderValue>> {
+        self.id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session as the server names it, where it has one.
+    pub(crate) fn named(&self) -> Option<HeaderValue> {
+        self.id().clone()
+    }
+
+    fn with_session(&self, headers: &HeaderMap) -> HeaderMap {
+        let mut headers = passing(headers);
+        if let Some(id) = self.named() {
+            headers.insert(SESSION, id);
+        }
+        headers
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        text: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        let mut headers = self.with_session(headers);
+        if text.is_some() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let url = self.remote.0.url.clone();
+        let response = self.remote.ask(method, url, text, headers).await?;
+        if let Some(id) = response.headers().get(SESSION).filter(|_| !self.shared) {
+            *self.id() = Some(id.clone());
+        }
+        read(response).await
+    }
+
+    pub(crate) async fn post(
+        &self,
+        text: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        self.ask(Method::POST, Some(text), headers).await
+    }
+
+    pub(crate) async fn get(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
+        self.ask(Method::GET, None, headers).await
+    }
+
+    pub(crate) async fn delete(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
+        self.ask(Method::DELETE, None, headers).await
+    }
+}
+
+/// What an answer is, by the type of its content.
+async fn read(response: Response<Incoming>) -> Result<Reply, UpstreamError> {
+    let (head, body) = response.into_parts();
+    let kind = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let content = match kind {
+        "text/event-stream" => Content::Flow(Flow::Body(Box::new(Body {
+            body,
+            events: Events::default(),
+            again: None,
+        }))),
+        _ => {
+            let bytes = whole(body).await?;
+            match kind == "application/json" {
+                true => match String::from_utf8(bytes) {
+                    Ok(text) => Content::Message(text),
+                    Err(error) => Content::Other(Bytes::from(error.into_bytes())),
+                },
+                false => Content::Other(Bytes::from(bytes)),
+            }
+        }
+    };
+    Ok(Reply { status: head.status, headers: passing(&head.headers), content })
+}
+
+async fn whole(mut body: Incoming) -> Result<Vec<u8>, UpstreamError> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| UpstreamError::Unreadable(causes(&error)))?;
+        let Some(piece) = frame.data_ref() else { continue };
+        if bytes.len() + piece.len() > LONGEST {
+            return Err(UpstreamError::Unreadable("it is longer than 64 MiB".to_owned()));
+        }
+        bytes.extend_from_slice(piece);
+    }
+    Ok(bytes)
+}
+
+impl Body {
+    /// From now on it is asked for again where it breaks off.
+    pub(super) fn goes_on(&mut self, session: Arc<RemoteSession>, headers: HeaderMap) {
+        let after = Duration::from_secs(1);
+        self.again = Some(Again { session, headers, last: None, after, tries: 0 });
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
+        loop {
+            if let Some(event) = self.events.next() {
+                if let Some(again) = &mut self.again {
+                    again.note(&event);
+                }
+                return Some(Ok(event));
+            }
+            let broke = match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    let Some(piece) = frame.data_ref() else { continue };
+                    match self.events.push(piece) {
+                        Ok(()) => continue,
+                        Err(error) => {
+                            return Some(Err(UpstreamError::Unreadable(error.to_string())));
+                        }
+                    }
+                }
+                Some(Err(error)) => Some(UpstreamError::Unreadable(causes(&error))),
+                None => None,
+            };
+            let again = match &mut self.again {
+                Some(again) => again.ask().await,
+                None => None,
+            };
+            match again {
+                Some(body) => (self.body, self.events) = (body, Events::default()),
+                None => return broke.map(Err),
+            }
+        }
+    }
+}
+
+impl Again {
+    fn note(&mut self, event: &Event) {
+        self.tries = 0;
+        if event.id.is_some() {
+            self.last.clone_from(&event.id);
+        }
+        if let Some(retry) = event.retry {
+            self.after = Duration::from_millis(retry.min(60_000));
+        }
+    }
+
+    /// The rest, where it can be asked for.
+    async fn ask(&mut self) -> Option<Incoming> {
+        while self.tries < TRIES {
+            self.tries += 1;
+            tokio::time::sleep(self.after).await;
+            let mut headers = self.session.with_session(&self.headers);
+            headers.insert(LAST, self.last.as_ref()?.parse().ok()?);
+            let url = self.session.remote.0.url.clone();
+            match self.session.remote.ask(Method::GET, url, None, headers).await {
+                Ok(response) if response.status().is_success() => {
+                    return Some(response.into_body());
+                }
+                Ok(response) => {
+                    tracing::warn!(
+                        "an answer broke off and is not given again: {}",
+                        response.status()
+                    );
+                    return None;
+                }
+                Err(error) => tracing::warn!("an answer broke off: {error}"),
+            }
+        }
+        None
+    }
+}

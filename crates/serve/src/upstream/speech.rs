@@ -1,0 +1,210 @@
+//! The headers that a message over HTTP has, where whoever wrote it did not know that it goes there.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderName, HeaderValue};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::mcp::{Members, Message, REVISION};
+
+/// What of a message stands in headers, too.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Speech {
+    /// The revision that both sides agreed on, in a session.
+    pub(crate) revision: Option<String>,
+}
+
+impl Speech {
+    /// The headers of a message. `schema` is that of the tool that it calls.
+    pub(crate) fn headers(&self, message: &Message<'_>, schema: Option<&Value>) -> HeaderMap {
+        let mut headers = self.listening();
+        for (name, value) in repeated(message, schema) {
+            if let (Ok(name), Some(value)) = (HeaderName::try_from(name), encoded(&value)) {
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+
+    /// The headers of whoever only listens.
+    pub(crate) fn listening(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(header::ACCEPT, both);
+        if let Some(value) = self.revision.as_deref().and_then(encoded) {
+            headers.insert(HeaderName::from_static("mcp-protocol-version"), value);
+        }
+        headers
+    }
+}
+
+/// What a message without a session has to say in headers, too: their names and values.
+fn repeated(message: &Message<'_>, schema: Option<&Value>) -> Vec<(String, String)> {
+    let params = message.params().and_then(|raw| object(raw.get()));
+    let meta = params.as_ref().and_then(|params| object(params.get("_meta")?.get()));
+    let revision = meta.and_then(|meta| text(meta.get(REVISION)?));
+    let (Some(revision), Some(params)) = (revision, params) else { return Vec::new() };
+    let method = message.method.clone().unwrap_or_default();
+    let named = match method.as_str() {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
+    };
+    let named = named.and_then(|member| params.get(member)).and_then(text);
+    let arguments = params.get("arguments").map(RawValue::get);
+    let arguments: Value =
+        arguments.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let mut all =
+        vec![("mcp-protocol-version".to_owned(), revision), ("mcp-method".to_owned(), method)];
+    all.extend(named.map(|name| ("mcp-name".to_owned(), name)));
+    let said = schema.iter().flat_map(|schema| said(schema, &arguments));
+    all.extend(said.map(|(name, value)| (format!("mcp-param-{}", name.to_lowercase()), value)));
+    all
+}
+
+/// Where the headers of a message without a session say something else than it does itself.
+pub(crate) fn differs(
+    message: &Message<'_>,
+    schema: Option<&Value>,
+    headers: &HeaderMap,
+) -> Option<String> {
+    for (name, said) in repeated(message, schema) {
+        let given = headers.get(&name).and_then(|value| decoded(value.to_str().ok()?));
+        match given {
+            None => return Some(format!("the header `{name}` is missing or cannot be read")),
+            Some(given) if given != said => {
+                return Some(format!("the header `{name}` says something else than the message"));
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+/// A value as it was before it went into a header.
+fn decoded(value: &str) -> Option<String> {
+    let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    match inner {
+        Some(inner) => String::from_utf8(STANDARD.decode(inner).ok()?).ok(),
+        None => Some(value.to_owned()),
+    }
+}
+
+/// The arguments that a tool wants to see in headers, by the header's name.
+fn said(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let mut all = Vec::new();
+    for (name, property) in properties {
+        let Some(argument) = arguments.get(name) else { continue };
+        if let Some(header) = property.get("x-mcp-header").and_then(Value::as_str) {
+            let value = match argument {
+                Value::String(text) => text.clone(),
+                Value::Bool(_) | Value::Number(_) => argument.to_string(),
+                _ => continue,
+            };
+            all.push((header.to_owned(), value));
+        }
+        all.extend(said(property, argument));
+    }
+    all
+}
+
+/// A value as a header can hold it.
+fn encoded(value: &str) -> Option<HeaderValue> {
+    let plain = value.trim() == value
+        && value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && !value.starts_with("=?base64?");
+    match plain {
+        true => HeaderValue::from_str(value).ok(),
+        false => {
+            let text = format!("=?base64?{}?=", STANDARD.encode(value));
+            HeaderValue::from_str(&text).ok()
+        }
+    }
+}
+
+fn object(text: &str) -> Option<Members<'_>> {
+    serde_json::from_str(text).ok()
+}
+
+fn text(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn headers(speech: &Speech, message: &Value, schema: Option<&Value>) -> Vec<String> {
+        let text = message.to_string();
+        let message = Message::read(&text).unwrap();
+        let headers = speech.headers(&message, schema);
+        let row = |(name, value): (&HeaderName, &HeaderValue)| {
+            format!("{name}: {}", value.to_str().unwrap())
+        };
+        headers.iter().filter(|(name, _)| name.as_str() != "accept").map(row).collect()
+    }
+
+    #[test]
+    fn without_sessions_a_message_says_in_headers_what_it_is() {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "größe", "arguments": { "region": "eu", "n": 3, "list": [1], "in": { "x": " a" } },
+            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } } });
+        let schema = json!({ "properties": {
+            "region": { "type": "string", "x-mcp-header": "Region" },
+            "n": { "type": "integer", "x-mcp-header": "N" },
+            "missing": { "type": "string", "x-mcp-header": "Missing" },
+            "list": { "type": "array", "x-mcp-header": "List" },
+            "in": { "properties": { "x": { "type": "string", "x-mcp-header": "X" } } } } });
+        let found = headers(&Speech::default(), &call, Some(&schema));
+        assert_eq!(
+            found,
+            [
+                "mcp-protocol-version: 2026-07-28",
+                "mcp-method: tools/call",
+                "mcp-name: =?base64?Z3LDtsOfZQ==?=",
+                "mcp-param-region: eu",
+                "mcp-param-n: 3",
+                "mcp-param-x: =?base64?IGE=?=",
+            ]
+        );
+    }
+
+    #[test]
+    fn headers_that_say_something_else_are_found() {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "größe", "arguments": { "region": "eu" },
+            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } } });
+        let schema = json!({ "properties": { "region": { "x-mcp-header": "Region" } } });
+        let text = call.to_string();
+        let message = Message::read(&text).unwrap();
+        let right = Speech::default().headers(&message, Some(&schema));
+        assert_eq!(differs(&message, Some(&schema), &right), None);
+        for (name, value) in [
+            ("mcp-protocol-version", "2025-11-25"),
+            ("mcp-method", "tools/list"),
+            ("mcp-name", "=?base64?broken?="),
+            ("mcp-name", "other"),
+            ("mcp-param-region", "us"),
+        ] {
+            let mut wrong = right.clone();
+            wrong.insert(name, HeaderValue::from_static(value));
+            assert!(differs(&message, Some(&schema), &wrong).is_some(), "{name}: {value}");
+            wrong.remove(name);
+            assert!(differs(&message, Some(&schema), &wrong).is_some(), "{name} is missing");
+        }
+    }
+
+    #[test]
+    fn in_a_session_a_message_says_its_revision() {
+        let speech = Speech { revision: Some("2025-11-25".to_owned()) };
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        assert_eq!(headers(&speech, &ping, None), ["mcp-protocol-version: 2025-11-25"]);
+        assert!(headers(&Speech::default(), &ping, None).is_empty());
+    }
+}

@@ -1,0 +1,464 @@
+//! Clients over HTTP, in front of a server that is a process or is reached over HTTP itself.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counterfoil_guard::{Guard, GuardOptions, GuardSettings, Ledger, Receipt, SessionStart};
+use counterfoil_model::Status;
+use counterfoil_serve::{
+    Door, Face, Gateway, Limits, Program, Remote, Server, relay_to, serve_http,
+};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::{Method, Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::time::{sleep, timeout};
+
+use crate::json;
+
+/// A server of one tool. What it is called with decides what it does: `slow` says progress and waits
+/// for a file, `die` ends it, `late` never answers.
+const SERVER: &str = r#"
+while IFS= read -r line; do
+  printf '%s\n' "$line" >> heard
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([^,}]*\).*/\1/p')
+  word=$(printf '%s' "$line" | sed -n 's/.*"word":"\([^"]*\)".*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"odd":1.50}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}]}}' ;;
+    *'"word":"die"'*) exit 3 ;;
+    *'"word":"late"'*) ;;
+    *'"tools/call"'*)
+      case "$word" in slow)
+        echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'
+        sleep 0.2 ;;
+      esac
+      echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$word"'"}]}}' ;;
+  esac
+done
+"#;
+
+/// A gateway over HTTP.
+struct Desk {
+    address: SocketAddr,
+    client: Client<HttpConnector, Full<Bytes>>,
+    ledger: Ledger,
+    folder: tempfile::TempDir,
+}
+
+/// What came back.
+struct Answer {
+    status: u16,
+    session: Option<String>,
+    messages: Vec<Value>,
+}
+
+impl Desk {
+    async fn new(settings: GuardSettings, door: Door) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.sh"), SERVER).unwrap();
+        let server = Server::Command(Program {
+            words: vec!["sh".to_owned(), "server.sh".to_owned()],
+            folder: Some(folder.path().to_owned()),
+            ..Program::default()
+        });
+        Self::before(server, settings, door, folder).await
+    }
+
+    async fn before(
+        server: Server,
+        settings: GuardSettings,
+        door: Door,
+        folder: tempfile::TempDir,
+    ) -> Self {
+        let guard = Guard::builder().settings(settings).build().unwrap();
+        let (ledger, events) = (guard.ledger().clone(), guard.events());
+        let limits =
+            Limits { max_body_bytes: 4096, max_sessions: 2, idle: Duration::from_secs(3600) };
+        let face = Face::new(server, door, limits, move || {
+            Gateway::new(guard.clone(), SessionStart::default(), "words")
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve_http(Arc::new(face), listener, events, std::future::pending()));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Self { address, client, ledger, folder }
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Response<Incoming> {
+        let mut request = Request::builder().method(method);
+        request = request.uri(format!("http://{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = Full::new(Bytes::from(body.to_owned()));
+        self.client.request(request.body(body).unwrap()).await.unwrap()
+    }
+
+    async fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
+        read(self.ask(Method::POST, "/mcp", headers, body).await).await
+    }
+
+    /// A session that has listed its tools.
+    async fn session(&self, capabilities: &str) -> String {
+        let begin = format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"capabilities":{capabilities}}}}}"#
+        );
+        let began = self.post(&[], &begin).await;
+        assert_eq!(began.messages[0]["result"]["odd"], 1.5);
+        let session = began.session.unwrap();
+        self.post(&[("mcp-session-id", &session)], LIST).await;
+        session
+    }
+
+    /// Waits until the ledger has a closed receipt, and gives the last.
+    async fn receipt(&self) -> Receipt {
+        for _ in 0..200 {
+            let ids = self.ledger.recent(None, 100).unwrap();
+            let receipts = ids.iter().map(|id| self.ledger.receipt(id).unwrap().unwrap());
+            let last = receipts.max_by_key(|receipt| receipt.seq);
+            if let Some(receipt) = last.filter(|receipt| receipt.status != Status::Open) {
+                return receipt;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        panic!("no call was closed")
+    }
+}
+
+async fn read(response: Response<Incoming>) -> Answer {
+    let status = response.status().as_u16();
+    let text = |name: &str| response.headers().get(name).map(|v| v.to_str().unwrap().to_owned());
+    let (session, kind) = (text("mcp-session-id"), text("content-type").unwrap_or_default());
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    let messages = match kind.as_str() {
+        "text/event-stream" => {
+            body.lines().filter_map(|line| line.strip_prefix("data: ")).map(json).collect()
+        }
+        "application/json" => vec![json(&body)],
+        _ => vec![Value::String(body)],
+    };
+    Answer { status, session, messages }
+}
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+fn call(id: &str, word: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"say","arguments":{{"word":"{word}"}},"_meta":{{"progressToken":7}}}}}}"#
+    )
+}
+
+/// The same on the wire without sessions.
+fn alone(id: &str, word: &str) -> String {
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    call(id, word).replace(r#""_meta":{"#, &format!(r#""_meta":{{{meta},"#))
+}
+
+const ALONE: [(&str, &str); 3] =
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "say")];
+
+fn test(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async { timeout(Duration::from_secs(60), test).await.unwrap() });
+}
+
+#[test]
+fn a_session_has_a_server_and_receipts() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let session = desk.session("{}").await;
+        let headers = [("mcp-session-id", session.as_str())];
+        let told = desk.post(&headers, &call("\"a\"", "moon")).await;
+        let told = &told.messages[0];
+        assert_eq!(
+            (&told["id"], &told["result"]["content"][0]["text"]),
+            (&json!("a"), &json!("moon"))
+        );
+        let id = told["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
+        let receipt = desk.ledger.receipt(id).unwrap().unwrap();
+        assert_eq!((receipt.status, receipt.tool.as_str()), (Status::Completed, "say"));
+        let wrong = desk.post(&headers, &call("2", "moon").replace("word", "wrod")).await;
+        assert_eq!(wrong.messages[0]["result"]["isError"], true);
+        let unknown = desk.post(&headers, &call("3", "moon").replace("\"say\"", "\"sya\"")).await;
+        assert_eq!(unknown.messages[0]["error"]["code"], -32602);
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(desk.post(&headers, initialized).await.status, 202);
+        assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 200);
+        assert_eq!(desk.post(&headers, LIST).await.status, 404);
+        assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 404);
+    });
+}
+
+#[test]
+fn progress_comes_with_the_call_that_it_is_of() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let session = desk.session("{}").await;
+        let told = desk.post(&[("mcp-session-id", &session)], &call("5", "slow")).await;
+        assert_eq!(told.messages.len(), 2, "{:?}", told.messages);
+        assert_eq!(told.messages[0]["params"]["progressToken"], 7);
+        assert_eq!(told.messages[1]["id"], 5);
+    });
+}
+
+#[test]
+fn clients_without_a_session_may_use_the_same_ids() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let words = ["slow", "sun", "slow", "stars"];
+        let calls = words.map(|word| {
+            let (body, desk) = (alone("1", word), &desk);
+            async move { desk.post(&ALONE, &body).await }
+        });
+        for (word, told) in words.iter().zip(futures_util::future::join_all(calls).await) {
+            let last = told.messages.last().unwrap();
+            assert_eq!(
+                (&last["id"], &last["result"]["content"][0]["text"]),
+                (&json!(1), &json!(word))
+            );
+            if *word == "slow" {
+                assert_eq!(told.messages[0]["params"]["progressToken"], 7, "{:?}", told.messages);
+            }
+        }
+    });
+}
+
+#[test]
+fn headers_of_a_message_say_what_it_says() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let mut wrong = ALONE;
+        wrong[2].1 = "other";
+        let told = desk.post(&wrong, &alone("1", "sun")).await;
+        assert_eq!((told.status, &told.messages[0]["error"]["code"]), (400, &json!(-32020)));
+        let told = desk.post(&[], &call("1", "sun")).await;
+        assert_eq!((told.status, &told.messages[0]["error"]["code"]), (400, &json!(-32602)));
+    });
+}
+
+#[test]
+fn a_client_that_goes_away_gives_its_call_up() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let body = alone("1", "late");
+        let gone = timeout(Duration::from_millis(300), desk.post(&ALONE, &body)).await;
+        assert!(gone.is_err());
+        assert_eq!(desk.receipt().await.status, Status::Cancelled);
+        let mut heard = String::new();
+        for _ in 0..100 {
+            heard = std::fs::read_to_string(desk.folder.path().join("heard")).unwrap();
+            if heard.contains("notifications/cancelled") {
+                return;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{heard}");
+    });
+}
+
+#[test]
+fn a_cancelled_call_ends_its_answer() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let session = desk.session("{}").await;
+        let headers = [("mcp-session-id", session.as_str())];
+        let (late, cancel) = (call("9", "late"), async {
+            sleep(Duration::from_millis(200)).await;
+            let cancel =
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
+            desk.post(&headers, cancel).await
+        });
+        let (told, cancelled) = tokio::join!(desk.post(&headers, &late), cancel);
+        assert_eq!((told.messages.len(), cancelled.status), (0, 202));
+        assert_eq!(desk.receipt().await.status, Status::Cancelled);
+    });
+}
+
+#[test]
+fn a_server_that_dies_leaves_a_closed_receipt_and_another_session_alone() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let (dying, other) = (desk.session("{}").await, desk.session("{}").await);
+        let told = desk.post(&[("mcp-session-id", &dying)], &call("5", "die")).await;
+        assert_eq!(told.messages[0]["error"]["code"], -32000, "{:?}", told.messages);
+        assert_eq!(desk.receipt().await.status, Status::Failed);
+        let told = desk.post(&[("mcp-session-id", &dying)], &call("6", "sun")).await;
+        assert_eq!(told.messages[0]["error"]["code"], -32000);
+        let told = desk.post(&[("mcp-session-id", &other)], &call("5", "sun")).await;
+        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+        // Clients without a session get a new one.
+        let told = desk.post(&ALONE, &alone("5", "die")).await;
+        assert_eq!(told.messages[0]["error"]["code"], -32000);
+        let told = desk.post(&ALONE, &alone("5", "sun")).await;
+        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+    });
+}
+
+fn asking() -> GuardSettings {
+    let options: GuardOptions =
+        serde_json::from_value(json!({ "tools": { "permissions": { "default": "ask" } } }))
+            .unwrap();
+    options.resolve().unwrap()
+}
+
+#[test]
+fn a_person_is_asked_where_the_call_was_made() {
+    test(async {
+        let desk = Desk::new(asking(), Door::default()).await;
+        let session = desk.session(r#"{"elicitation":{}}"#).await;
+        for (action, expected) in [("accept", "sun"), ("decline", "The user did not agree")] {
+            let headers = [("mcp-session-id", session.as_str())];
+            let mut asked = desk.ask(Method::POST, "/mcp", &headers, &call("5", "sun")).await;
+            let frame = asked.body_mut().frame().await.unwrap().unwrap();
+            let frame = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+            let question = json(frame.trim().strip_prefix("data: ").unwrap());
+            assert_eq!(question["method"], "elicitation/create");
+            let answer =
+                json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": action } });
+            assert_eq!(desk.post(&headers, &answer.to_string()).await.status, 202);
+            let told = read(asked).await;
+            let text = told.messages[0]["result"]["content"][0]["text"].as_str().unwrap();
+            assert!(text.starts_with(expected), "{text}");
+        }
+    });
+}
+
+#[test]
+fn who_is_not_let_in_is_told_why() {
+    test(async {
+        let door = Door { token: Some("s3cret".to_owned()), ..Door::default() };
+        let desk = Desk::new(GuardSettings::default(), door).await;
+        let bearer = ("authorization", "Bearer s3cret");
+        let long = format!("{}{}", call("1", &"x".repeat(5000)), "");
+        for (headers, body, status, why) in [
+            (vec![], LIST, 401, "bearer token"),
+            (vec![bearer, ("origin", "https://evil.example")], LIST, 403, "mcp.listen.origins"),
+            (vec![bearer, ("host", "evil.example")], LIST, 403, "mcp.listen.hosts"),
+            (vec![bearer], "{", 400, "EOF"),
+            (vec![bearer], "[]", 400, "one by one"),
+            (vec![bearer], r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, 400, "twice"),
+            (vec![bearer], &long, 413, "4096 bytes"),
+            (vec![bearer, ("mcp-session-id", "none")], LIST, 404, "no such session"),
+        ] {
+            let told = desk.post(&headers, body).await;
+            assert_eq!(told.status, status, "{why}");
+            let message = told.messages[0]["error"]["message"].as_str().unwrap();
+            assert!(message.contains(why), "{message}");
+        }
+        for (path, status) in [("/healthz", 200), ("/other", 401), ("/metrics", 401)] {
+            assert_eq!(desk.ask(Method::GET, path, &[], "").await.status(), status, "{path}");
+        }
+    });
+}
+
+#[test]
+fn sessions_are_counted_and_so_are_calls() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let session = desk.session("{}").await;
+        desk.session("{}").await;
+        let begin = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let third = desk.post(&[], begin).await;
+        assert_eq!(third.status, 503, "{:?}", third.messages);
+        desk.post(&[("mcp-session-id", &session)], &call("5", "sun")).await;
+        desk.post(&[("mcp-session-id", &session)], &call("6", "sun").replace("word", "x")).await;
+        let metrics = read(desk.ask(Method::GET, "/metrics", &[], "").await).await;
+        let text = metrics.messages[0].as_str().unwrap();
+        for line in [
+            "counterfoil_sessions 2",
+            "counterfoil_http_requests_total{code=\"503\"} 1",
+            "counterfoil_tool_calls_total{status=\"completed\"} 1",
+            "counterfoil_tool_calls_total{status=\"refused\"} 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    });
+}
+
+/// A gateway in front of another one, over HTTP.
+async fn chain() -> (Desk, Desk) {
+    let behind = Desk::new(GuardSettings::default(), Door::default()).await;
+    let url = format!("http://{}/mcp", behind.address);
+    let remote = Remote::new(&url, [("x-own", "1")], Duration::from_secs(10)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = GuardSettings::default();
+    let desk = Desk::before(Server::Remote(remote), settings, Door::default(), folder).await;
+    (desk, behind)
+}
+
+#[test]
+fn a_server_over_http_is_the_same_behind_the_gateway() {
+    test(async {
+        let (desk, behind) = chain().await;
+        let session = desk.session("{}").await;
+        let headers = [("mcp-session-id", session.as_str())];
+        let told = desk.post(&headers, &call("5", "slow")).await;
+        assert_eq!(told.messages[0]["params"]["progressToken"], 7);
+        let own = &told.messages[1]["result"]["_meta"]["counterfoil/execution_id"];
+        let receipt = desk.ledger.receipt(own.as_str().unwrap()).unwrap().unwrap();
+        assert_eq!(receipt.status, Status::Completed);
+        assert_eq!(behind.receipt().await.status, Status::Completed);
+        let told = desk.post(&ALONE, &alone("5", "sun")).await;
+        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+        assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 200);
+        // The session behind has ended with it.
+        assert_eq!(behind.post(&headers, LIST).await.status, 404);
+        let told = desk.post(&ALONE, &alone("5", "die")).await;
+        assert_eq!(told.messages[0]["error"]["code"], -32000);
+        assert_eq!(desk.receipt().await.status, Status::Failed);
+    });
+}
+
+#[test]
+fn a_client_over_streams_reaches_a_server_over_http() {
+    test(async {
+        let behind = Desk::new(GuardSettings::default(), Door::default()).await;
+        let url = format!("http://{}/mcp", behind.address);
+        let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
+        let guard = Guard::builder().build().unwrap();
+        let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
+        let begin = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let input =
+            [begin, initialized, LIST, &call("5", "slow"), &alone("6", "sun"), ""].join("\n");
+        let mut output = Vec::new();
+        let server = Server::Remote(remote);
+        let stop = std::future::pending();
+        relay_to(&server, gateway, (input.as_bytes(), &mut output), stop).await.unwrap();
+        let told: Vec<Value> = String::from_utf8(output).unwrap().lines().map(json).collect();
+        let of = |id: i64| told.iter().find(|message| message["id"] == id).unwrap();
+        assert_eq!(of(0)["result"]["odd"], 1.5);
+        assert_eq!(of(5)["result"]["content"][0]["text"], "slow");
+        assert_eq!(of(6)["result"]["content"][0]["text"], "sun");
+        assert!(told.iter().any(|message| message["method"] == "notifications/progress"));
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    test(async {
+        let remote = Remote::new("http://127.0.0.1:1/mcp", [], Duration::from_secs(1)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let settings = GuardSettings::default();
+        let desk = Desk::before(Server::Remote(remote), settings, Door::default(), folder).await;
+        let told = desk.post(&ALONE, &alone("5", "sun")).await;
+        let message = told.messages[0]["error"]["message"].as_str().unwrap();
+        assert!(message.contains("not reached"), "{message}");
+        assert_eq!(desk.receipt().await.status, Status::Failed);
+        assert!(Remote::new("ftp://x", [], Duration::from_secs(1)).is_err());
+    });
+}
