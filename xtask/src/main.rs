@@ -2,6 +2,8 @@
 
 mod agents;
 mod bench;
+#[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
+mod conformance;
 mod corpus;
 mod crash;
 mod docs;
@@ -33,6 +35,8 @@ enum Command {
     Bench(bench::Options),
     /// Measures what the MCP gateway adds to a call, and what is left when servers die.
     BenchGateway(gateway::Options),
+    /// Runs the conformance suite of MCP through the gateway, and against our client.
+    Conformance(conformance::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and looks what is left.
@@ -42,6 +46,9 @@ enum Command {
     /// The server behind the gateway that is measured.
     #[command(hide = true)]
     EchoServer(gateway::EchoOptions),
+    /// Our client in a scenario of the conformance suite.
+    #[command(hide = true)]
+    McpClient(conformance::client::ClientOptions),
     /// Measures how long an agent waits for a hook.
     Hooks(hooks::Options),
     /// Makes every attempt to get past the guard, and says which were held.
@@ -60,6 +67,8 @@ fn main() -> Result<()> {
         Command::Bench(options) => bench::run(&options),
         Command::BenchGateway(options) => gateway::run(&options),
         Command::EchoServer(options) => gateway::echo(&options),
+        Command::Conformance(options) => conformance::run(&root(), &options),
+        Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),

@@ -10,16 +10,18 @@
 //! Start with [`Gateway`].
 #![forbid(unsafe_code)]
 
+mod client;
 mod http;
 mod link;
 mod mcp;
 mod streams;
 mod upstream;
 
+pub use client::{ClientError, Elicits, Manner, McpExecutor, McpExecutorError, Offer, inspect};
 pub use http::{Door, DoorError, Face, FaceError, Limits, serve_http};
 pub use mcp::{
-    Ended, Gateway, GatewayError, InspectError, Offer, PinStore, Pins, PinsError, RelayError, Step,
-    ToolChange, input, inspect, oddities, output, relay, serve,
+    Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
+    oddities, output, relay, serve,
 };
 pub use streams::relay_to;
 pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};

@@ -1,5 +1,5 @@
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_guard::ExecutorKind;
@@ -10,7 +10,10 @@ use crate::exit::Exit;
 mod clients;
 mod inspect;
 mod install;
+mod reach;
 mod stand;
+
+use reach::Reach;
 
 /// Stand between an MCP client and a server: calls are validated, judged and recorded
 ///
@@ -18,7 +21,7 @@ mod stand;
 /// tools; what it says and hears passes as it is, except calls that do not fit their tool or are
 /// denied, and the id of the receipt in `_meta`. With `--builtin` our own tools are the server.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Examples:
   counterfoil mcp install claude-code       put the servers that a client has behind the gateway
@@ -38,25 +41,15 @@ Exit codes: 0 the client went away, 1 the server ended by itself, 2 usage or inp
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The server's command, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["builtin", "url"])]
-    command: Vec<String>,
-    /// The server is one over HTTP
-    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "builtin"])]
-    url: Option<String>,
-    /// A header that each request to it has: `NAME: VALUE`, in which `${VARIABLE}` is filled in
-    #[arg(long, value_name = "HEADER", requires = "url")]
-    header: Vec<String>,
+    #[command(flatten)]
+    reach: Reach,
     /// Clients come over HTTP, to /mcp at this address (`127.0.0.1:8765`), and not over standard
     /// input and output; `[mcp.listen]` says who is let in
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]
     listen: Option<SocketAddr>,
     /// Offer our own tools instead: shell, file, web
-    #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "name"])]
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "url", "name"])]
     builtin: Vec<Builtin>,
-    /// What the server is called in records [default: its package or program]
-    #[arg(long)]
-    name: Option<String>,
     /// A tool whose definition changed since the server was first seen does not run until it is
     /// accepted [default: the change is only said]
     #[arg(long, conflicts_with = "builtin")]
@@ -106,49 +99,5 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Some(Action::Uninstall(arguments)) => install::uninstall(arguments),
         Some(Action::Inspect(arguments)) => inspect::run(global, arguments),
         None => stand::stand_between(global, arguments),
-    }
-}
-
-/// What a server is called: the package that a runner starts, else the program.
-fn name_of(command: &[String]) -> String {
-    const RUNNERS: [&str; 9] =
-        ["npx", "bunx", "uvx", "node", "bun", "deno", "python", "python3", "pipx"];
-    let stem = |word: &str| {
-        let stem = Path::new(word).file_stem();
-        stem.map_or_else(|| word.to_owned(), |stem| stem.to_string_lossy().into_owned())
-    };
-    let Some((program, words)) = command.split_first() else { return String::new() };
-    let program = stem(program);
-    let mut named = words.iter().filter(|word| !word.starts_with('-') && *word != "run");
-    match named.next().filter(|_| RUNNERS.contains(&program.as_str())) {
-        Some(package) => {
-            let package = package.rsplit('/').next().unwrap_or(package);
-            // Behind the name, a version.
-            let end = package.find('@').filter(|at| *at > 0).unwrap_or(package.len());
-            let package = package.get(..end).unwrap_or(package);
-            let ending = [".js", ".mjs", ".py", ".ts"].iter().find_map(|e| package.strip_suffix(e));
-            ending.unwrap_or(package).to_owned()
-        }
-        None => program,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name_of;
-
-    #[test]
-    fn servers_have_names() {
-        for (command, name) in [
-            ("npx -y @modelcontextprotocol/server-filesystem@1.2 .", "server-filesystem"),
-            ("uvx mcp-server-git --repository .", "mcp-server-git"),
-            ("/usr/bin/python3 -m mcp_server_time", "mcp_server_time"),
-            ("node build/index.js", "index"),
-            ("/opt/github-mcp-server stdio", "github-mcp-server"),
-            ("npx", "npx"),
-        ] {
-            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-            assert_eq!(name_of(&words), name, "{command}");
-        }
     }
 }

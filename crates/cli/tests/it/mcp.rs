@@ -163,7 +163,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     assert!(ran.out.contains("Adds two numbers.") && !ran.err.contains(changed), "{ran}");
     assert_eq!(run(&[]).code, 0);
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--limit", "1", "--", "sleep", "5"], "");
-    assert!(ran.code == 2 && ran.err.contains("did not answer `initialize` in time"), "{ran}");
+    assert!(ran.code == 2 && ran.err.contains("did not answer `initialize` within 1 s"), "{ran}");
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--", "true"], "");
     assert!(ran.code == 2 && ran.err.contains("ended before it answered"), "{ran}");
 }

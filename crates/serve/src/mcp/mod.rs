@@ -2,7 +2,6 @@
 
 mod confirm;
 mod gateway;
-mod inspect;
 mod lines;
 mod looks;
 mod members;
@@ -14,7 +13,6 @@ mod stdio;
 mod tools;
 
 pub use gateway::{Gateway, GatewayError, Step};
-pub use inspect::{InspectError, Offer, inspect};
 pub use looks::oddities;
 pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
@@ -23,4 +21,4 @@ pub use stdio::{input, output};
 
 pub(crate) use lines::{LONGEST, Line, Lines};
 pub(crate) use members::Members;
-pub(crate) use message::{Message, REVISION, code, error, gone, parts};
+pub(crate) use message::{Message, REVISION, code, error, gone, parts, request, result};

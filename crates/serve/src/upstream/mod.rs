@@ -21,10 +21,10 @@ pub(crate) use process::Process;
 pub(crate) use remote::SESSION;
 use remote::{Body, RemoteSession};
 pub use remote::{Remote, RemoteError};
-pub(crate) use speech::{Speech, differs};
+pub(crate) use speech::{Speech, differs, wrong_headers};
 
 /// How a server is reached.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Server {
     /// It is started, and spoken to over its standard input and output.
     Command(Program),

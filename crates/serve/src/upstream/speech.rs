@@ -1,5 +1,7 @@
 //! The headers that a message over HTTP has, where whoever wrote it did not know that it goes there.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
@@ -110,6 +112,35 @@ fn said(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
         all.extend(said(property, argument));
     }
     all
+}
+
+/// What is wrong with the headers that a schema wants to see its arguments in: they could not be
+/// told apart, or not be written.
+pub(crate) fn wrong_headers(schema: &Value) -> Option<String> {
+    wrong_in(schema, &mut BTreeSet::new())
+}
+
+fn wrong_in(schema: &Value, seen: &mut BTreeSet<String>) -> Option<String> {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        if let Some(header) = property.get("x-mcp-header") {
+            let header = header.as_str().unwrap_or_default();
+            let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+            if HeaderName::try_from(header).is_err() {
+                return Some(format!("the argument `{name}` has no possible header"));
+            }
+            if !["string", "integer", "boolean"].contains(&kind) {
+                return Some(format!("the argument `{name}` does not fit into a header"));
+            }
+            if !seen.insert(header.to_lowercase()) {
+                return Some(format!("two arguments have the header `{header}`"));
+            }
+        }
+        if let Some(wrong) = wrong_in(property, seen) {
+            return Some(wrong);
+        }
+    }
+    None
 }
 
 /// A value as a header can hold it.

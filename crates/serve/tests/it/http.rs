@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
-use crate::json;
+use crate::{json, test};
 
 /// A server of one tool. What it is called with decides what it does: `slow` says progress and waits
 /// for a file, `die` ends it, `late` never answers.
@@ -170,11 +170,6 @@ fn alone(id: &str, word: &str) -> String {
 
 const ALONE: [(&str, &str); 3] =
     [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "say")];
-
-fn test(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(async { timeout(Duration::from_secs(60), test).await.unwrap() });
-}
 
 #[test]
 fn a_session_has_a_server_and_receipts() {

@@ -7,6 +7,8 @@
     reason = "a test may fail"
 )]
 
+#[cfg(unix)]
+mod executor;
 mod gateway;
 #[cfg(unix)]
 mod http;
@@ -24,6 +26,14 @@ pub(crate) const TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"n
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(future)
+}
+
+/// A test that ends, on several threads.
+#[cfg(unix)]
+pub(crate) fn test(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let limit = std::time::Duration::from_secs(60);
+    runtime.block_on(async { tokio::time::timeout(limit, test).await.unwrap() });
 }
 
 pub(crate) fn gateway(settings: GuardSettings) -> Gateway {

@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_model::Digest;
-use counterfoil_serve::{Offer, PinStore, Pins, inspect, oddities};
+use counterfoil_serve::{Manner, Offer, PinStore, Pins, Server, inspect, oddities};
 use serde_json::{Value, json};
 
 use super::super::Global;
-use super::name_of;
+use super::Reach;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::replace::replace;
@@ -23,16 +23,13 @@ use crate::state::State;
 Examples:
   counterfoil mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
   counterfoil mcp inspect --accept -- npx -y x   its tools are now as they should be
+  counterfoil mcp inspect --url https://mcp.example/mcp
   counterfoil mcp inspect --format json -- x
 
 Exit codes: 0 nothing odd and nothing changed, 1 something is, 2 the server does not answer.")]
 pub(crate) struct Arguments {
-    /// The server's command, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required = true)]
-    command: Vec<String>,
-    /// What the server is called in records [default: its program or package]
-    #[arg(long)]
-    name: Option<String>,
+    #[command(flatten)]
+    reach: Reach,
     /// What changed is as it should be: from now on, this counts as seen first
     #[arg(long)]
     accept: bool,
@@ -52,13 +49,22 @@ enum Format {
     Json,
 }
 
-/// The pins of a server, which is known by its command: its name is each client's own.
-pub(super) fn pins(state: &State, command: &[String]) -> Pins {
-    let digest = Digest::of_json(&json!(command)).to_string();
+/// The pins of a server.
+pub(super) fn pins(state: &State, reach: &Reach) -> Pins {
+    in_file(place(state, reach))
+}
+
+/// Where they are kept: a server is known by its command or URL, for its name is each client's own.
+pub(super) fn place(state: &State, reach: &Reach) -> PathBuf {
+    let digest = Digest::of_json(&json!(reach.words())).to_string();
     let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name: String = name_of(command).chars().map(letters).collect();
+    let name: String = reach.own_name().chars().map(letters).collect();
     let file = format!("{name}-{}.json", digest.get(..12).unwrap_or_default());
-    Pins::in_store(Box::new(InFile(state.folder().pins().join(file))))
+    state.folder().pins().join(file)
+}
+
+pub(super) fn in_file(place: PathBuf) -> Pins {
+    Pins::in_store(Box::new(InFile(place)))
 }
 
 struct InFile(PathBuf);
@@ -78,17 +84,18 @@ impl PinStore for InFile {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let Some((program, words)) = arguments.command.split_first() else { return Ok(Exit::Input) };
-    let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.command));
-    let mut command = tokio::process::Command::new(program);
-    command.args(words);
+    let (server, name) = (arguments.reach.server()?, arguments.reach.name());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
-    let limit = Duration::from_secs(arguments.limit);
-    let offer = runtime.block_on(inspect(command, limit)).map_err(|error| {
-        Complaint::new(format!("`{name}`: {error}")).help("start its command by hand to see why")
+    let manner = Manner { limit: Duration::from_secs(arguments.limit), ..Manner::default() };
+    let offer = runtime.block_on(inspect(&server, &manner)).map_err(|error| {
+        let help = match server {
+            Server::Command(_) => "start its command by hand to see why",
+            Server::Remote(_) => "see whether the address is right, and whether it needs a header",
+        };
+        Complaint::new(format!("`{name}`: {error}")).help(help)
     })?;
-    let pins = pins(&global.state()?.create()?, &arguments.command);
+    let pins = pins(&global.state()?.create()?, &arguments.reach);
     let changes = match arguments.accept {
         true => pins.accept(&offer.tools).map(|()| Vec::new())?,
         false => pins.compare(&offer.tools)?,

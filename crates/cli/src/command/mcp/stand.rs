@@ -8,14 +8,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use counterfoil_guard::{ExecutorKind, Guard, SessionStart};
 use counterfoil_serve::{
-    Door, Ended, Face, Gateway, Limits, Program, Remote, Server, input, output, relay, relay_to,
-    serve, serve_http,
+    Door, Ended, Face, Gateway, Limits, input, output, relay, relay_to, serve, serve_http,
 };
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use super::super::Global;
-use super::{Arguments, inspect, name_of};
+use super::{Arguments, inspect};
 use crate::config::{self, ListenOptions, Options};
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
@@ -63,9 +62,9 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     let runtime = runtime.context("the event loop cannot be started")?;
     let exit = runtime.block_on(async {
         tokio::spawn(follow(global.place(), standing.guard.shell_policy()));
-        match (arguments.listen, &arguments.url) {
+        match (arguments.listen, &arguments.reach.url) {
             (Some(address), _) => standing.over_http(address).await,
-            (None, Some(url)) => standing.before_remote(url).await,
+            (None, Some(_)) => standing.before_remote().await,
             (None, None) if !kinds.is_empty() => standing.own_tools().await,
             (None, None) => standing.before_process().await,
         }
@@ -89,10 +88,11 @@ impl Standing<'_> {
     }
 
     async fn before_process(self) -> anyhow::Result<Exit> {
-        let words = &self.arguments.command;
-        let Some((program, rest)) = words.split_first() else { return Ok(Exit::Input) };
-        let name = self.name();
-        let pins = inspect::pins(&self.state, words);
+        let reach = &self.arguments.reach;
+        // Says what is missing.
+        reach.server()?;
+        let Some((program, rest)) = reach.command.split_first() else { return Ok(Exit::Input) };
+        let (name, pins) = (reach.name(), inspect::pins(&self.state, reach));
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes);
         let mut command = Command::new(program);
@@ -107,9 +107,10 @@ impl Standing<'_> {
         })
     }
 
-    async fn before_remote(self, url: &str) -> anyhow::Result<Exit> {
-        let server = self.server(Some(url))?;
-        let (name, pins) = (self.name(), inspect::pins(&self.state, &[url.to_owned()]));
+    async fn before_remote(self) -> anyhow::Result<Exit> {
+        let reach = &self.arguments.reach;
+        let server = reach.server()?;
+        let (name, pins) = (reach.name(), inspect::pins(&self.state, reach));
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes);
         relay_to(&server, gateway, (input(), output()), interrupted()).await?;
@@ -124,17 +125,14 @@ impl Standing<'_> {
             max_sessions: listen.max_sessions,
             idle: Duration::from_secs(listen.idle_secs),
         };
-        let server = self.server(self.arguments.url.as_deref())?;
-        let name = self.name();
-        let words = match &self.arguments.url {
-            Some(url) => vec![url.clone()],
-            None => self.arguments.command.clone(),
-        };
+        let reach = &self.arguments.reach;
+        let (server, name, place) =
+            (reach.server()?, reach.name(), inspect::place(&self.state, reach));
         let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
-        let (state, start) = (self.state.clone(), self.start.clone());
+        let start = self.start.clone();
         let face = Face::new(server, door, limits, move || {
             let gateway = Gateway::new(guard.clone(), start.clone(), &name)?;
-            Ok(gateway.watching(inspect::pins(&state, &words), hold))
+            Ok(gateway.watching(inspect::in_file(place.clone()), hold))
         });
         let listener = TcpListener::bind(address)
             .await
@@ -143,53 +141,6 @@ impl Standing<'_> {
         serve_http(Arc::new(face), listener, self.guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
     }
-
-    fn name(&self) -> String {
-        let named = self.arguments.name.clone();
-        named.unwrap_or_else(|| match &self.arguments.url {
-            Some(url) => host_of(url),
-            None => name_of(&self.arguments.command),
-        })
-    }
-
-    fn server(&self, url: Option<&str>) -> anyhow::Result<Server> {
-        let Some(url) = url else {
-            let words = self.arguments.command.clone();
-            return Ok(Server::Command(Program { words, ..Program::default() }));
-        };
-        let mut headers = Vec::new();
-        for header in &self.arguments.header {
-            let (name, value) = header.split_once(':').ok_or_else(|| {
-                Complaint::new(format!("`{header}` is not a header"))
-                    .help("write it as `NAME: VALUE`; `${VARIABLE}` stands for the environment's")
-            })?;
-            headers.push((name.trim().to_owned(), filled(value.trim())?));
-        }
-        let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        Ok(Server::Remote(Remote::new(url, headers, REPLY)?))
-    }
-}
-
-/// How long a server over HTTP may take until its answer begins.
-const REPLY: Duration = Duration::from_secs(300);
-
-/// A server over HTTP is called as its host is.
-fn host_of(url: &str) -> String {
-    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-    host.split(['/', ':', '?']).next().unwrap_or_default().to_owned()
-}
-
-/// A text with the variables of the environment that it names: `${NAME}`.
-fn filled(text: &str) -> anyhow::Result<String> {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, behind)) = rest.split_once("${") {
-        let Some((name, after)) = behind.split_once('}') else { break };
-        filled.push_str(before);
-        filled.push_str(&std::env::var(name).with_context(|| format!("`${{{name}}}`"))?);
-        rest = after;
-    }
-    filled.push_str(rest);
-    Ok(filled)
 }
 
 fn door(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Door> {

@@ -1,0 +1,136 @@
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_serve::{Program, Remote, Server};
+
+use crate::exit::Complaint;
+
+/// How long a server over HTTP may take until its answer begins.
+const REPLY: Duration = Duration::from_secs(300);
+
+/// Which server, and how it is reached.
+#[derive(Debug, Args)]
+pub(super) struct Reach {
+    /// The server's command, behind `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+    /// The server is one over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub(super) url: Option<String>,
+    /// A header that each request to it has: `NAME: VALUE`, in which `${VARIABLE}` is filled in
+    #[arg(long, value_name = "HEADER", requires = "url")]
+    header: Vec<String>,
+    /// What the server is called in records [default: its package, program or host]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+impl Reach {
+    /// What the server is called.
+    pub(super) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.own_name())
+    }
+
+    /// What it is called where nobody says so.
+    pub(super) fn own_name(&self) -> String {
+        match &self.url {
+            Some(url) => host_of(url),
+            None => name_of(&self.command),
+        }
+    }
+
+    /// What the server is known by: its command, or its URL.
+    pub(super) fn words(&self) -> Vec<String> {
+        match &self.url {
+            Some(url) => vec![url.clone()],
+            None => self.command.clone(),
+        }
+    }
+
+    pub(super) fn server(&self) -> anyhow::Result<Server> {
+        let Some(url) = &self.url else {
+            if self.command.is_empty() {
+                return Err(Complaint::new("no server is named")
+                    .help("put its command behind `--`, or name its address with `--url`")
+                    .into());
+            }
+            let words = self.command.clone();
+            return Ok(Server::Command(Program { words, ..Program::default() }));
+        };
+        let mut headers = Vec::new();
+        for header in &self.header {
+            let (name, value) = header.split_once(':').ok_or_else(|| {
+                Complaint::new(format!("`{header}` is not a header"))
+                    .help("write it as `NAME: VALUE`; `${VARIABLE}` stands for the environment's")
+            })?;
+            headers.push((name.trim().to_owned(), filled(value.trim())?));
+        }
+        let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Ok(Server::Remote(Remote::new(url, headers, REPLY)?))
+    }
+}
+
+/// A server over HTTP is called as its host is.
+fn host_of(url: &str) -> String {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    host.split(['/', ':', '?']).next().unwrap_or_default().to_owned()
+}
+
+/// A text with the variables of the environment that it names: `${NAME}`.
+fn filled(text: &str) -> anyhow::Result<String> {
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((name, after)) = behind.split_once('}') else { break };
+        filled.push_str(before);
+        filled.push_str(&std::env::var(name).with_context(|| format!("`${{{name}}}`"))?);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+/// What a server is called: the package that a runner starts, else the program.
+fn name_of(command: &[String]) -> String {
+    const RUNNERS: [&str; 9] =
+        ["npx", "bunx", "uvx", "node", "bun", "deno", "python", "python3", "pipx"];
+    let stem = |word: &str| {
+        let stem = Path::new(word).file_stem();
+        stem.map_or_else(|| word.to_owned(), |stem| stem.to_string_lossy().into_owned())
+    };
+    let Some((program, words)) = command.split_first() else { return String::new() };
+    let program = stem(program);
+    let mut named = words.iter().filter(|word| !word.starts_with('-') && *word != "run");
+    match named.next().filter(|_| RUNNERS.contains(&program.as_str())) {
+        Some(package) => {
+            let package = package.rsplit('/').next().unwrap_or(package);
+            // Behind the name, a version.
+            let end = package.find('@').filter(|at| *at > 0).unwrap_or(package.len());
+            let package = package.get(..end).unwrap_or(package);
+            let ending = [".js", ".mjs", ".py", ".ts"].iter().find_map(|e| package.strip_suffix(e));
+            ending.unwrap_or(package).to_owned()
+        }
+        None => program,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn servers_have_names() {
+        for (command, name) in [
+            ("npx -y @modelcontextprotocol/server-filesystem@1.2 .", "server-filesystem"),
+            ("uvx mcp-server-git --repository .", "mcp-server-git"),
+            ("/usr/bin/python3 -m mcp_server_time", "mcp_server_time"),
+            ("node build/index.js", "index"),
+            ("/opt/github-mcp-server stdio", "github-mcp-server"),
+            ("npx", "npx"),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(name_of(&words), name, "{command}");
+        }
+    }
+}

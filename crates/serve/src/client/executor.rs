@@ -1,0 +1,313 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counterfoil_formats::read_tools;
+use counterfoil_guard::{
+    Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Scene, ToolError,
+    ToolExecutor, ToolOutput,
+};
+use counterfoil_model::{Origin, Tool, ToolErrorCategory};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::{Client, ClientError, Manner};
+use crate::mcp::{Pins, PinsError, ToolChange, code, oddities};
+use crate::upstream::{Server, UpstreamError, wrong_headers};
+
+/// The longest pause between two tries to start a server again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The tools of an MCP server as tools of a guard: `{server}__{tool}`.
+///
+/// What the server declares of a tool is a hint of a stranger: it is never cached, it is tried
+/// again only where the server calls it idempotent, and never runs ahead of its time. A server that
+/// is gone is started again with the next call, after a pause that grows. `isError` is a failure.
+pub struct McpExecutor {
+    name: String,
+    server: Server,
+    manner: Manner,
+    tools: BTreeMap<String, Offered>,
+    asks: bool,
+    connected: Mutex<Connected>,
+}
+
+/// A tool of the server.
+struct Offered {
+    /// The server's own name of it.
+    name: String,
+    tool: Tool,
+    /// As the server lists it.
+    raw: Value,
+    /// The server says that it destroys something.
+    destroys: bool,
+}
+
+/// The connection, or how long there has been none.
+struct Connected {
+    client: Option<Arc<Client>>,
+    /// How often it was not there in a row.
+    failures: u32,
+    /// When it may be tried again.
+    next: Instant,
+}
+
+/// A server's tools cannot be offered.
+#[derive(Debug, thiserror::Error)]
+pub enum McpExecutorError {
+    /// It does not say what they are.
+    #[error("`{server}`: {reason}")]
+    Client {
+        /// What it is called.
+        server: String,
+        /// Why not.
+        reason: ClientError,
+    },
+    /// They are no tools.
+    #[error("the tools of `{server}` cannot be read: {reason}")]
+    Tools {
+        /// What it is called.
+        server: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl McpExecutor {
+    /// Connects to a server and asks for its tools. `name` is what it is called here.
+    ///
+    /// # Errors
+    /// When it does not say what its tools are.
+    pub async fn connect(
+        name: &str,
+        server: Server,
+        manner: Manner,
+    ) -> Result<Self, McpExecutorError> {
+        let failed = |reason| McpExecutorError::Client { server: name.to_owned(), reason };
+        let client = Client::connect(&server, &manner).await.map_err(failed)?;
+        let listed = client.tools().await.map_err(failed)?;
+        let tools = offered(name, &listed)?;
+        let connected =
+            Connected { client: Some(Arc::new(client)), failures: 0, next: Instant::now() };
+        Ok(Self {
+            name: name.to_owned(),
+            server,
+            manner,
+            tools,
+            asks: false,
+            connected: Mutex::new(connected),
+        })
+    }
+
+    /// The same, but a person agrees to every call first; else only to those of tools that the
+    /// server calls destructive.
+    #[must_use]
+    pub fn asking(self) -> Self {
+        Self { asks: true, ..self }
+    }
+
+    /// Holds the tools against what they were when they were first seen, and says what changed and
+    /// what is odd. With `hold` a tool that changed is not offered.
+    ///
+    /// # Errors
+    /// When pins cannot be read or written.
+    pub fn watched(mut self, pins: &Pins, hold: bool) -> Result<(Self, Vec<String>), PinsError> {
+        let mut told = Vec::new();
+        let raw: Vec<Value> = self.tools.values().map(|offered| offered.raw.clone()).collect();
+        for offered in self.tools.values() {
+            let odd = oddities(&offered.raw);
+            told.extend(odd.into_iter().map(|odd| format!("tool `{}`: {odd}", offered.tool.name)));
+        }
+        for change in pins.compare(&raw)? {
+            told.push(change.to_string());
+            let (ToolChange::New { tool } | ToolChange::Changed { tool, .. }) = change;
+            if hold {
+                self.tools.retain(|_, offered| offered.name != tool);
+            }
+        }
+        Ok((self, told))
+    }
+
+    /// Whether the server has said that its tools are no longer those that are offered here.
+    pub async fn has_changed(&self) -> bool {
+        let connected = self.connected.lock().await;
+        connected.client.as_ref().is_some_and(|client| client.has_changed())
+    }
+
+    /// Ends the connection.
+    pub async fn close(&self) {
+        if let Some(client) = self.connected.lock().await.client.take() {
+            client.close().await;
+        }
+    }
+
+    /// The connection; a new one where the last is gone, if it may be tried.
+    async fn client(&self) -> Result<Arc<Client>, ToolError> {
+        let gone = |text: String| ToolError::of(ToolErrorCategory::NetworkError, text);
+        let mut connected = self.connected.lock().await;
+        if let Some(client) = connected.client.as_ref().filter(|client| !client.has_ended()) {
+            return Ok(Arc::clone(client));
+        }
+        connected.client = None;
+        let now = Instant::now();
+        if now < connected.next {
+            let pause = (connected.next - now).as_secs() + 1;
+            let what =
+                format!("the MCP server `{}` is gone; it is tried again in {pause} s", self.name);
+            return Err(gone(what));
+        }
+        match Client::connect(&self.server, &self.manner).await {
+            Ok(client) => {
+                let client = Arc::new(client);
+                connected.client = Some(Arc::clone(&client));
+                connected.failures = 0;
+                Ok(client)
+            }
+            Err(error) => {
+                let pause = Duration::from_secs(1 << connected.failures.min(6));
+                connected.failures += 1;
+                connected.next = now + pause.min(LONGEST_PAUSE);
+                Err(gone(format!("the MCP server `{}` does not come back: {error}", self.name)))
+            }
+        }
+    }
+
+    async fn execute(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
+        let Some(offered) = self.tools.get(&call.tool().name) else { return Ok(None) };
+        let client = self.client().await?;
+        let schema = offered.tool.parameters.as_ref();
+        let result = client.call(&offered.name, call.arguments(), schema).await;
+        match result {
+            Ok(result) => Ok(Some(output(result))),
+            Err(error) => {
+                if matches!(error, ClientError::Ended(_)) || client.has_ended() {
+                    self.connected.lock().await.client = None;
+                }
+                Err(failed(&error))
+            }
+        }
+    }
+}
+
+fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, McpExecutorError> {
+    let mut tools = BTreeMap::new();
+    for raw in listed {
+        let wrong = |reason: String| McpExecutorError::Tools { server: server.to_owned(), reason };
+        let read = read_tools(&Value::Array(vec![raw.clone()]));
+        for tool in read.map_err(|error| wrong(error.to_string()))? {
+            if let Some(wrong) = tool.parameters.as_ref().and_then(wrong_headers) {
+                tracing::warn!("tool `{}` of `{server}` is left out: {wrong}", tool.name);
+                continue;
+            }
+            let name = format!("{server}__{}", tool.name);
+            let destroys = raw.pointer("/annotations/destructiveHint") == Some(&Value::Bool(true));
+            let origin = Origin::Mcp { server: server.to_owned() };
+            let own = tool.name.clone();
+            let tool = Tool { name: name.clone(), origin, ..tool };
+            tools.insert(name, Offered { name: own, tool, raw: raw.clone(), destroys });
+        }
+    }
+    Ok(tools)
+}
+
+/// What a result says as text, and as a whole.
+fn output(result: Value) -> ToolOutput {
+    let blocks = result.get("content").and_then(Value::as_array);
+    let texts: Vec<String> = blocks.into_iter().flatten().map(said).collect();
+    let failed = result.get("isError") == Some(&Value::Bool(true));
+    let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let text = match (texts.is_empty(), &structured) {
+        (true, Some(structured)) => structured.to_string(),
+        _ => texts.join("\n"),
+    };
+    ToolOutput {
+        text,
+        structured,
+        failure: failed.then_some(ToolErrorCategory::PermanentFailure),
+        raw_response: Some(result),
+        ..ToolOutput::default()
+    }
+}
+
+/// A block of a result, in words where it is none.
+fn said(block: &Value) -> String {
+    let text = |at: &str| block.pointer(at).and_then(Value::as_str);
+    if let Some(words) = text("/text").or_else(|| text("/resource/text")) {
+        return words.to_owned();
+    }
+    let kind = text("/type").unwrap_or("block");
+    let what = text("/mimeType").or_else(|| text("/resource/mimeType")).unwrap_or("unknown type");
+    match text("/uri").or_else(|| text("/resource/uri")) {
+        Some(uri) => format!("[{kind}: {uri}, {what}]"),
+        None => format!("[{kind}: {what}]"),
+    }
+}
+
+fn failed(error: &ClientError) -> ToolError {
+    let category = match error {
+        ClientError::TooSlow { .. } => ToolErrorCategory::Timeout,
+        ClientError::Ended(_)
+        | ClientError::Upstream(
+            UpstreamError::Ended | UpstreamError::NotReached(_) | UpstreamError::NotStarted(_),
+        ) => ToolErrorCategory::NetworkError,
+        ClientError::Upstream(UpstreamError::Unreadable(_)) => ToolErrorCategory::ServerError,
+        ClientError::NobodyToAsk => ToolErrorCategory::ConfirmationRequired,
+        ClientError::Refused { code, .. } if *code == i64::from(code::INVALID_PARAMS) => {
+            ToolErrorCategory::InvalidParameters
+        }
+        ClientError::Refused { .. } => ToolErrorCategory::PermanentFailure,
+    };
+    ToolError::of(category, error.to_string())
+}
+
+impl ToolExecutor for McpExecutor {
+    fn id(&self) -> ExecutorId {
+        ExecutorId::new(ExecutorKind::Mcp, self.name.clone())
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        self.tools.values().map(|offered| offered.tool.clone()).collect()
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
+    async fn execute_tool_call(
+        &self,
+        permit: Permit<ByPolicy>,
+        _scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        self.execute(permit.call()).await
+    }
+
+    async fn execute_tool_call_confirmed(
+        &self,
+        permit: Permit<ByApproval>,
+        _scene: &Scene<'_>,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        self.execute(permit.call()).await
+    }
+
+    fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {
+        let name = &call.tool().name;
+        match self.tools.get(name) {
+            None => Some(format!("`{name}` is not a tool of the MCP server `{}`", self.name)),
+            Some(offered) if offered.destroys => Some(format!(
+                "the MCP server `{}` says that `{name}` destroys something",
+                self.name
+            )),
+            Some(_) if self.asks => Some(format!("it is a tool of the MCP server `{}`", self.name)),
+            Some(_) => None,
+        }
+    }
+
+    fn is_tool_retryable(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|offered| offered.tool.effects.idempotent == Some(true))
+    }
+
+    fn is_tool_speculatable(&self, _tool: &str) -> bool {
+        false
+    }
+}

@@ -1,0 +1,33 @@
+use serde_json::Value;
+
+use super::{Client, ClientError, Manner};
+use crate::upstream::Server;
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Its name and version, where it says so.
+    pub server: Option<(String, String)>,
+    /// The revision of the protocol.
+    pub revision: Option<String>,
+    /// Its tools, as it lists them.
+    pub tools: Vec<Value>,
+}
+
+/// Connects to a server, asks what it offers, and leaves.
+///
+/// # Errors
+/// When it does not say so in time.
+pub async fn inspect(server: &Server, manner: &Manner) -> Result<Offer, ClientError> {
+    let client = Client::connect(server, manner).await?;
+    let tools = client.tools().await;
+    client.close().await;
+    let greeting = client.greeting();
+    let said = greeting.get("serverInfo").or_else(|| {
+        greeting.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"))
+    });
+    let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
+    let server = text("name").map(|name| (name, text("version").unwrap_or_default()));
+    let revision = client.revision().map(str::to_owned);
+    Ok(Offer { server, revision, tools: tools? })
+}

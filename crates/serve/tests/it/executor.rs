@@ -1,0 +1,219 @@
+//! MCP servers as tools of a guard.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use counterfoil_guard::{
+    Answer, Approval, Approver, BoxFuture, Guard, Question, Session, SessionStart, Surroundings,
+};
+use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
+use counterfoil_serve::{Elicits, Manner, McpExecutor, Program, Server, inspect};
+use serde_json::{Value, json};
+
+/// A server of five tools, on both wires. `ask` wants to know something first.
+const SERVER: &str = r#"
+while IFS= read -r line; do
+  printf '%s\n' "$line" >> heard
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  answer() { echo '{"jsonrpc":"2.0","id":'"$id"','"$1"'}'; }
+  case "$line" in
+    *'"initialize"'*) if [ -e alone ]; then answer '"error":{"code":-32601,"message":"no such method"}'
+      else answer '"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"words","version":"2"}}'; fi ;;
+    *'"server/discover"'*) answer '"result":{"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"words","version":"3"}}}' ;;
+    *'"tools/list"'*) case "$line" in
+      *'"cursor"'*) answer '"result":{"tools":[{"name":"drop","annotations":{"destructiveHint":true},"inputSchema":{"type":"object"}},{"name":"fail"},{"name":"ask"}]}' ;;
+      *) answer '"result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]},"annotations":{"readOnlyHint":true,"idempotentHint":true}},{"name":"odd","inputSchema":{"properties":{"x":{"type":"object","x-mcp-header":"X"}}}}],"nextCursor":"2"}' ;;
+      esac ;;
+    *'"name":"fail"'*) answer '"result":{"isError":true,"content":[{"type":"text","text":"no"}]}' ;;
+    *'"inputResponses"'*) answer '"result":{"content":[{"type":"text","text":"thanks"}]}' ;;
+    *'"name":"ask"'*) answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}' ;;
+    *'"word":"die"'*) exit 3 ;;
+    *'"word":"late"'*) ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":77,"method":"ping"}'
+      answer '"result":{"content":[{"type":"text","text":"said"},{"type":"image","mimeType":"image/png","data":"AA=="}]}' ;;
+  esac
+done
+"#;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("server.sh"), SERVER).unwrap();
+    folder
+}
+
+fn server(folder: &tempfile::TempDir) -> Server {
+    Server::Command(Program {
+        words: vec!["sh".to_owned(), "server.sh".to_owned()],
+        folder: Some(folder.path().to_owned()),
+        ..Program::default()
+    })
+}
+
+fn manner() -> Manner {
+    Manner { limit: Duration::from_secs(5), ..Manner::default() }
+}
+
+async fn guarded(executor: McpExecutor, approver: Option<Arc<dyn Approver>>) -> (Guard, Session) {
+    let mut builder = Guard::builder().executor(executor);
+    if let Some(approver) = approver {
+        builder = builder.approver(approver);
+    }
+    let guard = builder.build().unwrap();
+    let session = guard.session(SessionStart::default()).unwrap();
+    (guard, session)
+}
+
+async fn call(guard: &Guard, session: &Session, tool: &str, arguments: Value) -> Answer {
+    let arguments = Arguments::raw(arguments.to_string());
+    let call = ToolCall { id: "c".to_owned(), tool: tool.to_owned(), arguments, line: 0 };
+    guard.call(session, call, Surroundings::default()).await.unwrap()
+}
+
+#[test]
+fn a_server_s_tools_are_tools_of_a_guard() {
+    crate::test(async {
+        let folder = folder();
+        let executor = McpExecutor::connect("words", server(&folder), manner()).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let names: Vec<String> = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
+        // Of `odd` the arguments could not be told in headers.
+        assert_eq!(names, ["words__ask", "words__drop", "words__fail", "words__say"]);
+        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(
+            (said.status, said.text.as_str()),
+            (Status::Completed, "said\n[image: image/png]")
+        );
+        let receipt = guard.ledger().receipt(&said.execution_id).unwrap().unwrap();
+        assert_eq!(receipt.tool, "words__say");
+        let again = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        assert_ne!(again.execution_id, said.execution_id);
+        let failed = call(&guard, &session, "words__fail", json!({})).await;
+        assert_eq!((failed.status, failed.text.lines().next()), (Status::Failed, Some("no")));
+        let wrong = call(&guard, &session, "words__say", json!({ "wrod": "moon" })).await;
+        assert_eq!(wrong.status, Status::Refused);
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+        // Never cached, and asked for what the server asked.
+        assert_eq!(heard.matches(r#""word":"moon""#).count(), 2, "{heard}");
+        assert!(heard.contains(r#"{"jsonrpc":"2.0","id":77,"result":{}}"#), "{heard}");
+        assert!(heard.contains(r#""protocolVersion":"2025-11-25""#), "{heard}");
+    });
+}
+
+struct Maria(AtomicU32);
+
+impl Approver for Maria {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Approval>> {
+        assert!(question.why.contains("destroys something"), "{}", question.why);
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async { Some(Approval { by: "maria".to_owned() }) })
+    }
+}
+
+#[test]
+fn what_destroys_is_asked_about_and_no_wrapper_loses_it() {
+    crate::test(async {
+        let folder = folder();
+        let connect = || McpExecutor::connect("words", server(&folder), manner());
+        let (guard, session) = guarded(connect().await.unwrap(), None).await;
+        let denied = call(&guard, &session, "words__drop", json!({})).await;
+        assert_eq!(denied.status, Status::Denied);
+        // Behind a `DynExecutor`, in a guard that runs.
+        let maria = Arc::new(Maria(AtomicU32::new(0)));
+        let first = McpExecutor::connect("first", server(&folder), manner()).await.unwrap();
+        let (guard, _) = guarded(first, Some(maria.clone())).await;
+        guard.register(connect().await.unwrap()).unwrap();
+        let session = guard.session(SessionStart::default()).unwrap();
+        let done = call(&guard, &session, "words__drop", json!({})).await;
+        assert_eq!((done.status, maria.0.load(Ordering::Relaxed)), (Status::Completed, 1));
+        let tool = guard.catalog().get("words__drop").unwrap().clone();
+        assert_eq!(tool.origin, Origin::Mcp { server: "words".to_owned() });
+        // Where every call is asked about.
+        let (guard, session) = guarded(connect().await.unwrap().asking(), None).await;
+        let denied = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(denied.status, Status::Denied);
+    });
+}
+
+#[test]
+fn a_server_that_ends_is_started_again() {
+    crate::test(async {
+        let folder = folder();
+        let executor = McpExecutor::connect("words", server(&folder), manner()).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let dead = call(&guard, &session, "words__say", json!({ "word": "die" })).await;
+        assert_eq!(
+            (dead.status, dead.category),
+            (Status::Failed, Some(ToolErrorCategory::NetworkError))
+        );
+        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(said.status, Status::Completed, "{}", said.text);
+        // One that does not come back is left alone for a while.
+        std::fs::write(folder.path().join("server.sh"), "exit 1").unwrap();
+        call(&guard, &session, "words__say", json!({ "word": "die" })).await;
+        let gone = call(&guard, &session, "words__say", json!({ "word": "sun" })).await;
+        assert_eq!(gone.status, Status::Failed);
+        assert!(gone.text.contains("tried again in"), "{}", gone.text);
+    });
+}
+
+#[test]
+fn a_call_that_takes_too_long_is_given_up_and_the_server_told() {
+    crate::test(async {
+        let folder = folder();
+        let manner = Manner { limit: Duration::from_millis(500), ..manner() };
+        let executor = McpExecutor::connect("words", server(&folder), manner).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let late = call(&guard, &session, "words__say", json!({ "word": "late" })).await;
+        assert_eq!(late.category, Some(ToolErrorCategory::Timeout), "{}", late.text);
+        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(said.status, Status::Completed);
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+        assert!(heard.contains("notifications/cancelled"), "{heard}");
+    });
+}
+
+struct Lena;
+
+impl Elicits for Lena {
+    fn elicit<'a>(&'a self, params: &'a Value) -> BoxFuture<'a, Value> {
+        assert_eq!(params["message"], "Who?");
+        Box::pin(async { json!({ "action": "accept", "content": { "who": "lena" } }) })
+    }
+}
+
+#[test]
+fn without_sessions_a_server_asks_first_and_gets_the_answer_with_the_same_call() {
+    crate::test(async {
+        let folder = folder();
+        std::fs::write(folder.path().join("alone"), "").unwrap();
+        let executor = McpExecutor::connect("words", server(&folder), manner()).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let nobody = call(&guard, &session, "words__ask", json!({})).await;
+        assert_eq!(nobody.category, Some(ToolErrorCategory::ConfirmationRequired));
+        let manner = Manner { elicits: Some(Arc::new(Lena)), ..manner() };
+        let executor = McpExecutor::connect("words", server(&folder), manner).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let answered = call(&guard, &session, "words__ask", json!({})).await;
+        assert_eq!((answered.status, answered.text.as_str()), (Status::Completed, "thanks"));
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+        assert!(heard.contains(r#""inputResponses":{"who":{"action":"accept""#), "{heard}");
+        assert!(heard.contains(r#""requestState":"s1""#), "{heard}");
+    });
+}
+
+#[test]
+fn what_a_server_offers_is_asked_on_either_wire() {
+    crate::test(async {
+        let folder = folder();
+        for (version, revision) in [("2", "2025-06-18"), ("3", "2026-07-28")] {
+            let offer = inspect(&server(&folder), &manner()).await.unwrap();
+            assert_eq!(offer.server, Some(("words".to_owned(), version.to_owned())));
+            assert_eq!((offer.revision.as_deref(), offer.tools.len()), (Some(revision), 5));
+            std::fs::write(folder.path().join("alone"), "").unwrap();
+        }
+        let missing = Program { words: vec!["/none".to_owned()], ..Program::default() };
+        let error = inspect(&Server::Command(missing), &manner()).await.unwrap_err();
+        assert!(error.to_string().contains("cannot be started"), "{error}");
+    });
+}
