@@ -1,6 +1,8 @@
 //! `cargo xtask bench-gateway`: what the MCP gateway adds to a call, and what is left of very many
 //! calls when servers die.
 
+mod http;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -28,33 +30,54 @@ pub(crate) struct EchoOptions {
     /// It dies instead of answering this call.
     #[arg(long)]
     dies_at: Option<u32>,
+    /// It listens over HTTP.
+    #[arg(long)]
+    http: bool,
 }
 
 /// Answers what is asked, one line after the other, until its input ends.
 pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
+    if options.http {
+        return http::echo();
+    }
     let (mut calls, mut out) = (0, std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let asked: Value = serde_json::from_str(&line?)?;
-        let Some(id) = asked.get("id") else { continue };
-        let result = match asked.get("method").and_then(Value::as_str) {
-            Some("tools/list") => {
-                let schema =
-                    json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
-                json!({ "tools": [{ "name": "echo", "inputSchema": schema }] })
-            }
-            Some("tools/call") => {
-                calls += 1;
-                if options.dies_at == Some(calls) {
-                    return Ok(());
-                }
-                json!({ "content": [{ "type": "text", "text": "heard" }] })
-            }
-            _ => json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} } }),
-        };
-        writeln!(out, "{}", json!({ "jsonrpc": "2.0", "id": id, "result": result }))?;
-        out.flush()?;
+        calls += u32::from(asked.get("method").is_some_and(|method| method == "tools/call"));
+        if calls > 0 && options.dies_at == Some(calls) {
+            return Ok(());
+        }
+        if let Some(answer) = answer(&asked) {
+            writeln!(out, "{answer}")?;
+            out.flush()?;
+        }
     }
     Ok(())
+}
+
+/// What the server answers; nothing to a notification.
+fn answer(asked: &Value) -> Option<Value> {
+    let id = asked.get("id")?;
+    let result = match asked.get("method").and_then(Value::as_str) {
+        Some("tools/list") => {
+            let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+            json!({ "tools": [{ "name": "echo", "inputSchema": schema }] })
+        }
+        Some("tools/call") => json!({ "content": [{ "type": "text", "text": "heard" }] }),
+        _ => json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "echo", "version": "1" },
+        }),
+    };
+    Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+}
+
+/// The resident memory of a process in KiB, where the system says so.
+fn memory(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// A client of one process.
@@ -97,12 +120,8 @@ impl Client {
         Ok(answer.is_some_and(|answer| answer.get("result").is_some()))
     }
 
-    /// Its resident memory in KiB, where the system says so.
     fn memory(&self) -> Option<u64> {
-        let status = format!("/proc/{}/status", self.process.id());
-        let text = std::fs::read_to_string(status).ok()?;
-        let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+        memory(self.process.id())
     }
 
     fn end(mut self) -> Result<()> {
@@ -178,7 +197,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             micros(with.saturating_sub(without))
         );
     }
+    over_http(&bench, calls)?;
     soak(&bench, options.soak)
+}
+
+/// The same over HTTP, and with many sessions at once.
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+fn over_http(bench: &Bench<'_>, calls: u32) -> Result<()> {
+    println!("over HTTP: median of {calls} calls one after the other, and 32 sessions at once");
+    let own = std::env::current_exe()?;
+    let mut server = Command::new(&own);
+    server.args(["echo-server", "--http"]);
+    let server = http::Listening::start(server)?;
+    let direct = http::measure(&server, calls)?;
+    http::show("without a gateway", &direct, None, server.memory());
+    for durability in ["os", "batch"] {
+        let state = format!("http-{durability}");
+        let mut command = bench.ours(durability, &state)?;
+        command.args(["mcp", "--listen", "127.0.0.1:0", "--url", &server.url()]);
+        let gateway = http::Listening::start(command)?;
+        let measured = http::measure(&gateway, calls)?;
+        http::show(&format!("durability {durability}"), &measured, Some(&direct), gateway.memory());
+        let mut command = bench.ours(durability, &format!("{state}-command"))?;
+        command.args(["mcp", "--listen", "127.0.0.1:0", "--"]).arg(&own).arg("echo-server");
+        let gateway = http::Listening::start(command)?;
+        let measured = http::measure(&gateway, calls)?;
+        let name = format!("{durability}, server a command");
+        http::show(&name, &measured, Some(&direct), gateway.memory());
+    }
+    Ok(())
 }
 
 fn micros(time: Duration) -> f64 {

@@ -1,0 +1,231 @@
+//! The gateway between clients and a server over HTTP.
+
+use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+
+use super::{answer, memory, micros};
+
+/// Clients that ask at once.
+const SESSIONS: u32 = 32;
+
+/// The server that is put behind the gateway.
+pub(super) fn echo() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        said(&format!("http://{}/mcp", listener.local_addr()?));
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            tokio::spawn(async move {
+                let service = service_fn(heard);
+                let builder = hyper::server::conn::http1::Builder::new();
+                builder.serve_connection(TokioIo::new(stream), service).await
+            });
+        }
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "whoever started it reads it")]
+fn said(text: &str) {
+    println!("{text}");
+}
+
+async fn heard(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let is_post = request.method() == Method::POST;
+    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let answer = answer(&asked).filter(|_| is_post);
+    let status = match (&answer, is_post) {
+        (_, false) => StatusCode::METHOD_NOT_ALLOWED,
+        (Some(_), true) => StatusCode::OK,
+        (None, true) => StatusCode::ACCEPTED,
+    };
+    let text = answer.map(|answer| answer.to_string()).unwrap_or_default();
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+/// A process that says where it listens, and ends with us.
+pub(super) struct Listening {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Listening {
+    pub(super) fn start(mut command: Command) -> Result<Self> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().with_context(|| format!("{command:?}"))?;
+        let streams: [Option<Box<dyn Read + Send>>; 2] = [
+            process.stdout.take().map(|out| Box::new(out) as _),
+            process.stderr.take().map(|err| Box::new(err) as _),
+        ];
+        let (told, heard) = std::sync::mpsc::channel();
+        for stream in streams.into_iter().flatten() {
+            let told = told.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    let address = line
+                        .split_once("http://")
+                        .and_then(|(_, rest)| rest.split('/').next()?.parse::<SocketAddr>().ok());
+                    if let Some(address) = address {
+                        // Only the first is waited for.
+                        told.send(address).ok();
+                    }
+                }
+            });
+        }
+        let address = heard.recv_timeout(Duration::from_secs(20));
+        let listening = |address| Self { process, address };
+        Ok(listening(address.with_context(|| format!("{command:?} does not listen"))?))
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Its resident memory in KiB.
+    pub(super) fn memory(&self) -> Option<u64> {
+        memory(self.process.id())
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+/// One client, on a connection of its own.
+struct Client {
+    sender: SendRequest<Full<Bytes>>,
+    address: SocketAddr,
+    session: Option<String>,
+    asked: u32,
+}
+
+impl Client {
+    async fn start(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        let mut client = Self { sender, address, session: None, asked: 0 };
+        client.ask("initialize", &json!({ "protocolVersion": "2025-11-25" })).await?;
+        client.ask("tools/list", &json!({})).await?;
+        Ok(client)
+    }
+
+    async fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.asked += 1;
+        let text =
+            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        let mut request = Request::post("/mcp")
+            .header("host", self.address.to_string())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        let request = request.body(Full::new(Bytes::from(text.to_string())))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        if let Some(session) = response.headers().get("mcp-session-id") {
+            self.session = Some(session.to_str()?.to_owned());
+        }
+        let body = response.into_body().collect().await?.to_bytes();
+        let text = std::str::from_utf8(&body)?;
+        // An answer that is a stream has it in one line.
+        let line = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(text);
+        Ok(serde_json::from_str(line)?)
+    }
+
+    async fn call(&mut self, n: u32) -> Result<()> {
+        let answer =
+            self.ask("tools/call", &json!({ "name": "echo", "arguments": { "n": n } })).await?;
+        ensure!(answer.get("result").is_some(), "call {n} has no result: {answer}");
+        Ok(())
+    }
+}
+
+/// What was measured of one way to the server.
+pub(super) struct Measured {
+    median: Duration,
+    calls_per_second: f64,
+}
+
+pub(super) fn measure(listening: &Listening, calls: u32) -> Result<Measured> {
+    let runtime = Runtime::new()?;
+    let address = listening.address;
+    let median = runtime.block_on(async {
+        let mut client = Client::start(address).await?;
+        let mut times = Vec::new();
+        for n in 0..calls {
+            let began = Instant::now();
+            client.call(n).await?;
+            times.push(began.elapsed());
+        }
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().context("no call was made")
+    })?;
+    let each = (calls * 10 / SESSIONS).max(1);
+    let took = runtime.block_on(async {
+        let mut clients = Vec::new();
+        for _ in 0..SESSIONS {
+            clients.push(Client::start(address).await?);
+        }
+        let began = Instant::now();
+        let running = clients.into_iter().map(|mut client| {
+            tokio::spawn(async move {
+                for n in 0..each {
+                    client.call(n).await?;
+                }
+                anyhow::Ok(())
+            })
+        });
+        let running: Vec<_> = running.collect();
+        for one in running {
+            one.await??;
+        }
+        anyhow::Ok(began.elapsed())
+    })?;
+    let calls_per_second = f64::from(each * SESSIONS) / took.as_secs_f64();
+    Ok(Measured { median, calls_per_second })
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(super) fn show(
+    name: &str,
+    measured: &Measured,
+    direct: Option<&Measured>,
+    memory: Option<u64>,
+) {
+    let added = direct.map_or(Duration::ZERO, |d| measured.median.saturating_sub(d.median));
+    println!(
+        "  {name:<24} {:>8.1} µs   added {:>8.1} µs   {:>8.0} calls/s   {:>4} MiB",
+        micros(measured.median),
+        micros(added),
+        measured.calls_per_second,
+        memory.unwrap_or_default() / 1024,
+    );
+}
