@@ -1,15 +1,11 @@
-//! The shell policy of a process that lasts follows its configuration files.
+//! A process that lasts follows its configuration files.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use counterfoil_guard::ShellPolicyHandle;
-
-use crate::config::{self, Place};
-use crate::guard::settings;
+use crate::config::{self, Options, Place};
 
 /// How often the files are looked at.
 const EVERY: Duration = Duration::from_secs(1);
@@ -17,9 +13,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A file by its place, its time and its length; the last two where it is there.
 type Looks = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// Puts what the files say of the shell in force as soon as it changes, for as long as it is
-/// waited for. Files that cannot be used change nothing.
-pub(crate) async fn follow(place: Place, shell: ShellPolicyHandle) {
+/// Gives what the files say to `apply` as soon as it changes, for as long as it is waited for.
+/// Files that cannot be used change nothing.
+pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Result<()>) {
     let mut before = looks(&place);
     loop {
         tokio::time::sleep(EVERY).await;
@@ -28,17 +24,18 @@ pub(crate) async fn follow(place: Place, shell: ShellPolicyHandle) {
             continue;
         }
         before = now;
-        let told = match config::find(&place).and_then(|found| settings(&found.options)) {
-            Ok(settings) => {
-                shell.rebuild(Arc::unwrap_or_clone(settings.shell.load()));
-                "note: the configuration changed: its shell policy is in force now".to_owned()
+        let told = match config::find(&place).and_then(|found| apply(&found.options)) {
+            Ok(()) => {
+                "note: the configuration changed: what it says of servers and of the shell is \
+                       in force now"
+                    .to_owned()
             }
             Err(error) => format!(
-                "warning: the configuration changed and cannot be used, so the shell policy stays \
+                "warning: the configuration changed and cannot be used, so what is in force stays \
                  as it was: {error:#}"
             ),
         };
-        // Nobody may read standard error any more; the policy holds all the same.
+        // Nobody may read standard error any more; what is in force is so all the same.
         writeln!(io::stderr(), "{told}").ok();
     }
 }

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod client;
+mod fan;
 mod http;
 mod link;
 mod mcp;
@@ -18,6 +19,7 @@ mod streams;
 mod upstream;
 
 pub use client::{ClientError, Elicits, Manner, McpExecutor, McpExecutorError, Offer, inspect};
+pub use fan::{Named, Servers};
 pub use http::{Door, DoorError, Face, FaceError, Limits, serve_http};
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,

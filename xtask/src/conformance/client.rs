@@ -71,8 +71,8 @@ pub(crate) fn run(options: &ClientOptions) -> Result<()> {
         .collect::<Result<_>>()?;
     calls.extend(named(&context.unwrap_or(Value::Null)));
     let limit = Duration::from_secs(20);
-    let manner =
-        Manner { limit, elicits: Some(Arc::new(Agreeing)), revision: variable("PROTOCOL_VERSION") };
+    let mut manner = Manner::within(limit).eliciting(Arc::new(Agreeing));
+    manner.revision = variable("PROTOCOL_VERSION");
     let server = Server::Remote(Remote::new(&options.url, [], limit)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

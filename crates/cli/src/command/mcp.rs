@@ -30,6 +30,7 @@ Examples:
   counterfoil mcp --name github -- github-mcp-server stdio
   counterfoil mcp --url https://mcp.example/mcp --header 'Authorization: Bearer ${TOKEN}'
   counterfoil mcp --listen 127.0.0.1:8765 -- uvx mcp-server-git
+  counterfoil mcp                           the servers of the configuration, as one
   counterfoil mcp --builtin shell,file
   counterfoil check --session ID            what the agent said, against the calls it made
 
@@ -43,6 +44,10 @@ pub(crate) struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     reach: Reach,
+    /// The client speaks another revision of the protocol than the server: one with sessions, the
+    /// other without
+    #[arg(long, conflicts_with = "builtin")]
+    bridge: bool,
     /// Clients come over HTTP, to /mcp at this address (`127.0.0.1:8765`), and not over standard
     /// input and output; `[mcp.listen]` says who is let in
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]

@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +10,49 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct McpOptions {
     /// How clients are let in over HTTP.
     pub(crate) listen: ListenOptions,
+    /// Servers that `counterfoil mcp` offers as one, by the names that stand in front of their
+    /// tools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) servers: BTreeMap<String, ServerOptions>,
+}
+
+/// `[mcp.servers.NAME]`: one server, by its command or its URL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ServerOptions {
+    /// Whether it is offered.
+    pub(crate) enabled: bool,
+    /// Its program and arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) command: Vec<String>,
+    /// What its environment holds beside ours; `${VARIABLE}` is filled in.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Where it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Its address, where it is one over HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    /// Headers that each request to it has; `${VARIABLE}` is filled in.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) headers: BTreeMap<String, String>,
+    /// How long each of its answers may take, in seconds.
+    pub(crate) timeout_secs: u64,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            command: Vec::new(),
+            env: BTreeMap::new(),
+            folder: None,
+            url: None,
+            headers: BTreeMap::new(),
+            timeout_secs: 60,
+        }
+    }
 }
 
 /// `[mcp.listen]`: how clients are let in with `counterfoil mcp --listen`.

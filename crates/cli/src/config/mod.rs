@@ -17,7 +17,7 @@ mod variables;
 pub(crate) use find::{
     Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
 };
-pub(crate) use mcp_options::ListenOptions;
+pub(crate) use mcp_options::{ListenOptions, ServerOptions};
 pub(crate) use migrate::{Migration, migrate};
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
 pub(crate) use schema::schema;

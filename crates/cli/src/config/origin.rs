@@ -182,6 +182,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("mcp.listen.max_body_bytes", May::Shrink(None)),
     ("mcp.listen.max_sessions", May::Shrink(None)),
     ("mcp.listen.idle_secs", May::Shrink(None)),
+    ("mcp.servers", May::NotSay),
     ("hooks.stop", May::Rise(&["off", "warn", "block"])),
     ("hooks.blocks_in_a_row", May::Grow),
     ("hooks.on_failure", May::Rise(&["open", "ask", "closed"])),

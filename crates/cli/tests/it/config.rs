@@ -216,6 +216,9 @@ fn what_is_in_force() {
     time_limit_ms = 5000
     block_network_commands = false
 
+    [mcp]
+    # servers is not set
+
     [mcp.listen]
     hosts = []
     origins = []
@@ -467,6 +470,9 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+
+    [mcp]
+    # servers is not set
 
     [mcp.listen]
     hosts = []

@@ -158,6 +158,7 @@ const KEYS: &[(&str, &str)] = &[
     ("mcp.listen.max_body_bytes", "16777216"),
     ("mcp.listen.max_sessions", "256"),
     ("mcp.listen.idle_secs", "3600"),
+    ("mcp.servers", ""),
     ("hooks.stop", "\"block\""),
     ("hooks.blocks_in_a_row", "2"),
     ("hooks.on_failure", "\"open\""),

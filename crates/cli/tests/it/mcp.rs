@@ -251,8 +251,8 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
     };
     assert!(!told(1).contains("blocked"), "{ran}");
     assert!(told(2).contains("blocked") && told(3).contains("blocked"), "{ran}");
-    assert!(ran.err.contains("its shell policy is in force now"), "{ran}");
-    assert!(ran.err.contains("cannot be used, so the shell policy stays as it was"), "{ran}");
+    assert!(ran.err.contains("is in force now"), "{ran}");
+    assert!(ran.err.contains("cannot be used, so what is in force stays as it was"), "{ran}");
 }
 
 #[cfg(unix)]
@@ -313,4 +313,63 @@ fn what_cannot_be_listened_on_or_reached_is_said() {
         let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], arguments, "");
         assert!(ran.code == 2 && ran.err.contains(why), "{why}: {ran}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_servers_of_the_configuration_are_one_and_may_change() {
+    let server = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}' ;;
+  esac
+done"#;
+    let one = "[mcp.servers.moon]\ncommand = [\"sh\", \"server.sh\"]\nenv = { WHO = \"the ${KIND} moon\" }\n";
+    let two = format!("{one}[mcp.servers.sun]\ncommand = [\"sh\", \"server.sh\"]\n");
+    let begin = [
+        request(1, "initialize", json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+    ];
+    let list = |id: i64| said(&[request(id, "tools/list", json!({}))]);
+    let call = request(3, "tools/call", json!({ "name": "moon__say", "arguments": {} }));
+    let desk = Desk::with(&[
+        ("server.sh", server),
+        ("mine.toml", one),
+        ("two.toml", &two),
+        ("a", &said(&begin)),
+        ("b", &list(2)),
+        ("c", &said(&[call])),
+        ("d", &list(4)),
+        ("wrong.toml", "[mcp.servers.a__b]\ncommand = [\"x\"]\n"),
+        ("both.toml", "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"\n"),
+    ]);
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let script = format!(
+        "(cat a; sleep 1; cat b; sleep 1; cat c; sleep 0.5; cp two.toml mine.toml; sleep 2.5; cat d; sleep 1) \
+         | '{program}' --config mine.toml mcp"
+    );
+    let variables = [("COUNTERFOIL_STATE", "state"), ("KIND", "full")];
+    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    let told: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |id: i64| told.iter().find(|message| message["id"] == id).unwrap();
+    assert_eq!(of(2)["result"]["tools"].as_array().unwrap().len(), 1, "{ran}");
+    assert_eq!(of(3)["result"]["content"][0]["text"], "the full moon", "{ran}");
+    assert_eq!(of(4)["result"]["tools"][1]["name"], "sun__say", "{ran}");
+    assert!(ran.out.contains("notifications/tools/list_changed"), "{ran}");
+    let ran = desk.spawn(&variables, &["--config", "mine.toml", "mcp", "inspect"], "");
+    assert!(
+        ran.code == 1 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
+        "{ran}"
+    );
+    for (file, why) in
+        [("wrong.toml", "cannot stand in front"), ("both.toml", "either a `command`")]
+    {
+        let ran = desk.spawn(&variables, &["--config", file, "mcp"], "");
+        assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
+    }
+    let ran = desk.spawn(&variables, &["mcp"], "");
+    assert!(ran.code == 2 && ran.err.contains("no server is named"), "{ran}");
 }

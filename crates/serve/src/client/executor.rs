@@ -1,6 +1,4 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
@@ -9,15 +7,11 @@ use counterfoil_guard::{
 };
 use counterfoil_model::{Origin, Tool, ToolErrorCategory};
 use serde_json::Value;
-use tokio::sync::Mutex;
-use tokio::time::Instant;
 
-use super::{Client, ClientError, Manner};
+use super::kept::{AwayError, Kept};
+use super::{ClientError, Manner};
 use crate::mcp::{Pins, PinsError, ToolChange, code, oddities};
 use crate::upstream::{Server, UpstreamError, wrong_headers};
-
-/// The longest pause between two tries to start a server again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The tools of an MCP server as tools of a guard: `{server}__{tool}`.
 ///
@@ -25,12 +19,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// again only where the server calls it idempotent, and never runs ahead of its time. A server that
 /// is gone is started again with the next call, after a pause that grows. `isError` is a failure.
 pub struct McpExecutor {
-    name: String,
-    server: Server,
-    manner: Manner,
+    kept: Kept,
     tools: BTreeMap<String, Offered>,
     asks: bool,
-    connected: Mutex<Connected>,
 }
 
 /// A tool of the server.
@@ -44,18 +35,12 @@ struct Offered {
     destroys: bool,
 }
 
-/// The connection, or how long there has been none.
-struct Connected {
-    client: Option<Arc<Client>>,
-    /// How often it was not there in a row.
-    failures: u32,
-    /// When it may be tried again.
-    next: Instant,
-}
-
 /// A server's tools cannot be offered.
 #[derive(Debug, thiserror::Error)]
 pub enum McpExecutorError {
+    /// It is not there.
+    #[error("{0}")]
+    Away(String),
     /// It does not say what they are.
     #[error("`{server}`: {reason}")]
     Client {
@@ -84,20 +69,12 @@ impl McpExecutor {
         server: Server,
         manner: Manner,
     ) -> Result<Self, McpExecutorError> {
+        let kept = Kept::new(name.to_owned(), server, manner);
+        let away = |error: AwayError| McpExecutorError::Away(error.to_string());
+        let client = kept.client().await.map_err(away)?;
         let failed = |reason| McpExecutorError::Client { server: name.to_owned(), reason };
-        let client = Client::connect(&server, &manner).await.map_err(failed)?;
         let listed = client.tools().await.map_err(failed)?;
-        let tools = offered(name, &listed)?;
-        let connected =
-            Connected { client: Some(Arc::new(client)), failures: 0, next: Instant::now() };
-        Ok(Self {
-            name: name.to_owned(),
-            server,
-            manner,
-            tools,
-            asks: false,
-            connected: Mutex::new(connected),
-        })
+        Ok(Self { tools: offered(name, &listed)?, kept, asks: false })
     }
 
     /// The same, but a person agrees to every call first; else only to those of tools that the
@@ -131,58 +108,25 @@ impl McpExecutor {
 
     /// Whether the server has said that its tools are no longer those that are offered here.
     pub async fn has_changed(&self) -> bool {
-        let connected = self.connected.lock().await;
-        connected.client.as_ref().is_some_and(|client| client.has_changed())
+        self.kept.has_changed().await
     }
 
     /// Ends the connection.
     pub async fn close(&self) {
-        if let Some(client) = self.connected.lock().await.client.take() {
-            client.close().await;
-        }
-    }
-
-    /// The connection; a new one where the last is gone, if it may be tried.
-    async fn client(&self) -> Result<Arc<Client>, ToolError> {
-        let gone = |text: String| ToolError::of(ToolErrorCategory::NetworkError, text);
-        let mut connected = self.connected.lock().await;
-        if let Some(client) = connected.client.as_ref().filter(|client| !client.has_ended()) {
-            return Ok(Arc::clone(client));
-        }
-        connected.client = None;
-        let now = Instant::now();
-        if now < connected.next {
-            let pause = (connected.next - now).as_secs() + 1;
-            let what =
-                format!("the MCP server `{}` is gone; it is tried again in {pause} s", self.name);
-            return Err(gone(what));
-        }
-        match Client::connect(&self.server, &self.manner).await {
-            Ok(client) => {
-                let client = Arc::new(client);
-                connected.client = Some(Arc::clone(&client));
-                connected.failures = 0;
-                Ok(client)
-            }
-            Err(error) => {
-                let pause = Duration::from_secs(1 << connected.failures.min(6));
-                connected.failures += 1;
-                connected.next = now + pause.min(LONGEST_PAUSE);
-                Err(gone(format!("the MCP server `{}` does not come back: {error}", self.name)))
-            }
-        }
+        self.kept.close().await;
     }
 
     async fn execute(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
         let Some(offered) = self.tools.get(&call.tool().name) else { return Ok(None) };
-        let client = self.client().await?;
-        let schema = offered.tool.parameters.as_ref();
-        let result = client.call(&offered.name, call.arguments(), schema).await;
+        let away =
+            |error: AwayError| ToolError::of(ToolErrorCategory::NetworkError, error.to_string());
+        let client = self.kept.client().await.map_err(away)?;
+        let result = client.call(&offered.name, call.arguments()).await;
         match result {
             Ok(result) => Ok(Some(output(result))),
             Err(error) => {
                 if matches!(error, ClientError::Ended(_)) || client.has_ended() {
-                    self.connected.lock().await.client = None;
+                    self.kept.broke().await;
                 }
                 Err(failed(&error))
             }
@@ -263,7 +207,7 @@ fn failed(error: &ClientError) -> ToolError {
 
 impl ToolExecutor for McpExecutor {
     fn id(&self) -> ExecutorId {
-        ExecutorId::new(ExecutorKind::Mcp, self.name.clone())
+        ExecutorId::new(ExecutorKind::Mcp, self.kept.name.clone())
     }
 
     fn tool_definitions(&self) -> Vec<Tool> {
@@ -293,12 +237,14 @@ impl ToolExecutor for McpExecutor {
     fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {
         let name = &call.tool().name;
         match self.tools.get(name) {
-            None => Some(format!("`{name}` is not a tool of the MCP server `{}`", self.name)),
+            None => Some(format!("`{name}` is not a tool of the MCP server `{}`", self.kept.name)),
             Some(offered) if offered.destroys => Some(format!(
                 "the MCP server `{}` says that `{name}` destroys something",
-                self.name
+                self.kept.name
             )),
-            Some(_) if self.asks => Some(format!("it is a tool of the MCP server `{}`", self.name)),
+            Some(_) if self.asks => {
+                Some(format!("it is a tool of the MCP server `{}`", self.kept.name))
+            }
             Some(_) => None,
         }
     }

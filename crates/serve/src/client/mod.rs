@@ -2,24 +2,30 @@
 
 mod executor;
 mod inspect;
+mod kept;
+mod listening;
 mod questions;
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use hyper::HeaderMap;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::mcp::{Message, REVISION, code, request};
+use crate::mcp::{CAPABILITIES, Members, Message, REVISION, code, error, request_raw, result};
 use crate::upstream::{Content, Reply, Server, Speech, Upstream, UpstreamError};
 
 pub use executor::{McpExecutor, McpExecutorError};
 pub use inspect::{Offer, inspect};
+pub(crate) use kept::{AwayError, Kept};
 pub use questions::Elicits;
-use questions::Questions;
+pub(crate) use questions::{Asks, Questions};
 
 /// The latest revision with sessions, and the one without.
 const SESSIONS: &str = "2025-11-25";
@@ -27,6 +33,9 @@ const ALONE: &str = "2026-07-28";
 
 /// The most pages of a list that are read.
 const PAGES: usize = 100;
+
+/// How the names begin with which a request says what a session says once.
+const OWN: &str = "io.modelcontextprotocol/";
 
 /// How long is waited for a stream on which a server says what it says by itself.
 const READY: Duration = Duration::from_millis(500);
@@ -39,15 +48,32 @@ const ROUNDS: usize = 8;
 pub struct Manner {
     /// How long each answer may take.
     pub limit: Duration,
-    /// Who answers what the server asks of a person; nobody, if nothing is said.
-    pub elicits: Option<Arc<dyn Elicits>>,
     /// The revision of the protocol; the server's choice, if nothing is said.
     pub revision: Option<String>,
+    /// Who answers what the server asks.
+    pub(crate) questions: Questions,
+    /// Who hears what the server says by itself.
+    pub(crate) hears: Option<mpsc::Sender<String>>,
 }
 
 impl Default for Manner {
     fn default() -> Self {
-        Self { limit: Duration::from_secs(60), elicits: None, revision: None }
+        let limit = Duration::from_secs(60);
+        Self { limit, revision: None, questions: Questions::Nobody, hears: None }
+    }
+}
+
+impl Manner {
+    /// With so long for each answer.
+    #[must_use]
+    pub fn within(limit: Duration) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// The same, with somebody who answers what the server asks of a person.
+    #[must_use]
+    pub fn eliciting(self, elicits: Arc<dyn Elicits>) -> Self {
+        Self { questions: Questions::Person(elicits), ..self }
     }
 }
 
@@ -95,10 +121,15 @@ pub(crate) struct Client {
     asked: AtomicU64,
     /// What the server said when it was greeted.
     greeting: Value,
-    questions: Questions,
     /// Its list of tools is no longer what it was.
     changed: Arc<AtomicBool>,
-    listening: Option<AbortHandle>,
+    listening: Mutex<Option<AbortHandle>>,
+    /// Without a session: the resources of whose changes it hears.
+    subscribed: Mutex<BTreeSet<String>>,
+    /// Without a session: from which level on it hears what is logged.
+    level: Mutex<Option<String>>,
+    /// Of tools that want to see arguments in headers.
+    schemas: Mutex<BTreeMap<String, Value>>,
 }
 
 /// A request that is under way: dropped, the server is told that nobody waits.
@@ -115,7 +146,7 @@ impl Client {
             (Some(revision), _) => revision.as_str() < ALONE,
             // Many a process ends where the first message is none of its own.
             (None, Server::Command(_)) => true,
-            (None, Server::Remote(_)) => false,
+            (None, Server::Remote(_) | Server::Several(_) | Server::Bridged(_)) => false,
         };
         let mut client = Self::begin(server, manner, begins_with_session)?;
         let greeted = client.greet().await;
@@ -136,7 +167,6 @@ impl Client {
     fn begin(server: &Server, manner: &Manner, session: bool) -> Result<Self, ClientError> {
         let upstream = Arc::new(server.connect(false)?);
         let changed = Arc::new(AtomicBool::new(false));
-        let questions = Questions::new(manner.elicits.clone());
         Ok(Self {
             upstream,
             manner: manner.clone(),
@@ -144,18 +174,20 @@ impl Client {
             speech: Speech::default(),
             asked: AtomicU64::new(0),
             greeting: Value::Null,
-            questions,
             changed,
-            listening: None,
+            listening: Mutex::default(),
+            subscribed: Mutex::default(),
+            level: Mutex::default(),
+            schemas: Mutex::default(),
         })
     }
 
     async fn greet(&mut self) -> Result<(), ClientError> {
         if self.alone {
-            self.greeting = match self.request("server/discover", json!({}), None).await {
+            self.greeting = match self.request("server/discover", json!({})).await {
                 // It may name this very revision.
                 Err(ClientError::Refused { data, .. }) if names(&data, ALONE) => {
-                    self.request("server/discover", json!({}), None).await?
+                    self.request("server/discover", json!({})).await?
                 }
                 answered => answered?,
             };
@@ -164,10 +196,10 @@ impl Client {
         let revision = self.manner.revision.as_deref().unwrap_or(SESSIONS);
         let params = json!({
             "protocolVersion": revision,
-            "capabilities": self.questions.capabilities(),
+            "capabilities": self.manner.questions.capabilities(),
             "clientInfo": who(),
         });
-        self.greeting = self.request("initialize", params, None).await?;
+        self.greeting = self.request("initialize", params).await?;
         let revision = self.greeting.get("protocolVersion").and_then(Value::as_str);
         self.speech.revision = revision.map(str::to_owned);
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -175,28 +207,29 @@ impl Client {
         Ok(())
     }
 
-    /// Hears what the server says by itself, where it does: from now on, so that nothing that a
-    /// call makes it say is lost.
-    async fn listen(&mut self) {
-        if self.alone {
-            return;
+    fn listening(&self) -> MutexGuard<'_, Option<AbortHandle>> {
+        lock(&self.listening)
+    }
+
+    fn subscribed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        lock(&self.subscribed)
+    }
+
+    fn level(&self) -> MutexGuard<'_, Option<String>> {
+        lock(&self.level)
+    }
+
+    fn next_id(&self) -> u64 {
+        self.asked.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn ears(&self, headers: HeaderMap) -> Ears {
+        Ears {
+            upstream: Arc::clone(&self.upstream),
+            questions: self.manner.questions.clone(),
+            changed: Arc::clone(&self.changed),
+            headers,
         }
-        let (upstream, headers) = (Arc::clone(&self.upstream), self.speech.listening());
-        let (questions, changed) = (self.questions.clone(), Arc::clone(&self.changed));
-        let (hears, heard_from) = oneshot::channel();
-        let listening = tokio::spawn(async move {
-            let reply = upstream.listen_whole(&headers).await;
-            // Nobody waits where that took long.
-            hears.send(()).ok();
-            let Ok(reply) = reply else { return };
-            let Content::Flow(mut flow) = reply.content else { return };
-            while let Some(Ok(event)) = flow.next().await {
-                heard(&upstream, &questions, &changed, &headers, &event.data).await;
-            }
-        });
-        self.listening = Some(listening.abort_handle());
-        // A server may not answer at all before it has something to say.
-        timeout(READY, heard_from).await.ok();
     }
 
     /// What the server said when it was greeted.
@@ -220,36 +253,77 @@ impl Client {
 
     /// Every tool, as the server lists them.
     pub(crate) async fn tools(&self) -> Result<Vec<Value>, ClientError> {
-        let (mut tools, mut params) = (Vec::new(), json!({}));
+        let listed = self.listed("tools/list", "tools").await?;
+        let tools = listed.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>();
+        Ok(tools.map_err(unreadable)?)
+    }
+
+    /// Every entry of a list, page by page, as it is written; `member` is where it is in a page.
+    pub(crate) async fn listed(
+        &self,
+        method: &str,
+        member: &str,
+    ) -> Result<Vec<String>, ClientError> {
+        let (mut all, mut params) = (Vec::new(), "{}".to_owned());
         for _ in 0..PAGES {
-            let page = self.request("tools/list", params, None).await?;
-            let listed = page.get("tools").and_then(Value::as_array);
-            tools.extend(listed.into_iter().flatten().cloned());
-            match page.get("nextCursor").filter(|cursor| cursor.is_string()) {
-                Some(cursor) => params = json!({ "cursor": cursor }),
+            let page = self.request_raw(method, &params, None).await?;
+            let page: Members<'_> = serde_json::from_str(page.get()).map_err(unreadable)?;
+            let listed = page.get(member).map_or("[]", RawValue::get);
+            let listed: Vec<&RawValue> = serde_json::from_str(listed).map_err(unreadable)?;
+            listed.iter().for_each(|raw| self.note(raw.get()));
+            all.extend(listed.into_iter().map(|raw| raw.get().to_owned()));
+            match page.get("nextCursor").map(RawValue::get).filter(|cursor| *cursor != "null") {
+                Some(cursor) => params = format!(r#"{{"cursor":{cursor}}}"#),
                 None => break,
             }
         }
-        Ok(tools)
+        Ok(all)
+    }
+
+    /// Keeps the schema of a tool that wants to see arguments in headers.
+    fn note(&self, listed: &str) {
+        if !listed.contains("x-mcp-header") {
+            return;
+        }
+        let tool: Value = serde_json::from_str(listed).unwrap_or_default();
+        if let (Some(name), Some(schema)) =
+            (tool.get("name").and_then(Value::as_str), tool.get("inputSchema"))
+        {
+            self.schemas().insert(name.to_owned(), schema.clone());
+        }
+    }
+
+    fn schemas(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+        lock(&self.schemas)
+    }
+
+    fn schema_of(&self, message: &Message<'_>) -> Option<Value> {
+        let schemas = self.schemas();
+        if schemas.is_empty() {
+            return None;
+        }
+        let params: Members<'_> = serde_json::from_str(message.params()?.get()).ok()?;
+        let name: String = serde_json::from_str(params.get("name")?.get()).ok()?;
+        schemas.get(&name).cloned()
+    }
+
+    /// Whether the server said that it has this.
+    pub(crate) fn offers(&self, capability: &str) -> bool {
+        self.greeting.get("capabilities").is_some_and(|able| able.get(capability).is_some())
     }
 
     /// The result of a call. A server that asks for more first gets it, where somebody can be asked.
-    pub(crate) async fn call(
-        &self,
-        tool: &str,
-        arguments: &Value,
-        schema: Option<&Value>,
-    ) -> Result<Value, ClientError> {
+    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ClientError> {
         let plain = json!({ "name": tool, "arguments": arguments });
         let mut params = plain.clone();
         for _ in 0..ROUNDS {
-            let result = self.request("tools/call", params, schema).await?;
+            let result = self.request("tools/call", params).await?;
             if result.get("resultType").is_none_or(|kind| kind != "input_required") {
                 return Ok(result);
             }
             params = plain.clone();
             let responses =
-                self.questions.answered(&result).await.ok_or(ClientError::NobodyToAsk)?;
+                self.manner.questions.answered(&result).await.ok_or(ClientError::NobodyToAsk)?;
             if let Some(members) = params.as_object_mut() {
                 members.insert("inputResponses".to_owned(), responses);
                 let state = result.get("requestState").cloned();
@@ -259,17 +333,24 @@ impl Client {
         Err(ClientError::NobodyToAsk)
     }
 
-    /// The result of a request. `schema` is that of the tool that it calls.
-    pub(crate) async fn request(
+    /// The result of a request.
+    pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
+        let result = self.request_raw(method, &params.to_string(), None).await?;
+        Ok(serde_json::from_str(result.get()).map_err(unreadable)?)
+    }
+
+    /// The same with params and result as they are written. Notifications that come with the answer
+    /// go to `hears`.
+    pub(crate) async fn request_raw(
         &self,
         method: &str,
-        params: Value,
-        schema: Option<&Value>,
-    ) -> Result<Value, ClientError> {
-        let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-        let text = request(&id.to_string(), method, &self.with_meta(params));
+        params: &str,
+        hears: Option<&mpsc::Sender<String>>,
+    ) -> Result<Box<RawValue>, ClientError> {
+        let id = self.next_id();
+        let text = request_raw(&id.to_string(), method, &self.with_meta(params));
         let mut asking = Asking { client: self, id, answered: false };
-        let answer = timeout(self.manner.limit, self.answer(&text, id, schema)).await;
+        let answer = timeout(self.manner.limit, self.answer(&text, id, hears)).await;
         let secs = self.manner.limit.as_secs();
         let answer =
             answer.map_err(|_| ClientError::TooSlow { method: method.to_owned(), secs })?;
@@ -278,29 +359,41 @@ impl Client {
             Err(ClientError::Upstream(UpstreamError::Ended)) => None,
             answer => answer?,
         };
-        let mut answer = answer.ok_or_else(|| ClientError::Ended(method.to_owned()))?;
-        if let Some(result) = answer.get_mut("result") {
-            return Ok(result.take());
+        let answer = answer.ok_or_else(|| ClientError::Ended(method.to_owned()))?;
+        let message = Message::read(&answer).map_err(unreadable)?;
+        if let Some(result) = message.members.get("result") {
+            return Ok(result.to_owned());
         }
-        let of = |at: &str| answer.pointer(at).cloned().unwrap_or_default();
+        let error = message.members.get("error").map_or("null", RawValue::get);
+        let mut error: Value = serde_json::from_str(error).map_err(unreadable)?;
         Err(ClientError::Refused {
             method: method.to_owned(),
-            code: of("/error/code").as_i64().unwrap_or_default(),
-            message: of("/error/message").as_str().unwrap_or_default().to_owned(),
-            data: Box::new(of("/error/data")),
+            code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),
+            message: error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            data: Box::new(error.get_mut("data").map(Value::take).unwrap_or_default()),
         })
     }
 
-    fn with_meta(&self, mut params: Value) -> Value {
-        if let (true, Some(members)) = (self.alone, params.as_object_mut()) {
-            let meta = json!({
-                REVISION: ALONE,
-                "io.modelcontextprotocol/clientCapabilities": self.questions.capabilities(),
-                "io.modelcontextprotocol/clientInfo": who(),
-            });
-            members.insert("_meta".to_owned(), meta);
+    /// Params with what each request says on this wire, and without what it says on the other one.
+    fn with_meta(&self, params: &str) -> String {
+        let Ok(members) = serde_json::from_str::<Members<'_>>(params) else {
+            return params.to_owned();
+        };
+        let meta = members.get("_meta").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let mut meta: Map<String, Value> = meta.unwrap_or_default();
+        if !self.alone && !meta.keys().any(|name| name.starts_with(OWN)) {
+            return params.to_owned();
         }
-        params
+        meta.retain(|name, _| !name.starts_with(OWN));
+        if self.alone {
+            meta.insert(REVISION.to_owned(), ALONE.into());
+            meta.insert(CAPABILITIES.to_owned(), self.manner.questions.capabilities());
+            meta.insert(format!("{OWN}clientInfo"), who());
+            if let Some(level) = self.level().clone() {
+                meta.insert(format!("{OWN}logLevel"), level.into());
+            }
+        }
+        members.with("_meta", &Value::Object(meta).to_string())
     }
 
     /// The answer to a request, whole; what the server says meanwhile is heard.
@@ -308,25 +401,25 @@ impl Client {
         &self,
         text: &str,
         id: u64,
-        schema: Option<&Value>,
-    ) -> Result<Option<Value>, ClientError> {
-        let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
+        hears: Option<&mpsc::Sender<String>>,
+    ) -> Result<Option<String>, ClientError> {
         let message = Message::read(text).map_err(unreadable)?;
-        let headers = self.speech.headers(&message, schema);
+        let headers = self.speech.headers(&message, self.schema_of(&message).as_ref());
         let Reply { status, content, .. } = self.upstream.exchange_whole(text, &headers).await?;
         match content {
-            Content::Message(text) => Ok(Some(serde_json::from_str(&text).map_err(unreadable)?)),
+            Content::Message(text) => Ok(Some(text)),
             Content::Other(_) if status.is_success() => Ok(None),
-            Content::Other(_) => Ok(Some(json!({ "error": {
-                "code": status.as_u16(), "message": format!("status {status}") } }))),
+            Content::Other(_) => {
+                let code = i32::from(status.as_u16());
+                Ok(Some(error(None, code, &format!("status {status}"))))
+            }
             Content::Flow(mut flow) => {
                 while let Some(event) = flow.next().await {
                     let event = event?;
-                    if let Some(answer) = answer_to(&event.data, id) {
-                        return Ok(Some(answer));
+                    if is_answer_to(&event.data, id) {
+                        return Ok(Some(event.data));
                     }
-                    let (upstream, questions) = (&self.upstream, &self.questions);
-                    heard(upstream, questions, &self.changed, &headers, &event.data).await;
+                    self.ears(headers.clone()).heard(&event.data, hears).await;
                 }
                 Ok(None)
             }
@@ -341,7 +434,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if let Some(listening) = &self.listening {
+        if let Some(listening) = self.listening().take() {
             listening.abort();
         }
     }
@@ -367,6 +460,10 @@ impl Drop for Asking<'_> {
     }
 }
 
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Who we are.
 fn who() -> Value {
     json!({ "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") })
@@ -377,40 +474,54 @@ fn names(data: &Value, revision: &str) -> bool {
     supported.is_some_and(|supported| supported.iter().any(|known| known == revision))
 }
 
-fn answer_to(text: &str, id: u64) -> Option<Value> {
-    let message = Message::read(text).ok()?;
-    let ours = message.method.is_none() && message.id == Some(id.to_string().as_str());
-    if ours { serde_json::from_str(text).ok() } else { None }
+fn is_answer_to(text: &str, id: u64) -> bool {
+    let ours = |message: Message<'_>| {
+        message.method.is_none() && message.id == Some(id.to_string().as_str())
+    };
+    Message::read(text).is_ok_and(ours)
 }
 
-/// Takes note of what a server says by itself, and answers what it asks.
-async fn heard(
-    upstream: &Arc<Upstream>,
-    questions: &Questions,
-    changed: &AtomicBool,
-    headers: &hyper::HeaderMap,
-    text: &str,
-) {
-    let Ok(message) = Message::read(text) else { return };
-    let Some(method) = &message.method else { return };
-    let Some(id) = message.id.map(str::to_owned) else {
-        if method == "notifications/tools/list_changed" {
-            changed.store(true, Ordering::Relaxed);
-        }
-        return;
-    };
-    let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let (upstream, questions) = (Arc::clone(upstream), questions.clone());
-    let (headers, method) = (headers.clone(), method.clone());
-    // A person may take long: the server goes on meanwhile.
-    tokio::spawn(async move {
-        let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
-            Some(result) => crate::mcp::result(&id, &result),
-            None => {
-                let what = format!("this client does not answer `{method}`");
-                crate::mcp::error(Some(&id), code::METHOD_NOT_FOUND, &what)
+fn unreadable(error: serde_json::Error) -> UpstreamError {
+    UpstreamError::Unreadable(error.to_string())
+}
+
+/// Whoever hears what a server says by itself.
+struct Ears {
+    upstream: Arc<Upstream>,
+    questions: Questions,
+    changed: Arc<AtomicBool>,
+    headers: HeaderMap,
+}
+
+impl Ears {
+    /// Takes note of what a server says by itself, passes notifications on, and answers what it
+    /// asks.
+    async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
+        let Ok(message) = Message::read(text) else { return };
+        let Some(method) = &message.method else { return };
+        let Some(id) = message.id.map(str::to_owned) else {
+            if method == "notifications/tools/list_changed" {
+                self.changed.store(true, Ordering::Relaxed);
             }
+            if let Some(hears) = hears {
+                // Whoever is gone does not hear it.
+                hears.send(text.to_owned()).await.ok();
+            }
+            return;
         };
-        upstream.exchange(&answer, &headers).await.map(drop)
-    });
+        let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let (upstream, questions) = (Arc::clone(&self.upstream), self.questions.clone());
+        let (headers, method) = (self.headers.clone(), method.clone());
+        // A person may take long: the server goes on meanwhile.
+        tokio::spawn(async move {
+            let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
+                Some(given) => result(&id, &given),
+                None => {
+                    let what = format!("this client does not answer `{method}`");
+                    error(Some(&id), code::METHOD_NOT_FOUND, &what)
+                }
+            };
+            upstream.exchange(&answer, &headers).await.map(drop)
+        });
+    }
 }

@@ -10,36 +10,49 @@ pub trait Elicits: Send + Sync {
     fn elicit<'a>(&'a self, params: &'a Value) -> BoxFuture<'a, Value>;
 }
 
+/// A client of ours that is asked in turn.
+pub(crate) trait Asks: Send + Sync {
+    /// What it can answer.
+    fn capabilities(&self) -> Value;
+
+    /// Its answer to a request; `None` where it gives none.
+    fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>>;
+}
+
 /// What a server may ask, and who answers.
-#[derive(Clone)]
-pub(super) struct Questions {
-    elicits: Option<Arc<dyn Elicits>>,
+#[derive(Clone, Default)]
+pub(crate) enum Questions {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// A person.
+    Person(Arc<dyn Elicits>),
+    /// A client of ours.
+    Client(Arc<dyn Asks>),
 }
 
 impl Questions {
-    pub(super) fn new(elicits: Option<Arc<dyn Elicits>>) -> Self {
-        Self { elicits }
-    }
-
     /// What we say we can.
     pub(super) fn capabilities(&self) -> Value {
-        match self.elicits {
-            Some(_) => json!({ "elicitation": {} }),
-            None => json!({}),
+        match self {
+            Self::Nobody => json!({}),
+            Self::Person(_) => json!({ "elicitation": {} }),
+            Self::Client(client) => client.capabilities(),
         }
     }
 
     /// The result of a request of the server; `None` where there is none.
     pub(super) async fn answer(&self, method: &str, params: Value) -> Option<Value> {
-        match (method, &self.elicits) {
+        match (method, self) {
             ("ping", _) => Some(json!({})),
-            ("elicitation/create", Some(elicits)) => Some(elicits.elicit(&params).await),
+            ("elicitation/create", Self::Person(person)) => Some(person.elicit(&params).await),
+            (_, Self::Client(client)) => client.ask(method, &params).await,
             _ => None,
         }
     }
 
     /// The answers to all that a result asks for; `None` where one of them cannot be answered.
-    pub(super) async fn answered(&self, result: &Value) -> Option<Value> {
+    pub(crate) async fn answered(&self, result: &Value) -> Option<Value> {
         let mut answers = Map::new();
         let asked = result.get("inputRequests").and_then(Value::as_object);
         for (name, request) in asked.into_iter().flatten() {

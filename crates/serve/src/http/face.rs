@@ -284,7 +284,7 @@ impl Face {
             Err(why) => return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&why)),
         };
         // A server over HTTP sees the headers itself, and answers with a status.
-        let by_status = matches!(self.server, Server::Command(_));
+        let by_status = !matches!(self.server, Server::Remote(_));
         if by_status && let Some(wrong) = wrong_alone(&link, &message, &headers, alone) {
             return wrong;
         }
@@ -322,7 +322,7 @@ impl Face {
         // As the server named it, where it is one over HTTP; else by a name that nobody guesses.
         let named = match &link.upstream {
             Upstream::Remote(remote) => remote.named(),
-            Upstream::Process(_) => None,
+            Upstream::Process(_) | Upstream::Fan(_) => None,
         };
         let named = named.or_else(|| link.gateway_session().parse().ok());
         if let Some(name) = named {

@@ -97,6 +97,15 @@ pub(crate) fn error(id: Option<&str>, code: i32, message: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null"))
 }
 
+/// The same with everything that an error can say.
+pub(crate) fn error_with(id: &str, code: i64, message: &str, data: &Value) -> String {
+    let mut error = json!({ "code": code, "message": message });
+    if let (false, Some(members)) = (data.is_null(), error.as_object_mut()) {
+        members.insert("data".to_owned(), data.clone());
+    }
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+}
+
 /// An error about a server that is gone, for whoever has no request of its own open.
 pub(crate) fn gone(why: &str) -> String {
     error(None, code::SERVER_GONE, why)
@@ -104,12 +113,22 @@ pub(crate) fn gone(why: &str) -> String {
 
 /// A request of ours. `id` is JSON.
 pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
+    request_raw(id, method, &params.to_string())
+}
+
+/// The same with params as they are written.
+pub(crate) fn request_raw(id: &str, method: &str, params: &str) -> String {
     let method = Value::from(method);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
 }
 
 /// An answer with this result. `id` is JSON.
 pub(crate) fn result(id: &str, result: &Value) -> String {
+    result_raw(id, &result.to_string())
+}
+
+/// The same with a result as it is written.
+pub(crate) fn result_raw(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 

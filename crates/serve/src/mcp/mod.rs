@@ -16,9 +16,13 @@ pub use gateway::{Gateway, GatewayError, Step};
 pub use looks::oddities;
 pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
+pub(crate) use server::agreed;
 pub use server::serve;
 pub use stdio::{input, output};
 
 pub(crate) use lines::{LONGEST, Line, Lines};
 pub(crate) use members::Members;
-pub(crate) use message::{Message, REVISION, code, error, gone, parts, request, result};
+pub(crate) use message::{
+    CAPABILITIES, Message, REVISION, code, error, error_with, gone, parts, request, request_raw,
+    result, result_raw,
+};

@@ -155,12 +155,16 @@ struct Asked<'m> {
     arguments: Option<&'m RawValue>,
 }
 
+/// The revision that is answered to the one that a client wants.
+pub(crate) fn agreed(wanted: Option<&str>) -> &'static str {
+    REVISIONS.iter().find(|known| Some(**known) == wanted).unwrap_or(&LATEST)
+}
+
 fn greeting(params: Option<&RawValue>) -> Value {
     let wanted = params.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     let wanted = wanted.as_ref().and_then(|params| params.get("protocolVersion")?.as_str());
-    let spoken = REVISIONS.iter().find(|known| Some(**known) == wanted).unwrap_or(&LATEST);
     json!({
-        "protocolVersion": spoken,
+        "protocolVersion": agreed(wanted),
         "capabilities": { "tools": {} },
         "serverInfo": { "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") },
     })

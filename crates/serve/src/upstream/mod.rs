@@ -16,6 +16,8 @@ use hyper::{HeaderMap, StatusCode};
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
+use crate::fan::{Fan, Servers};
+
 pub(crate) use events::Event;
 pub(crate) use process::Process;
 pub(crate) use remote::SESSION;
@@ -24,12 +26,16 @@ pub use remote::{Remote, RemoteError};
 pub(crate) use speech::{Speech, differs, wrong_headers};
 
 /// How a server is reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Server {
     /// It is started, and spoken to over its standard input and output.
     Command(Program),
     /// It runs elsewhere.
     Remote(Remote),
+    /// It is several, with their names in front of those of their tools.
+    Several(Servers),
+    /// It is one, the first of these, and may speak another wire than its client.
+    Bridged(Servers),
 }
 
 /// What starts a server.
@@ -60,6 +66,7 @@ impl Program {
 pub(crate) enum Upstream {
     Process(Box<Process>),
     Remote(Arc<RemoteSession>),
+    Fan(Arc<Fan>),
 }
 
 /// A server cannot be spoken to.
@@ -114,11 +121,11 @@ impl Flow {
 }
 
 impl Reply {
-    fn of(flow: Flow) -> Self {
+    pub(crate) fn of(flow: Flow) -> Self {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), content: Content::Flow(flow) }
     }
 
-    fn accepted() -> Self {
+    pub(crate) fn accepted() -> Self {
         let content = Content::Other(Bytes::new());
         Self { status: StatusCode::ACCEPTED, headers: HeaderMap::new(), content }
     }
@@ -133,6 +140,8 @@ impl Server {
                 Upstream::Process(Box::new(Process::start(program.command(), shared)?))
             }
             Self::Remote(remote) => Upstream::Remote(Arc::new(remote.session(shared))),
+            Self::Several(servers) => Upstream::Fan(Arc::new(Fan::new(servers, true, shared))),
+            Self::Bridged(server) => Upstream::Fan(Arc::new(Fan::new(server, false, shared))),
         })
     }
 }
@@ -147,6 +156,7 @@ impl Upstream {
         match self {
             Self::Process(process) => process.exchange(text).await,
             Self::Remote(remote) => remote.post(text, headers).await,
+            Self::Fan(fan) => fan.exchange(text),
         }
     }
 
@@ -180,6 +190,7 @@ impl Upstream {
         match self {
             Self::Process(process) => Ok(process.listen()),
             Self::Remote(remote) => remote.get(headers).await,
+            Self::Fan(fan) => Ok(fan.listen()),
         }
     }
 
@@ -189,6 +200,7 @@ impl Upstream {
             Self::Process(process) => process.give_up(id).await,
             // Its answer is dropped, which says it.
             Self::Remote(_) => {}
+            Self::Fan(fan) => fan.give_up(id),
         }
     }
 
@@ -196,7 +208,8 @@ impl Upstream {
     pub(crate) fn has_ended(&self) -> bool {
         match self {
             Self::Process(process) => process.has_ended(),
-            Self::Remote(_) => false,
+            // Servers that are gone are reached again.
+            Self::Remote(_) | Self::Fan(_) => false,
         }
     }
 
@@ -206,6 +219,7 @@ impl Upstream {
             Self::Process(process) => process.forget(id),
             // The server ends its answer.
             Self::Remote(_) => {}
+            Self::Fan(fan) => fan.forget(id),
         }
     }
 
@@ -217,6 +231,10 @@ impl Upstream {
                 None
             }
             Self::Remote(remote) => remote.delete(headers).await.ok(),
+            Self::Fan(fan) => {
+                fan.close().await;
+                None
+            }
         }
     }
 }

@@ -159,6 +159,13 @@ impl Remote {
     }
 }
 
+impl PartialEq for Remote {
+    fn eq(&self, other: &Self) -> bool {
+        let (own, other) = (&self.0, &other.0);
+        own.url == other.url && own.headers == other.headers && own.limit == other.limit
+    }
+}
+
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote").field("url", &self.0.url).finish_non_exhaustive()

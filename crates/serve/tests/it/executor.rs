@@ -51,7 +51,7 @@ fn server(folder: &tempfile::TempDir) -> Server {
 }
 
 fn manner() -> Manner {
-    Manner { limit: Duration::from_secs(5), ..Manner::default() }
+    Manner::within(Duration::from_secs(5))
 }
 
 async fn guarded(executor: McpExecutor, approver: Option<Arc<dyn Approver>>) -> (Guard, Session) {
@@ -161,7 +161,7 @@ fn a_server_that_ends_is_started_again() {
 fn a_call_that_takes_too_long_is_given_up_and_the_server_told() {
     crate::test(async {
         let folder = folder();
-        let manner = Manner { limit: Duration::from_millis(500), ..manner() };
+        let manner = Manner::within(Duration::from_millis(500));
         let executor = McpExecutor::connect("words", server(&folder), manner).await.unwrap();
         let (guard, session) = guarded(executor, None).await;
         let late = call(&guard, &session, "words__say", json!({ "word": "late" })).await;
@@ -191,7 +191,7 @@ fn without_sessions_a_server_asks_first_and_gets_the_answer_with_the_same_call()
         let (guard, session) = guarded(executor, None).await;
         let nobody = call(&guard, &session, "words__ask", json!({})).await;
         assert_eq!(nobody.category, Some(ToolErrorCategory::ConfirmationRequired));
-        let manner = Manner { elicits: Some(Arc::new(Lena)), ..manner() };
+        let manner = manner().eliciting(Arc::new(Lena));
         let executor = McpExecutor::connect("words", server(&folder), manner).await.unwrap();
         let (guard, session) = guarded(executor, None).await;
         let answered = call(&guard, &session, "words__ask", json!({})).await;

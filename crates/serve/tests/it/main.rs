@@ -9,6 +9,8 @@
 
 #[cfg(unix)]
 mod executor;
+#[cfg(unix)]
+mod fan;
 mod gateway;
 #[cfg(unix)]
 mod http;

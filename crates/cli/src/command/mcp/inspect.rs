@@ -5,11 +5,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_model::Digest;
-use counterfoil_serve::{Manner, Offer, PinStore, Pins, Server, inspect, oddities};
+use counterfoil_serve::{Manner, Offer, PinStore, Pins, Server, Servers, inspect, oddities};
 use serde_json::{Value, json};
 
 use super::super::Global;
 use super::Reach;
+use super::reach::configured;
+use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::replace::replace;
@@ -24,6 +26,7 @@ Examples:
   counterfoil mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
   counterfoil mcp inspect --accept -- npx -y x   its tools are now as they should be
   counterfoil mcp inspect --url https://mcp.example/mcp
+  counterfoil mcp inspect                   the servers of the configuration, as one
   counterfoil mcp inspect --format json -- x
 
 Exit codes: 0 nothing odd and nothing changed, 1 something is, 2 the server does not answer.")]
@@ -49,13 +52,12 @@ enum Format {
     Json,
 }
 
-/// The pins of a server.
-pub(super) fn pins(state: &State, reach: &Reach) -> Pins {
-    in_file(place(state, reach))
-}
-
-/// Where they are kept: a server is known by its command or URL, for its name is each client's own.
+/// Where the pins of a server are kept: it is known by its command or URL, for its name is each
+/// client's own. The servers of a configuration have theirs together.
 pub(super) fn place(state: &State, reach: &Reach) -> PathBuf {
+    if !reach.is_named() {
+        return state.folder().pins().join("configured.json");
+    }
     let digest = Digest::of_json(&json!(reach.words())).to_string();
     let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = reach.own_name().chars().map(letters).collect();
@@ -84,18 +86,30 @@ impl PinStore for InFile {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let (server, name) = (arguments.reach.server()?, arguments.reach.name());
+    let reach = &arguments.reach;
+    let (server, name) = match reach.is_named() {
+        true => (reach.server()?, reach.name()),
+        false => {
+            let servers = configured(&config::find(&global.place())?.options.mcp.servers)?;
+            let server = match servers.is_empty() {
+                // Says what is missing.
+                true => reach.server()?,
+                false => Server::Several(Servers::new(servers)),
+            };
+            (server, "mcp".to_owned())
+        }
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
-    let manner = Manner { limit: Duration::from_secs(arguments.limit), ..Manner::default() };
+    let manner = Manner::within(Duration::from_secs(arguments.limit));
     let offer = runtime.block_on(inspect(&server, &manner)).map_err(|error| {
         let help = match server {
-            Server::Command(_) => "start its command by hand to see why",
             Server::Remote(_) => "see whether the address is right, and whether it needs a header",
+            _ => "start its command by hand to see why",
         };
         Complaint::new(format!("`{name}`: {error}")).help(help)
     })?;
-    let pins = pins(&global.state()?.create()?, &arguments.reach);
+    let pins = in_file(place(&global.state()?.create()?, reach));
     let changes = match arguments.accept {
         true => pins.accept(&offer.tools).map(|()| Vec::new())?,
         false => pins.compare(&offer.tools)?,

@@ -1,14 +1,16 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_serve::{Program, Remote, Server};
+use counterfoil_serve::{Named, Program, Remote, Server};
 
+use crate::config::ServerOptions;
 use crate::exit::Complaint;
 
 /// How long a server over HTTP may take until its answer begins.
-const REPLY: Duration = Duration::from_secs(300);
+pub(super) const REPLY: Duration = Duration::from_secs(300);
 
 /// Which server, and how it is reached.
 #[derive(Debug, Args)]
@@ -49,11 +51,19 @@ impl Reach {
         }
     }
 
+    /// Whether a server is named at all.
+    pub(super) fn is_named(&self) -> bool {
+        self.url.is_some() || !self.command.is_empty()
+    }
+
     pub(super) fn server(&self) -> anyhow::Result<Server> {
         let Some(url) = &self.url else {
             if self.command.is_empty() {
                 return Err(Complaint::new("no server is named")
-                    .help("put its command behind `--`, or name its address with `--url`")
+                    .help(
+                        "put its command behind `--`, name its address with `--url`, or write \
+                         servers into the configuration (`[mcp.servers.NAME]`)",
+                    )
                     .into());
             }
             let words = self.command.clone();
@@ -70,6 +80,42 @@ impl Reach {
         let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Ok(Server::Remote(Remote::new(url, headers, REPLY)?))
     }
+}
+
+/// The servers of the configuration.
+pub(super) fn configured(servers: &BTreeMap<String, ServerOptions>) -> anyhow::Result<Vec<Named>> {
+    let mut all = Vec::new();
+    for (name, options) in servers.iter().filter(|(_, options)| options.enabled) {
+        let place = format!("mcp.servers.{name}");
+        let wrong = |what: String| Complaint::new(format!("{place}: {what}"));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) || name.contains("__") {
+            let help = "use letters, digits, `-` and single `_`";
+            return Err(wrong("the name cannot stand in front of a tool's".to_owned())
+                .help(help)
+                .into());
+        }
+        let limit = Duration::from_secs(options.timeout_secs);
+        let server = match (&options.url, options.command.is_empty()) {
+            (Some(url), true) => {
+                let headers =
+                    options.headers.iter().map(|(name, value)| Ok((name, filled(value)?)));
+                let headers = headers.collect::<anyhow::Result<Vec<_>>>().context(place.clone())?;
+                let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                Server::Remote(Remote::new(url, headers, limit).context(place)?)
+            }
+            (None, false) => {
+                let env =
+                    options.env.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
+                let env = env.collect::<anyhow::Result<_>>().context(place)?;
+                let (words, folder) = (options.command.clone(), options.folder.clone());
+                Server::Command(Program { words, env, folder })
+            }
+            _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
+        };
+        all.push(Named { name: name.clone(), server, limit });
+    }
+    Ok(all)
 }
 
 /// A server over HTTP is called as its host is.

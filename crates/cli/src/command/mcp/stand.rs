@@ -8,16 +8,18 @@ use std::time::Duration;
 use anyhow::Context as _;
 use counterfoil_guard::{ExecutorKind, Guard, SessionStart};
 use counterfoil_serve::{
-    Door, Ended, Face, Gateway, Limits, input, output, relay, relay_to, serve, serve_http,
+    Door, Ended, Face, Gateway, Limits, Named, Server, Servers, input, output, relay, relay_to,
+    serve, serve_http,
 };
 use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use super::super::Global;
+use super::reach::{REPLY, configured};
 use super::{Arguments, inspect};
 use crate::config::{self, ListenOptions, Options};
 use crate::exit::{Complaint, Exit};
-use crate::guard::Making;
+use crate::guard::{Making, settings};
 use crate::reload::follow;
 use crate::signals::interrupted;
 use crate::state::State;
@@ -29,6 +31,8 @@ struct Standing<'a> {
     guard: Guard,
     state: State,
     start: SessionStart,
+    /// Those of the configuration, where no other is named.
+    servers: Servers,
 }
 
 pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -53,7 +57,12 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         model: arguments.model.clone(),
         ..SessionStart::default()
     };
-    let standing = Standing { arguments, options, guard, state, start };
+    let servers = match arguments.reach.is_named() {
+        true => Vec::new(),
+        false => configured(&options.mcp.servers)?,
+    };
+    let servers = Servers::new(servers);
+    let standing = Standing { arguments, options, guard, state, start, servers };
     let runtime = match arguments.listen {
         Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
         // One thread: a message is passed on sooner than another thread wakes up.
@@ -61,12 +70,22 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     };
     let runtime = runtime.context("the event loop cannot be started")?;
     let exit = runtime.block_on(async {
-        tokio::spawn(follow(global.place(), standing.guard.shell_policy()));
-        match (arguments.listen, &arguments.reach.url) {
-            (Some(address), _) => standing.over_http(address).await,
-            (None, Some(_)) => standing.before_remote().await,
-            (None, None) if !kinds.is_empty() => standing.own_tools().await,
-            (None, None) => standing.before_process().await,
+        let (shell, servers) = (standing.guard.shell_policy(), standing.servers.clone());
+        let follows = !arguments.reach.is_named();
+        tokio::spawn(follow(global.place(), move |options| {
+            if follows {
+                servers.replace(configured(&options.mcp.servers)?);
+            }
+            shell.rebuild(Arc::unwrap_or_clone(settings(options)?.shell.load()));
+            Ok(())
+        }));
+        match arguments.listen {
+            Some(address) => standing.over_http(address).await,
+            None if !kinds.is_empty() => standing.own_tools().await,
+            None if arguments.reach.command.is_empty() || arguments.bridge => {
+                standing.over_streams().await
+            }
+            None => standing.before_process().await,
         }
     });
     // A read of standard input that nobody waits for any more may hold its thread.
@@ -89,10 +108,9 @@ impl Standing<'_> {
 
     async fn before_process(self) -> anyhow::Result<Exit> {
         let reach = &self.arguments.reach;
-        // Says what is missing.
-        reach.server()?;
         let Some((program, rest)) = reach.command.split_first() else { return Ok(Exit::Input) };
-        let (name, pins) = (reach.name(), inspect::pins(&self.state, reach));
+        let pins = inspect::in_file(inspect::place(&self.state, reach));
+        let name = reach.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes);
         let mut command = Command::new(program);
@@ -107,10 +125,10 @@ impl Standing<'_> {
         })
     }
 
-    async fn before_remote(self) -> anyhow::Result<Exit> {
-        let reach = &self.arguments.reach;
-        let server = reach.server()?;
-        let (name, pins) = (reach.name(), inspect::pins(&self.state, reach));
+    async fn over_streams(self) -> anyhow::Result<Exit> {
+        let server = self.server()?;
+        let pins = inspect::in_file(inspect::place(&self.state, &self.arguments.reach));
+        let name = self.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes);
         relay_to(&server, gateway, (input(), output()), interrupted()).await?;
@@ -125,9 +143,8 @@ impl Standing<'_> {
             max_sessions: listen.max_sessions,
             idle: Duration::from_secs(listen.idle_secs),
         };
-        let reach = &self.arguments.reach;
-        let (server, name, place) =
-            (reach.server()?, reach.name(), inspect::place(&self.state, reach));
+        let (server, name) = (self.server()?, self.name());
+        let place = inspect::place(&self.state, &self.arguments.reach);
         let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
         let start = self.start.clone();
         let face = Face::new(server, door, limits, move || {
@@ -140,6 +157,24 @@ impl Standing<'_> {
         writeln!(io::stderr(), "note: listening on http://{}/mcp", listener.local_addr()?)?;
         serve_http(Arc::new(face), listener, self.guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
+    }
+
+    /// What clients are put in front of.
+    fn server(&self) -> anyhow::Result<Server> {
+        let reach = &self.arguments.reach;
+        if !reach.is_named() && !self.servers.is_empty() {
+            return Ok(Server::Several(self.servers.clone()));
+        }
+        let server = reach.server()?;
+        if !self.arguments.bridge {
+            return Ok(server);
+        }
+        let name = reach.name();
+        Ok(Server::Bridged(Servers::new(vec![Named { name, server, limit: REPLY }])))
+    }
+
+    fn name(&self) -> String {
+        if self.arguments.reach.is_named() { self.arguments.reach.name() } else { "mcp".to_owned() }
     }
 }
 

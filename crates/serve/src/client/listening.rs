@@ -1,0 +1,89 @@
+//! What a server says by itself, on either wire.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::{Client, READY};
+use crate::mcp::{Message, request_raw};
+use crate::upstream::{Content, Reply, UpstreamError};
+
+impl Client {
+    /// Hears what the server says by itself, where it does: from now on, so that nothing that a
+    /// call makes it say is lost. What was heard before is heard no more.
+    pub(super) async fn listen(&self) {
+        let headers = self.speech.listening();
+        let (upstream, ears) = (Arc::clone(&self.upstream), self.ears(headers.clone()));
+        let says = self.manner.hears.clone();
+        let asked = self.alone.then(|| self.subscription());
+        let (hears, heard_from) = oneshot::channel();
+        let listening = tokio::spawn(async move {
+            let reply: Result<Reply, UpstreamError> = match &asked {
+                None => upstream.listen_whole(&headers).await,
+                Some((text, headers)) => upstream.exchange_whole(text, headers).await,
+            };
+            let mut hears = Some(hears);
+            // Over HTTP the answer itself says that it listens; a process says it in a message.
+            if asked.is_none() {
+                hears.take().map(|hears| hears.send(()));
+            }
+            let Ok(Reply { content: Content::Flow(mut flow), .. }) = reply else { return };
+            while let Some(Ok(event)) = flow.next().await {
+                hears.take().map(|hears| hears.send(()));
+                let said = Message::read(&event.data).ok().and_then(|message| message.method);
+                if said.as_deref() != Some("notifications/subscriptions/acknowledged") {
+                    ears.heard(&event.data, says.as_ref()).await;
+                }
+            }
+        });
+        let before = self.listening().replace(listening.abort_handle());
+        // A server may not answer at all before it has something to say.
+        timeout(READY, heard_from).await.ok();
+        if let Some(before) = before {
+            before.abort();
+        }
+    }
+
+    /// The request with which a client without a session listens: for all lists, and for the
+    /// resources that it subscribed to.
+    fn subscription(&self) -> (String, hyper::HeaderMap) {
+        let resources: Vec<String> = self.subscribed().iter().cloned().collect();
+        let mut wanted = json!({
+            "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+        });
+        if let (false, Some(members)) = (resources.is_empty(), wanted.as_object_mut()) {
+            members.insert("resourceSubscriptions".to_owned(), json!(resources));
+        }
+        let params = self.with_meta(&json!({ "notifications": wanted }).to_string());
+        let text = request_raw(&self.next_id().to_string(), "subscriptions/listen", &params);
+        let headers = match Message::read(&text) {
+            Ok(message) => self.speech.headers(&message, None),
+            Err(_) => self.speech.listening(),
+        };
+        (text, headers)
+    }
+
+    /// A request that only the wire with sessions has, on the other one; whether it is one.
+    pub(crate) async fn instead(&self, method: &str, params: &str) -> bool {
+        if !self.alone {
+            return false;
+        }
+        let params: serde_json::Value = serde_json::from_str(params).unwrap_or_default();
+        let text = |name: &str| params.get(name).and_then(|v| v.as_str()).map(str::to_owned);
+        match (method, text("uri")) {
+            ("logging/setLevel", _) => *self.level() = text("level"),
+            ("resources/subscribe", Some(uri)) => {
+                self.subscribed().insert(uri);
+                self.listen().await;
+            }
+            ("resources/unsubscribe", Some(uri)) => {
+                self.subscribed().remove(&uri);
+                self.listen().await;
+            }
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,122 @@
+//! What several servers say, as one.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::Asked;
+use crate::client::{Client, ClientError};
+use crate::mcp::{Members, agreed};
+
+/// What servers list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Tools,
+    Prompts,
+    Resources,
+    Templates,
+}
+
+impl List {
+    pub(super) fn capability(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources | Self::Templates => "resources",
+        }
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Prompts => "prompts/list",
+            Self::Resources => "resources/list",
+            Self::Templates => "resources/templates/list",
+        }
+    }
+
+    /// The member of a result in which the list is.
+    pub(super) fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+        }
+    }
+
+    /// Whether a request names its entries by their name.
+    pub(super) fn is_named(self) -> bool {
+        matches!(self, Self::Tools | Self::Prompts)
+    }
+
+    /// Every entry of a server's list, as it is written.
+    pub(super) async fn of(self, client: &Client) -> Result<Vec<String>, ClientError> {
+        client.listed(self.method(), self.member()).await
+    }
+}
+
+/// What we say when we are greeted: all that the servers can.
+pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> String {
+    let mut capabilities = Map::new();
+    let mut instructions = String::new();
+    for (name, said) in servers {
+        let able = said.get("capabilities").and_then(Value::as_object).into_iter().flatten();
+        for (capability, details) in able.filter(|(name, _)| SPOKEN.contains(&name.as_str())) {
+            let known = capabilities.entry(capability.clone()).or_insert_with(|| json!({}));
+            if let (Some(known), Some(details)) = (known.as_object_mut(), details.as_object()) {
+                known.extend(details.clone());
+            }
+        }
+        if let Some(text) = said.get("instructions").and_then(Value::as_str) {
+            instructions.push_str(&format!("# {name}\n\n{text}\n\n"));
+        }
+    }
+    let who = json!({ "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") });
+    let mut said = json!({ "capabilities": capabilities });
+    let Some(members) = said.as_object_mut() else { return said.to_string() };
+    if !instructions.is_empty() {
+        members.insert("instructions".to_owned(), instructions.trim_end().into());
+    }
+    match wanted {
+        Some(wanted) => {
+            members.insert("protocolVersion".to_owned(), agreed(Some(wanted)).into());
+            members.insert("serverInfo".to_owned(), who);
+        }
+        None => {
+            members.insert("supportedVersions".to_owned(), json!(["2026-07-28"]));
+            members
+                .insert("_meta".to_owned(), json!({ "io.modelcontextprotocol/serverInfo": who }));
+        }
+    }
+    said.to_string()
+}
+
+/// Capabilities of servers that come through.
+const SPOKEN: [&str; 5] = ["tools", "prompts", "resources", "completions", "logging"];
+
+/// Results that a client without a session may keep for a while say for how long.
+const KEPT: [&str; 6] = [
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
+
+/// A result as the client's wire has it.
+pub(super) fn finished(asked: &Asked, result: &str) -> String {
+    if !asked.alone {
+        return result.to_owned();
+    }
+    let wanted = [("resultType", "\"complete\""), ("ttlMs", "0"), ("cacheScope", "\"private\"")];
+    let count = if KEPT.contains(&asked.method.as_str()) { 3 } else { 1 };
+    let mut text = result.to_owned();
+    for (name, value) in wanted.into_iter().take(count) {
+        let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else { return text };
+        if members.get(name).map(RawValue::get).is_none() {
+            text = members.with(name, value);
+        }
+    }
+    text
+}

@@ -1,0 +1,445 @@
+//! Several servers as one, for a client on whichever wire: we are its server, and the client of
+//! each of them.
+
+mod desk;
+mod merge;
+mod servers;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::client::{AwayError, Client, ClientError, Kept, Manner, Questions};
+use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
+use crate::upstream::{Flow, Reply, UpstreamError};
+use desk::Desk;
+use merge::{List, finished, greeting};
+pub use servers::{Named, Servers};
+
+/// Messages that wait for a client that reads slowly.
+const WAITING: usize = 64;
+
+/// What stands between the name of a server and that of its tool.
+const BETWEEN: &str = "__";
+
+/// What a client is told when servers came or went.
+const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+/// How often a call may ask for more before it is made.
+const ROUNDS: usize = 8;
+
+/// Several servers, for one client, or for all that have no session.
+pub(crate) struct Fan {
+    servers: Servers,
+    members: Mutex<Members>,
+    /// Names are those of the servers; with one server only, they may be its own.
+    prefixed: bool,
+    hears: mpsc::Sender<String>,
+    desk: Arc<Desk>,
+    running: Mutex<BTreeMap<u64, Running>>,
+    /// Which server has a resource.
+    resources: Mutex<BTreeMap<String, Arc<Kept>>>,
+    /// Brings what servers say by themselves to the client.
+    pump: AbortHandle,
+}
+
+/// The servers as they are kept, for what was said of them.
+struct Members {
+    of: Arc<Vec<Named>>,
+    kept: Vec<Arc<Kept>>,
+}
+
+/// A request of the client that is under way.
+struct Running {
+    id: String,
+    to: mpsc::Sender<String>,
+    task: AbortHandle,
+}
+
+/// A request, as far as it is read.
+struct Asked {
+    id: String,
+    method: String,
+    params: String,
+    /// It is on the wire without sessions.
+    alone: bool,
+    to: mpsc::Sender<String>,
+}
+
+/// Why there is no result.
+enum Wrong {
+    Away(AwayError),
+    Client(ClientError),
+    Told(i32, String),
+}
+
+impl From<AwayError> for Wrong {
+    fn from(error: AwayError) -> Self {
+        Self::Away(error)
+    }
+}
+
+impl From<ClientError> for Wrong {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+impl Fan {
+    pub(crate) fn new(servers: &Servers, prefixed: bool, shared: bool) -> Self {
+        let desk = Arc::new(Desk::new(shared));
+        let (hears, mut heard) = mpsc::channel(WAITING);
+        let (telling, mut changes) = (Arc::clone(&desk), servers.changes());
+        let pump = tokio::spawn(async move {
+            loop {
+                let text = tokio::select! {
+                    text = heard.recv() => text,
+                    changed = changes.changed() => changed.ok().map(|()| CHANGED.to_owned()),
+                };
+                let Some(text) = text else { return };
+                telling.say(text).await;
+            }
+        });
+        Self {
+            servers: servers.clone(),
+            members: Mutex::new(Members { of: Arc::default(), kept: Vec::new() }),
+            prefixed,
+            hears,
+            desk,
+            running: Mutex::default(),
+            resources: Mutex::default(),
+            pump: pump.abort_handle(),
+        }
+    }
+
+    /// The servers as they are now; of those that stay, the connections stay, too.
+    fn members(&self) -> Vec<Arc<Kept>> {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.servers.now();
+        if !Arc::ptr_eq(&members.of, &now) {
+            let kept = now.iter().map(|named| {
+                let before = members.of.iter().position(|before| before == named);
+                let before = before.and_then(|at| members.kept.get(at)).cloned();
+                before.unwrap_or_else(|| Arc::new(self.keep(named)))
+            });
+            *members = Members { kept: kept.collect(), of: now };
+            self.resources().clear();
+        }
+        members.kept.clone()
+    }
+
+    fn keep(&self, named: &Named) -> Kept {
+        let manner = Manner {
+            questions: Questions::Client(self.desk.clone()),
+            hears: Some(self.hears.clone()),
+            ..Manner::within(named.limit)
+        };
+        Kept::new(named.name.clone(), named.server.clone(), manner)
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<u64, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn resources(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Kept>>> {
+        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a message of the client.
+    pub(crate) fn exchange(self: &Arc<Self>, text: &str) -> Result<Reply, UpstreamError> {
+        let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
+        let message = Message::read(text).map_err(unreadable)?;
+        let (Some(method), Some(id)) = (message.method.clone(), message.id) else {
+            if message.method.is_none() {
+                self.desk.answered(&message);
+            } else if let Some(id) = message.cancels() {
+                self.forget(id);
+            }
+            return Ok(Reply::accepted());
+        };
+        let (to, queue) = mpsc::channel(WAITING);
+        let (number, fan) = (self.desk.number(), Arc::clone(self));
+        self.desk.open(number, to.clone());
+        let asked = Asked {
+            id: id.to_owned(),
+            method,
+            params: message.params().map_or("{}", RawValue::get).to_owned(),
+            alone: message.is_alone(),
+            to: to.clone(),
+        };
+        let id = id.to_owned();
+        // The task notes its end only when it is noted itself.
+        let mut running = self.running();
+        let task = tokio::spawn(async move {
+            let answer = fan.answer(&asked).await;
+            // A client that is gone is told nothing.
+            asked.to.send(answer).await.ok();
+            fan.desk.close(number);
+            fan.running().remove(&number);
+        });
+        running.insert(number, Running { id, to, task: task.abort_handle() });
+        Ok(Reply::of(Flow::Queue(queue)))
+    }
+
+    /// What servers say without being asked.
+    pub(crate) fn listen(&self) -> Reply {
+        let (to, queue) = mpsc::channel(WAITING);
+        self.desk.hear(to);
+        Reply::of(Flow::Queue(queue))
+    }
+
+    /// Waits no more for a request.
+    pub(crate) fn forget(&self, id: &str) {
+        self.end_where(|running| running.id == id);
+    }
+
+    /// The same where its client is gone.
+    pub(crate) fn give_up(&self, id: &str) {
+        self.end_where(|running| running.id == id && running.to.is_closed());
+    }
+
+    fn end_where(&self, which: impl Fn(&Running) -> bool) {
+        let mut running = self.running();
+        let found = running.iter().find(|(_, running)| which(running)).map(|(number, _)| *number);
+        if let Some((number, running)) = found.and_then(|number| running.remove_entry(&number)) {
+            // What it asked of a server is given up with it.
+            running.task.abort();
+            self.desk.close(number);
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        join_all(self.members().iter().map(|member| member.close())).await;
+    }
+
+    /// The answer to a request.
+    async fn answer(&self, asked: &Asked) -> String {
+        match self.result(asked).await {
+            Ok(result) => result_raw(&asked.id, &finished(asked, &result)),
+            Err(Wrong::Away(away)) => error(Some(&asked.id), code::SERVER_GONE, &away.to_string()),
+            Err(Wrong::Client(ClientError::Refused { code, message, data, .. })) => {
+                error_with(&asked.id, code, &message, &data)
+            }
+            Err(Wrong::Client(wrong)) => {
+                error(Some(&asked.id), code::SERVER_GONE, &wrong.to_string())
+            }
+            Err(Wrong::Told(code, what)) => error(Some(&asked.id), code, &what),
+        }
+    }
+
+    async fn result(&self, asked: &Asked) -> Result<String, Wrong> {
+        let params: Object<'_> = serde_json::from_str(&asked.params)
+            .map_err(|error| Wrong::Told(code::INVALID_PARAMS, format!("`params`: {error}")))?;
+        match asked.method.as_str() {
+            "ping" => Ok("{}".to_owned()),
+            "initialize" => {
+                let said = |name: &str| {
+                    params.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok())
+                };
+                self.desk.can(said("capabilities").unwrap_or_default());
+                let wanted = said("protocolVersion");
+                Ok(greeting(wanted.as_ref().and_then(Value::as_str), &self.greetings().await))
+            }
+            "server/discover" => Ok(greeting(None, &self.greetings().await)),
+            "tools/list" => self.list(List::Tools).await,
+            "prompts/list" => self.list(List::Prompts).await,
+            "resources/list" => self.list(List::Resources).await,
+            "resources/templates/list" => self.list(List::Templates).await,
+            "subscriptions/listen" => {
+                let wanted = params.get("notifications").map_or("{}", RawValue::get);
+                let wanted = serde_json::from_str(wanted).unwrap_or_default();
+                self.desk.subscribe(&asked.id, wanted, &asked.to).await;
+                asked.to.closed().await;
+                Ok("{}".to_owned())
+            }
+            "tools/call" | "prompts/get" => self.named(asked, &params).await,
+            "completion/complete" => self.completed(asked, &params).await,
+            "logging/setLevel" => {
+                let members = self.members();
+                let all = members.iter().map(|member| self.pass(member, asked, &asked.params));
+                // A server that has no levels keeps what it has.
+                join_all(all).await;
+                Ok("{}".to_owned())
+            }
+            method if method.starts_with("resources/") => self.resource(asked, &params).await,
+            other => {
+                Err(Wrong::Told(code::METHOD_NOT_FOUND, format!("there is no method `{other}`")))
+            }
+        }
+    }
+
+    /// What each server that is there said when it was greeted.
+    async fn greetings(&self) -> Vec<(String, Value)> {
+        let members = self.members();
+        let greetings = members.iter().map(|member| async move {
+            match member.client().await {
+                Ok(client) => Some((member.name.clone(), client.greeting().clone())),
+                Err(error) => {
+                    tracing::warn!("{error}");
+                    None
+                }
+            }
+        });
+        join_all(greetings).await.into_iter().flatten().collect()
+    }
+
+    /// One list of all. A server that is not there is left out, and named in the log.
+    async fn list(&self, list: List) -> Result<String, Wrong> {
+        let members = self.members();
+        let pages = members.iter().map(|member| async move {
+            let client = member.client().await.map_err(Wrong::from)?;
+            if !client.offers(list.capability()) {
+                return Ok(Vec::new());
+            }
+            Ok::<_, Wrong>(list.of(&client).await?)
+        });
+        let mut all = Vec::new();
+        for (member, listed) in members.iter().zip(join_all(pages).await) {
+            match listed {
+                Ok(listed) => all.extend(listed.iter().map(|text| self.shown(list, member, text))),
+                Err(Wrong::Away(error)) => tracing::warn!("{error}"),
+                Err(Wrong::Client(error)) => {
+                    tracing::warn!("`{}`, {}: {error}", member.name, list.member());
+                }
+                Err(Wrong::Told(_, what)) => tracing::warn!("`{}`: {what}", member.name),
+            }
+        }
+        Ok(format!("{{\"{}\":[{}]}}", list.member(), all.join(",")))
+    }
+
+    /// An entry of a list, as the client sees it.
+    fn shown(&self, list: List, member: &Arc<Kept>, text: &str) -> String {
+        let Ok(members) = serde_json::from_str::<Object<'_>>(text) else { return text.to_owned() };
+        let told = |name: &str| members.get(name).and_then(text_of);
+        if list == List::Resources
+            && let Some(uri) = told("uri")
+        {
+            self.resources().insert(uri, Arc::clone(member));
+        }
+        match told("name").filter(|_| self.prefixed && list.is_named()) {
+            Some(name) => {
+                let name = Value::from(format!("{}{BETWEEN}{name}", member.name));
+                members.with("name", &name.to_string())
+            }
+            None => text.to_owned(),
+        }
+    }
+
+    /// The server of a name, and the server's own name for it.
+    fn owner<'n>(&self, name: &'n str) -> Option<(Arc<Kept>, &'n str)> {
+        let mut members = self.members().into_iter();
+        if !self.prefixed {
+            return Some((members.next()?, name));
+        }
+        members.find_map(|member| {
+            let own = name.strip_prefix(&member.name)?.strip_prefix(BETWEEN)?;
+            Some((member, own))
+        })
+    }
+
+    /// A request that names a tool or a prompt.
+    async fn named(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
+        let name = params.get("name").and_then(text_of).unwrap_or_default();
+        let Some((member, own)) = self.owner(&name) else {
+            return Err(Wrong::Told(code::INVALID_PARAMS, format!("no server has `{name}`")));
+        };
+        let params = params.with("name", &Value::from(own).to_string());
+        if asked.alone {
+            return self.pass(&member, asked, &params).await;
+        }
+        // A server that asks first is answered by the client, which knows only requests to it.
+        let mut again = params.clone();
+        for _ in 0..ROUNDS {
+            let result = self.pass(&member, asked, &again).await?;
+            let Some(more) = asks_for_more(&result) else { return Ok(result) };
+            let questions = Questions::Client(Arc::clone(&self.desk) as _);
+            let Some(answers) = questions.answered(&more).await else {
+                return Err(ClientError::NobodyToAsk.into());
+            };
+            again = with(&params, "inputResponses", &answers.to_string());
+            if let Some(state) = more.get("requestState") {
+                again = with(&again, "requestState", &state.to_string());
+            }
+        }
+        Err(ClientError::NobodyToAsk.into())
+    }
+
+    async fn completed(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
+        let refers = params.get("ref").map_or("{}", RawValue::get);
+        let refers: Object<'_> = serde_json::from_str(refers)
+            .map_err(|error| Wrong::Told(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
+        let Some(name) = refers.get("name").and_then(text_of) else {
+            return self.resource(asked, params).await;
+        };
+        let Some((member, own)) = self.owner(&name) else {
+            return Err(Wrong::Told(code::INVALID_PARAMS, format!("no server has `{name}`")));
+        };
+        let refers = refers.with("name", &Value::from(own).to_string());
+        self.pass(&member, asked, &params.with("ref", &refers)).await
+    }
+
+    /// A request about a resource: of the server that listed it, else of the first that answers.
+    async fn resource(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
+        let uri = params.get("uri").and_then(text_of).unwrap_or_default();
+        let known = self.resources().get(&uri).cloned();
+        if let Some(member) = known {
+            return self.pass(&member, asked, &asked.params).await;
+        }
+        let mut wrong = Wrong::Told(code::INVALID_PARAMS, format!("no server has `{uri}`"));
+        for member in self.members() {
+            match self.pass(&member, asked, &asked.params).await {
+                Ok(result) => return Ok(result),
+                Err(refused) => wrong = refused,
+            }
+        }
+        Err(wrong)
+    }
+
+    /// A request to one server, and its result as it was written.
+    async fn pass(&self, member: &Kept, asked: &Asked, params: &str) -> Result<String, Wrong> {
+        let client: Arc<Client> = member.client().await?;
+        if client.instead(&asked.method, params).await {
+            return Ok("{}".to_owned());
+        }
+        let result = client.request_raw(&asked.method, params, Some(&asked.to)).await;
+        if matches!(result, Err(ClientError::Ended(_))) {
+            member.broke().await;
+        }
+        Ok(result?.get().to_owned())
+    }
+}
+
+impl Drop for Fan {
+    fn drop(&mut self) {
+        self.pump.abort();
+    }
+}
+
+impl std::fmt::Debug for Fan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fan").field("servers", &self.servers).finish_non_exhaustive()
+    }
+}
+
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn with(params: &str, name: &str, value: &str) -> String {
+    match serde_json::from_str::<Object<'_>>(params) {
+        Ok(members) => members.with(name, value),
+        Err(_) => params.to_owned(),
+    }
+}
+
+/// A result that asks for something before it is one.
+fn asks_for_more(result: &str) -> Option<Value> {
+    let members: Object<'_> = serde_json::from_str(result).ok()?;
+    let kind = members.get("resultType").and_then(text_of)?;
+    if kind == "input_required" { serde_json::from_str(result).ok() } else { None }
+}

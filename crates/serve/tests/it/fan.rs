@@ -1,0 +1,257 @@
+//! Several servers as one, and servers on another wire than their client.
+
+use std::time::Duration;
+
+use counterfoil_guard::{Guard, SessionStart};
+use counterfoil_serve::{Gateway, Named, Program, Server, Servers, relay_to};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+use tokio::time::timeout;
+
+/// A server of the wire that the folder names, which answers with its own name.
+const SERVER: &str = r#"
+name=$(cat name)
+while IFS= read -r line; do
+  printf '%s\n' "$line" >> heard
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\("*[0-9a-z]*"*\).*/\1/p')
+  answer() { echo '{"jsonrpc":"2.0","id":'"$id"','"$1"'}'; }
+  case "$line" in
+    *'"initialize"'*) if [ -e alone ]; then answer '"error":{"code":-32601,"message":"no such method"}'
+      else answer '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"instructions":"I am '"$name"'."}'; fi ;;
+    *'"server/discover"'*) answer '"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}' ;;
+    *'"tools/list"'*) answer '"result":{"tools":[{"name":"say","big":12345678901234567890,"inputSchema":{"type":"object"}},{"name":"ask"}]}' ;;
+    *'"resources/list"'*) answer '"result":{"resources":[{"name":"r","uri":"at://'"$name"'"}]}' ;;
+    *'"resources/read"'*) case "$line" in
+      *"at://$name"*) answer '"result":{"contents":[{"uri":"at://'"$name"'","text":"of '"$name"'"}]}' ;;
+      *) answer '"error":{"code":-32002,"message":"not here"}' ;;
+      esac ;;
+    *'"inputResponses"'*) answer '"result":{"resultType":"complete","content":[{"type":"text","text":"thanks"}]}' ;;
+    *'"name":"ask"'*) if [ -e alone ]; then answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}'
+      else
+        asked=$id
+        echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Who?"}}'
+        IFS= read -r line; printf '%s\n' "$line" >> heard; id=$asked
+        case "$line" in
+          *lena*) answer '"result":{"content":[{"type":"text","text":"thanks"}]}' ;;
+          *) answer '"result":{"isError":true,"content":[{"type":"text","text":"nobody"}]}' ;;
+        esac
+      fi ;;
+    *'"tools/call"'*)
+      [ -n "$token" ] && echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'
+      answer '"result":{"content":[{"type":"text","text":"'"$name"'"}],"odd":1.50}' ;;
+  esac
+done
+"#;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(name: &str, alone: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.sh"), SERVER).unwrap();
+        std::fs::write(folder.path().join("name"), name).unwrap();
+        if alone {
+            std::fs::write(folder.path().join("alone"), "").unwrap();
+        }
+        Self(folder)
+    }
+
+    fn named(&self, name: &str) -> Named {
+        let words = vec!["sh".to_owned(), "server.sh".to_owned()];
+        let folder = Some(self.0.path().to_owned());
+        let server = Server::Command(Program { words, folder, ..Program::default() });
+        Named { name: name.to_owned(), server, limit: Duration::from_secs(5) }
+    }
+
+    fn heard(&self) -> String {
+        std::fs::read_to_string(self.0.path().join("heard")).unwrap()
+    }
+}
+
+/// A client over streams.
+struct Client {
+    input: DuplexStream,
+    output: tokio::io::Lines<BufReader<DuplexStream>>,
+}
+
+impl Client {
+    fn new(server: Server) -> Self {
+        let (input, theirs) = duplex(1 << 16);
+        let (output, ours) = duplex(1 << 16);
+        tokio::spawn(async move {
+            let guard = Guard::builder().build().unwrap();
+            let gateway = Gateway::new(guard, SessionStart::default(), "mcp").unwrap();
+            relay_to(&server, gateway, (theirs, ours), std::future::pending()).await.unwrap();
+        });
+        Self { input, output: BufReader::new(output).lines() }
+    }
+
+    async fn say(&mut self, message: &Value) {
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> String {
+        timeout(Duration::from_secs(10), self.output.next_line()).await.unwrap().unwrap().unwrap()
+    }
+
+    /// The answer to a request, as it is written.
+    async fn ask(&mut self, method: &str, params: Value) -> String {
+        self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
+        loop {
+            let text = self.hear().await;
+            if crate::json(&text)["id"] == 1 {
+                return text;
+            }
+        }
+    }
+
+    async fn begin(&mut self, capabilities: Value) -> Value {
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities });
+        let greeting = self.ask("initialize", params).await;
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        crate::json(&greeting)["result"].take()
+    }
+}
+
+fn names(listed: &str) -> Vec<String> {
+    let listed = crate::json(listed);
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Params of the wire without sessions.
+fn alone(params: Value) -> Value {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "p",
+    });
+    params
+}
+
+#[test]
+fn several_servers_are_one() {
+    crate::test(async {
+        let (moon, sun) = (Folder::new("moon", false), Folder::new("sun", true));
+        let missing = Program { words: vec!["/none".to_owned()], ..Program::default() };
+        let gone =
+            Named { name: "gone".to_owned(), server: Server::Command(missing), ..moon.named("") };
+        let servers = Servers::new(vec![gone, moon.named("moon"), sun.named("sun")]);
+        let mut client = Client::new(Server::Several(servers.clone()));
+        let greeting = client.begin(json!({})).await;
+        assert_eq!(greeting["protocolVersion"], "2025-06-18");
+        assert_eq!(greeting["instructions"], "# moon\n\nI am moon.");
+        assert!(greeting["capabilities"]["resources"].is_object(), "{greeting}");
+        let listed = client.ask("tools/list", json!({})).await;
+        // A server that is not there takes no other down, and numbers stay as they are.
+        assert_eq!(names(&listed), ["moon__say", "moon__ask", "sun__say", "sun__ask"]);
+        assert!(listed.contains("12345678901234567890"), "{listed}");
+        for (tool, said) in [("moon__say", "moon"), ("sun__say", "sun")] {
+            let told = client.ask("tools/call", json!({ "name": tool, "arguments": {} })).await;
+            assert!(told.contains(r#""odd":1.50"#) && told.contains("execution_id"), "{told}");
+            assert_eq!(crate::json(&told)["result"]["content"][0]["text"], said);
+        }
+        let unknown = client.ask("tools/call", json!({ "name": "gone__say" })).await;
+        assert_eq!(crate::json(&unknown)["error"]["code"], -32602, "{unknown}");
+        client.ask("resources/list", json!({})).await;
+        let read = client.ask("resources/read", json!({ "uri": "at://moon" })).await;
+        assert!(read.contains("of moon"), "{read}");
+        let none = client.ask("resources/read", json!({ "uri": "at://none" })).await;
+        assert!(crate::json(&none)["error"].is_object(), "{none}");
+        let odd = client.ask("tasks/list", json!({})).await;
+        assert_eq!(crate::json(&odd)["error"]["code"], -32601);
+        // Servers come and go while the client is there.
+        servers.replace(vec![moon.named("moon")]);
+        loop {
+            if client.hear().await.contains("notifications/tools/list_changed") {
+                break;
+            }
+        }
+        let listed = client.ask("tools/list", json!({})).await;
+        assert_eq!(names(&listed), ["moon__say", "moon__ask"]);
+        // The one that stayed was not started again.
+        assert_eq!(moon.heard().matches("\"initialize\"").count(), 1);
+    });
+}
+
+#[test]
+fn a_client_with_a_session_reaches_a_server_without() {
+    crate::test(async {
+        let sun = Folder::new("sun", true);
+        let mut client = Client::new(Server::Bridged(Servers::new(vec![sun.named("sun")])));
+        client.begin(json!({ "elicitation": {} })).await;
+        let listed = client.ask("tools/list", json!({})).await;
+        assert_eq!(names(&listed), ["say", "ask"]);
+        let params = json!({ "name": "say", "arguments": {}, "_meta": { "progressToken": 7 } });
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params }))
+            .await;
+        let progress = client.hear().await;
+        assert_eq!(crate::json(&progress)["params"]["progressToken"], 7, "{progress}");
+        assert_eq!(crate::json(&client.hear().await)["id"], 5);
+        // What it asks for in a result is a request to the client.
+        let params = json!({ "name": "ask", "arguments": {} });
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }))
+            .await;
+        let question = crate::json(&client.hear().await);
+        assert_eq!(
+            (&question["method"], &question["params"]["message"]),
+            (&json!("elicitation/create"), &json!("Who?"))
+        );
+        let given = json!({ "action": "accept", "content": { "who": "lena" } });
+        client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
+        let told = crate::json(&client.hear().await);
+        assert_eq!(
+            (&told["id"], &told["result"]["content"][0]["text"]),
+            (&json!(6), &json!("thanks"))
+        );
+        assert!(sun.heard().contains(r#""requestState":"s1""#), "{}", sun.heard());
+    });
+}
+
+#[test]
+fn a_client_without_a_session_reaches_a_server_with_one() {
+    crate::test(async {
+        let moon = Folder::new("moon", false);
+        let mut client = Client::new(Server::Bridged(Servers::new(vec![moon.named("moon")])));
+        let discovered = crate::json(&client.ask("server/discover", alone(json!({}))).await);
+        assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
+        assert_eq!(discovered["result"]["resultType"], "complete");
+        let listed = client.ask("tools/list", alone(json!({}))).await;
+        assert_eq!(crate::json(&listed)["result"]["cacheScope"], "private");
+        let call = alone(json!({ "name": "say", "arguments": {} }));
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": call }))
+            .await;
+        let progress = crate::json(&client.hear().await);
+        assert_eq!(progress["params"]["progressToken"], "p");
+        let told = crate::json(&client.hear().await);
+        assert_eq!(told["result"]["resultType"], "complete", "{told}");
+        assert!(!moon.heard().contains("clientCapabilities"), "{}", moon.heard());
+        // Its server cannot ask such a client, and is told so.
+        let told = client.ask("tools/call", alone(json!({ "name": "ask", "arguments": {} }))).await;
+        assert!(told.contains("nobody"), "{told}");
+    });
+}
+
+#[test]
+fn a_client_with_a_session_is_asked_by_a_server_with_one_through_the_bridge() {
+    crate::test(async {
+        let moon = Folder::new("moon", false);
+        let mut client = Client::new(Server::Several(Servers::new(vec![moon.named("moon")])));
+        client.begin(json!({ "elicitation": {} })).await;
+        client.ask("tools/list", json!({})).await;
+        let params = json!({ "name": "moon__ask", "arguments": {} });
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }))
+            .await;
+        let question = crate::json(&client.hear().await);
+        let given = json!({ "action": "accept", "content": { "who": "lena" } });
+        client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
+        assert!(client.hear().await.contains("thanks"));
+        assert!(moon.heard().contains(r#""capabilities":{"elicitation":{}}"#), "{}", moon.heard());
+    });
+}
