@@ -2,6 +2,8 @@
 
 mod agents;
 mod bench;
+#[expect(clippy::disallowed_methods, reason = "clients and servers are processes")]
+mod clients;
 #[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
 mod conformance;
 mod corpus;
@@ -35,6 +37,8 @@ enum Command {
     Bench(bench::Options),
     /// Measures what the MCP gateway adds to a call, and what is left when servers die.
     BenchGateway(gateway::Options),
+    /// Lets real clients call tools of real servers through the gateway.
+    Clients(clients::Options),
     /// Runs the conformance suite of MCP through the gateway, and against our client.
     Conformance(conformance::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
@@ -67,6 +71,7 @@ fn main() -> Result<()> {
         Command::Bench(options) => bench::run(&options),
         Command::BenchGateway(options) => gateway::run(&options),
         Command::EchoServer(options) => gateway::echo(&options),
+        Command::Clients(options) => clients::run(&root(), &options),
         Command::Conformance(options) => conformance::run(&root(), &options),
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),

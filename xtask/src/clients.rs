@@ -1,0 +1,353 @@
+//! `cargo xtask clients`: real clients call tools of real servers through the gateway.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+
+/// What is installed: the two generations of the Python SDK with servers, and packages of npm.
+const FIRST: [&str; 4] = ["mcp==1.30.0", "fastmcp", "mcp-server-git", "mcp-server-time"];
+const SECOND: [&str; 1] = ["mcp==2.3.0"];
+const NPM: [&str; 4] = [
+    "@modelcontextprotocol/client",
+    "@modelcontextprotocol/inspector",
+    "@modelcontextprotocol/server-everything",
+    "@modelcontextprotocol/server-filesystem",
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The binary, built with `--release`.
+    #[arg(long, default_value = "target/release/counterfoil")]
+    binary: PathBuf,
+    /// Where clients and servers are installed.
+    #[arg(long, default_value = "target/clients")]
+    folder: PathBuf,
+}
+
+/// A server, and one call of it with what it answers.
+struct Real {
+    name: &'static str,
+    command: Vec<String>,
+    tool: &'static str,
+    arguments: Value,
+    answer: &'static str,
+}
+
+/// Who calls.
+#[derive(Clone, Copy)]
+enum Caller {
+    /// Python, with sessions.
+    Session,
+    /// Python, on this wire.
+    Either(&'static str),
+    JavaScript,
+    Inspector,
+}
+
+impl Caller {
+    const ALL: [Self; 5] = [
+        Self::Session,
+        Self::Either("legacy"),
+        Self::Either("2026-07-28"),
+        Self::JavaScript,
+        Self::Inspector,
+    ];
+
+    fn name(self) -> String {
+        match self {
+            Self::Session => "Python `mcp` 1.30".to_owned(),
+            Self::Either("legacy") => "Python `mcp` 2.3".to_owned(),
+            Self::Either(mode) => format!("Python `mcp` 2.3, {mode}"),
+            Self::JavaScript => "`@modelcontextprotocol/client`".to_owned(),
+            Self::Inspector => "inspector's CLI".to_owned(),
+        }
+    }
+
+    fn speaks_streams(self) -> bool {
+        matches!(self, Self::Session | Self::Either(_))
+    }
+
+    /// Whether it speaks the wire without sessions, which none of the servers does.
+    fn is_alone(self) -> bool {
+        matches!(self, Self::Either(mode) if mode != "legacy")
+    }
+}
+
+/// A process that ends with us.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+struct Desk<'d> {
+    root: &'d Path,
+    folder: PathBuf,
+    binary: PathBuf,
+    state: tempfile::TempDir,
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let binary = options.binary.canonicalize().with_context(|| {
+        format!("{} is missing: build it with `cargo build --release`", options.binary.display())
+    })?;
+    fs::create_dir_all(&options.folder)?;
+    let folder = options.folder.canonicalize()?;
+    let missing = installed(&folder)?;
+    if !missing.is_empty() {
+        let missing: Vec<&str> = missing.into_iter().collect();
+        println!("not checked: {}", missing.join("; "));
+        return Ok(());
+    }
+    let desk = Desk { root, folder, binary, state: tempfile::tempdir()? };
+    let servers = desk.servers();
+    println!("| client | server | over HTTP | over stdio |\n|---|---|---|---|");
+    let mut wrong = Vec::new();
+    for caller in Caller::ALL {
+        for server in &servers {
+            let over_http = desk.over_http(caller, server);
+            let over_streams = match caller.speaks_streams() {
+                true => Some(desk.over_streams(caller, server)),
+                false => None,
+            };
+            let told = |result: &Result<()>| if result.is_ok() { "yes" } else { "no" };
+            let (name, streams) = (caller.name(), over_streams.as_ref().map_or("", told));
+            println!("| {name} | {} | {} | {streams} |", server.name, told(&over_http));
+            for error in [Some(over_http), over_streams].into_iter().flatten() {
+                wrong
+                    .extend(error.err().map(|error| format!("{name}, {}: {error:#}", server.name)));
+            }
+        }
+    }
+    desk.remote()?;
+    println!("\nstdio client, FastMCP server over HTTP: yes");
+    println!("{} receipts; `audit verify` holds", desk.receipts()?);
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// Installs what is needed; what cannot be, because a tool is missing.
+fn installed(folder: &Path) -> Result<BTreeSet<&'static str>> {
+    let mut missing = BTreeSet::new();
+    for (name, packages) in [("first", &FIRST[..]), ("second", &SECOND[..])] {
+        let place = folder.join(name);
+        if place.join("installed").is_file() {
+            continue;
+        }
+        let made = Command::new("python3").args(["-m", "venv"]).arg(&place).status();
+        if !made.is_ok_and(|status| status.success()) {
+            missing.insert("`python3 -m venv` does not work here");
+            continue;
+        }
+        let mut pip = Command::new(place.join("bin/pip"));
+        done(pip.args(["install", "--quiet"]).args(packages))?;
+        fs::write(place.join("installed"), "")?;
+    }
+    if !folder.join("node_modules/.package-lock.json").is_file() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
+        match npm.arg(folder).args(NPM).stdout(Stdio::null()).status() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                missing.insert("npm is missing");
+            }
+            Err(error) => return Err(error).context("npm"),
+            Ok(status) => ensure!(status.success(), "`npm install` ended with {status}"),
+        }
+    }
+    Ok(missing)
+}
+
+fn done(command: &mut Command) -> Result<()> {
+    let status = command.stdout(Stdio::null()).status().with_context(|| format!("{command:?}"))?;
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok(())
+}
+
+impl Desk<'_> {
+    fn python(&self, name: &str) -> String {
+        self.folder.join(name).join("bin/python").display().to_string()
+    }
+
+    fn script(&self, name: &str) -> String {
+        self.root.join("xtask/clients").join(name).display().to_string()
+    }
+
+    fn servers(&self) -> Vec<Real> {
+        let npm =
+            |name: &str| self.folder.join("node_modules/.bin").join(name).display().to_string();
+        let pip = |name: &str| self.folder.join("first/bin").join(name).display().to_string();
+        let own = self.root.display().to_string();
+        vec![
+            Real {
+                name: "server-everything",
+                command: vec![npm("mcp-server-everything")],
+                tool: "get-sum",
+                arguments: json!({ "a": 2, "b": 3 }),
+                answer: "is 5",
+            },
+            Real {
+                name: "server-filesystem",
+                command: vec![npm("mcp-server-filesystem"), own.clone()],
+                tool: "list_directory",
+                arguments: json!({ "path": own }),
+                answer: "Cargo.toml",
+            },
+            Real {
+                name: "mcp-server-git",
+                command: vec![pip("mcp-server-git")],
+                tool: "git_log",
+                arguments: json!({ "repo_path": own, "max_count": 1 }),
+                answer: "Commit",
+            },
+            Real {
+                name: "mcp-server-time",
+                command: vec![pip("mcp-server-time")],
+                tool: "get_current_time",
+                arguments: json!({ "timezone": "Europe/Berlin" }),
+                answer: "Europe/Berlin",
+            },
+            Real {
+                name: "FastMCP",
+                command: vec![self.python("first"), self.script("fast.py")],
+                tool: "add",
+                arguments: json!({ "a": 2, "b": 3 }),
+                answer: "5",
+            },
+        ]
+    }
+
+    /// The gateway's command, in front of a server.
+    fn gateway(&self, caller: Caller, more: &[&str]) -> Vec<String> {
+        let state = self.state.path().display().to_string();
+        let mut words = vec![self.binary.display().to_string(), "--state".to_owned(), state];
+        words.push("mcp".to_owned());
+        words.extend(caller.is_alone().then(|| "--bridge".to_owned()));
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        words
+    }
+
+    fn over_streams(&self, caller: Caller, server: &Real) -> Result<()> {
+        let mut words = self.gateway(caller, &["--"]);
+        words.extend(server.command.iter().cloned());
+        self.call(caller, &json!(words).to_string(), server)
+    }
+
+    fn over_http(&self, caller: Caller, server: &Real) -> Result<()> {
+        let mut words = self.gateway(caller, &["--listen", "127.0.0.1:0", "--"]);
+        words.extend(server.command.iter().cloned());
+        let (program, rest) = words.split_first().context("no command")?;
+        let mut command = Command::new(program);
+        command.args(rest).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut gateway = Running(command.spawn()?);
+        let mut lines = BufReader::new(gateway.0.stderr.take().context("no streams")?).lines();
+        let url = lines.by_ref().find_map(|line| {
+            let line = line.ok()?;
+            Some(line.get(line.find("http://")?..)?.to_owned())
+        });
+        // What it says later is read, or it would wait.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        self.call(caller, &url.context("the gateway does not listen")?, server)
+    }
+
+    /// One call; whether its answer is right, and has a receipt.
+    fn call(&self, caller: Caller, target: &str, server: &Real) -> Result<()> {
+        let arguments = server.arguments.to_string();
+        let mut command = match caller {
+            Caller::Session | Caller::Either(_) => {
+                let (python, script) = match caller {
+                    Caller::Session => ("first", "session.py"),
+                    _ => ("second", "either.py"),
+                };
+                let mut command = Command::new(self.python(python));
+                command.arg(self.script(script)).args([target, server.tool, &arguments]);
+                if let Caller::Either(mode) = caller {
+                    command.arg(mode);
+                }
+                command
+            }
+            Caller::JavaScript => {
+                let mut command = Command::new("node");
+                command.arg(self.script("client.mjs")).args([target, server.tool, &arguments]);
+                command
+            }
+            Caller::Inspector => {
+                let mut command = Command::new(self.folder.join("node_modules/.bin/mcp-inspector"));
+                command.args(["--cli", target, "--transport", "http", "--method", "tools/call"]);
+                command.args(["--tool-name", server.tool]);
+                for (name, value) in server.arguments.as_object().into_iter().flatten() {
+                    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    command.args(["--tool-arg", &format!("{name}={text}")]);
+                }
+                command
+            }
+        };
+        let said = heard(command.current_dir(&self.folder))?;
+        ensure!(said.contains(server.answer), "the answer is not right: {said}");
+        ensure!(said.contains(server.tool), "the answer has no receipt: {said}");
+        Ok(())
+    }
+
+    /// A client over streams, and a server over HTTP.
+    fn remote(&self) -> Result<()> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut command = Command::new(self.python("first"));
+        command.arg(self.script("fast.py")).arg(port.to_string());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let _server = Running(command.spawn()?);
+        let began = Instant::now();
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            ensure!(began.elapsed() < Duration::from_secs(30), "FastMCP does not listen");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        let words = json!(self.gateway(Caller::Session, &["--url", &url])).to_string();
+        let server = self.servers().pop().context("no server")?;
+        self.call(Caller::Session, &words, &server)
+    }
+
+    /// How many receipts there are, in a record that holds.
+    fn receipts(&self) -> Result<usize> {
+        let audit = |words: &[&str]| {
+            let mut command = Command::new(&self.binary);
+            command.arg("--state").arg(self.state.path()).arg("audit").args(words).output()
+        };
+        let verified = audit(&["verify"])?;
+        ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+        let found = audit(&["query", "--format", "jsonl"])?;
+        Ok(found.stdout.iter().filter(|byte| **byte == b'\n').count())
+    }
+}
+
+/// What a command prints, within a minute.
+fn heard(command: &mut Command) -> Result<String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running(command.spawn().with_context(|| format!("{command:?}"))?);
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = running.0.try_wait()? {
+            break status;
+        }
+        if began.elapsed() > Duration::from_secs(60) {
+            bail!("{command:?} takes longer than a minute");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let said = std::io::read_to_string(running.0.stdout.take().context("no output")?)?;
+    if !status.success() {
+        let errors = std::io::read_to_string(running.0.stderr.take().context("no output")?)?;
+        bail!("{status}: {said}{errors}");
+    }
+    Ok(said)
+}
