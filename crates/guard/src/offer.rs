@@ -27,9 +27,19 @@ pub struct Excluded {
     pub tool: String,
     /// What has to succeed first.
     pub waits_for: Vec<String>,
+    /// Why no call of it would be let through, whatever is in it.
+    pub denied: Option<String>,
 }
 
 impl Guard {
+    /// Why no call of this tool would be let through, whatever is in it: by the rules of the
+    /// operator. `None` where one may be. Such a tool need not be offered.
+    #[must_use]
+    pub fn never_runs(&self, tool: &str) -> Option<String> {
+        let settings = self.settings();
+        settings.policy.always_denies(tool).or_else(|| settings.permissions.always_denies(tool))
+    }
+
     /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
     /// gate asks the same function.
     #[must_use]
@@ -40,10 +50,18 @@ impl Guard {
         let Available { offered, excluded, deadlock } =
             available(&self.settings().dependencies, &turn);
         let catalog = self.catalog();
-        let tools = offered.keys().filter_map(|name| catalog.get(name)).cloned().collect();
-        let boosts = offered.into_iter().filter(|(_, boost)| *boost > 0.0).collect();
-        let excluded =
-            excluded.into_iter().map(|(tool, waits_for)| Excluded { tool, waits_for }).collect();
+        let (mut tools, mut boosts, mut denied) = (Vec::new(), BTreeMap::new(), Vec::new());
+        for (name, boost) in offered {
+            if let Some(why) = self.never_runs(&name) {
+                denied.push(Excluded { tool: name, waits_for: Vec::new(), denied: Some(why) });
+                continue;
+            }
+            tools.extend(catalog.get(&name).cloned());
+            boosts.extend((boost > 0.0).then_some((name, boost)));
+        }
+        let waiting = excluded.into_iter();
+        let waiting = waiting.map(|(tool, waits_for)| Excluded { tool, waits_for, denied: None });
+        let excluded = waiting.chain(denied).collect();
         Offer { tools, boosts, excluded, deadlock }
     }
 }

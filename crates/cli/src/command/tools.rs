@@ -87,6 +87,7 @@ fn row(tool: &Tool, offer: &Offer) -> Value {
         "parameters": tool.parameters,
         "offered": offer.tools.iter().any(|offered| offered.name == tool.name),
         "waits_for": waits_for,
+        "denied": excluded(tool, offer).and_then(|excluded| excluded.denied.as_deref()),
         "boost": offer.boosts.get(&tool.name),
     })
 }
@@ -106,6 +107,7 @@ fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
     table.set_header(["TOOL", "FROM", "EFFECTS", "PARAMETERS", "OFFERED"]);
     for tool in tools {
         let offered = match excluded(tool, offer) {
+            Some(Excluded { denied: Some(why), .. }) => format!("no: {why}"),
             Some(excluded) => format!("no: waits for {}", excluded.waits_for.join(", ")),
             None if offer.tools.iter().any(|offered| offered.name == tool.name) => "yes".to_owned(),
             None => "no: switched off".to_owned(),

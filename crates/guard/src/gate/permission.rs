@@ -159,6 +159,16 @@ impl Default for PermissionSettings {
 }
 
 impl PermissionSettings {
+    /// Why no call of this tool is let through, whatever is in it; `None` where one may be.
+    pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {
+        let mut rules = self.rules.iter().filter(|rule| rule.tool.is_match(tool)).peekable();
+        if rules.peek().is_none() && self.default == Action::Deny {
+            return Some("`tools.permissions.default` denies it".to_owned());
+        }
+        let denies = |rule: &&Compiled| rule.action == Action::Deny && rule.pattern.is_none();
+        rules.find(denies).map(|rule| format!("`tools.permissions` denies `{}`", rule.name))
+    }
+
     /// What happens to a call of this tool with these texts, and the rule that says so.
     /// `texts` is asked only when a rule needs it.
     pub(super) fn action<'s>(

@@ -36,6 +36,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const HEAD: Duration = Duration::from_secs(30);
 const LONGEST_HEAD: usize = 64 * 1024;
 
+/// How long a client may take for a message.
+const BODY: Duration = Duration::from_secs(60);
+
 /// How often sessions that nobody uses are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
 
@@ -196,6 +199,9 @@ impl Face {
                 let bearer = HeaderValue::from_static("Bearer");
                 told.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
             }
+            if error.status() == StatusCode::TOO_MANY_REQUESTS {
+                told.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+            }
             return told;
         }
         if path == "/metrics" {
@@ -244,9 +250,14 @@ impl Face {
 
     async fn post(&self, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let body = match Limited::new(body, self.limits.max_body_bytes).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => {
+        let reading = Limited::new(body, self.limits.max_body_bytes).collect();
+        let body = match timeout(BODY, reading).await {
+            Err(_) => {
+                let what = format!("the message was not there within {} s", BODY.as_secs());
+                return json(StatusCode::REQUEST_TIMEOUT, wrong(&what));
+            }
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) => {
                 let what = format!(
                     "the message cannot be read, or is longer than {} bytes: {error}",
                     self.limits.max_body_bytes

@@ -2,6 +2,8 @@
 //! answers it; on the wire without sessions (2026-07-28) the call is answered with what is missing,
 //! and the client makes it again.
 
+use std::time::{Duration, Instant};
+
 use counterfoil_guard::{Asking, Question};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -16,6 +18,9 @@ const QUESTION: &str = "counterfoil-";
 /// Questions that are open at once. Whoever asks for more is denied.
 const MOST: usize = 256;
 
+/// How long a client without a session may take to come back with an answer.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// What the model reads where the person did not agree.
 const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
                         it another way, and do not report it as done.";
@@ -23,6 +28,7 @@ const DECLINED: &str = "The user did not agree to this tool call; nothing was ex
 /// A call that waits for a person.
 pub(super) struct Held {
     wire: Wire,
+    since: Instant,
     /// The client's id of it.
     pub(super) id: String,
     pub(super) call: Box<Call>,
@@ -83,7 +89,24 @@ pub(super) fn is_question(id: &str) -> bool {
 }
 
 impl Gateway {
-    pub(super) fn asking(&self, wire: Wire) -> Asking {
+    /// Closes calls about which a client without a session was asked and did not come back.
+    async fn forget_old(&self) {
+        let old: Vec<Held> = {
+            let mut shared = self.shared();
+            let is_old =
+                |held: &Held| held.wire != Wire::Session && held.since.elapsed() > PATIENCE;
+            shared.asked.extract_if(.., |_, held| is_old(held)).map(|(_, held)| held).collect()
+        };
+        for held in old {
+            let id = &held.call.hosted.call.id;
+            if let Err(error) = self.guard.not_made(&self.session, id).await {
+                tracing::error!("the end of a call is not recorded: {error}");
+            }
+        }
+    }
+
+    pub(super) async fn asking(&self, wire: Wire) -> Asking {
+        self.forget_old().await;
         let able = match wire {
             Wire::Session => self.state().elicits,
             Wire::Stateless { elicits } => elicits,
@@ -100,7 +123,8 @@ impl Gateway {
         questions: &[Question],
     ) -> Step {
         let execution_id = call.execution_id.clone().unwrap_or_default();
-        let held = Held { wire, id: id.to_owned(), call: Box::new(call), line };
+        let held =
+            Held { wire, since: Instant::now(), id: id.to_owned(), call: Box::new(call), line };
         // The server does not know this id: it cannot put a question of its own under it.
         let question = Value::from(format!("{QUESTION}{execution_id}"));
         let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();

@@ -283,7 +283,7 @@ impl Gateway {
             None => text.trim().to_owned(),
         };
         let hosted = self.hosted(call, corrected, known.as_deref());
-        let asking = self.asking(wire);
+        let asking = self.asking(wire).await;
         match self.guard.before(&self.session, &hosted, &around, asking).await {
             Err(error) => refused(code::INTERNAL_ERROR, &not_recorded(&error)),
             Ok(before) => match before.judged {
@@ -388,10 +388,30 @@ impl Gateway {
                     let watch = self.watch.as_deref();
                     self.shared().offered.page(&result, first, &self.server, settings, watch);
                 }
-                Some(text)
+                Some(self.offered(&message).unwrap_or(text))
             }
             Some(Waiting::Call(call)) => Some(self.answered(&message, text, id, *call).await),
         }
+    }
+
+    /// A list of tools without those of which no call would be let through; `None` where there are
+    /// none of them.
+    fn offered(&self, message: &Message<'_>) -> Option<String> {
+        let result: Members<'_> =
+            serde_json::from_str(message.members.get("result")?.get()).ok()?;
+        let tools: Vec<&RawValue> = serde_json::from_str(result.get("tools")?.get()).ok()?;
+        let runs = |tool: &&RawValue| {
+            let name = member(tool, "name");
+            let never =
+                name.as_ref().and_then(Value::as_str).and_then(|n| self.guard.never_runs(n));
+            never.is_none()
+        };
+        let left: Vec<&str> = tools.iter().copied().filter(runs).map(RawValue::get).collect();
+        if left.len() == tools.len() {
+            return None;
+        }
+        let result = result.with("tools", &format!("[{}]", left.join(",")));
+        Some(message.members.with("result", &result))
     }
 
     /// Records how a call ended, and only then lets its result go.

@@ -3,7 +3,7 @@ use counterfoil_model::Status;
 use counterfoil_serve::{Gateway, Step};
 use serde_json::{Value, json};
 
-use crate::{gateway, json, listed, wait};
+use crate::{TOOLS, gateway, json, listed, wait};
 
 fn call(id: i64, tool: &str, arguments: &str) -> String {
     format!(
@@ -97,6 +97,37 @@ fn calls_that_do_not_fit_are_answered_and_never_reach_the_server() {
     assert_eq!(wait(gateway.from_client(silent)), []);
     let refused = ("get_order".to_owned(), Status::Refused);
     assert_eq!(receipts(&gateway), [("get_ordr".to_owned(), Status::Refused), refused]);
+}
+
+#[test]
+fn a_tool_of_which_no_call_would_be_let_through_is_not_offered() {
+    for (options, names) in [
+        ("{}", &["get_order", "cancel_order"][..]),
+        (
+            r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"deny"}]}}}"#,
+            &["get_order"],
+        ),
+        (
+            r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","pattern":"7","action":"deny"}]}}}"#,
+            &["get_order", "cancel_order"],
+        ),
+    ] {
+        let options: GuardOptions = serde_json::from_str(options).unwrap();
+        let gateway = gateway(options.resolve().unwrap());
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        forwarded(&gateway, list);
+        let told = wait(gateway.from_server(TOOLS)).unwrap();
+        let shown = json(&told);
+        let tools = shown["result"]["tools"].as_array().unwrap();
+        let found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(found, names);
+        // What is left is as it was written.
+        assert!(
+            told.contains(r#""icons":[{"src":"x"}]"#) && told.contains(r#""extra":1.50"#),
+            "{told}"
+        );
+        assert_eq!(told == TOOLS, names.len() == 2);
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(crate) fn listed(settings: GuardSettings) -> Gateway {
     let gateway = gateway(settings);
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     assert_eq!(wait(gateway.from_client(list)), [Step::Forward(list.to_owned())]);
-    assert_eq!(wait(gateway.from_server(TOOLS)).as_deref(), Some(TOOLS));
+    assert!(wait(gateway.from_server(TOOLS)).is_some());
     gateway
 }
 

@@ -161,6 +161,22 @@ impl PolicySettings {
         })
     }
 
+    /// Why no call of this tool can be allowed, whatever is in it; `None` where one may be.
+    pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {
+        let policy = self.policy.as_ref().map(|(rules, _)| rules);
+        let all = policy.into_iter().chain(&self.authorization);
+        if let Some(rule) = all
+            .flat_map(|rules| rules.on(tool))
+            .find(|rule| rule.effect == Effect::Deny && rule.is_unconditional())
+        {
+            return Some(format!("`{}` denies it", rule.name));
+        }
+        let (rules, default) = self.policy.as_ref()?;
+        let may_be_allowed = rules.on(tool).any(|rule| rule.effect == Effect::Allow);
+        (*default == Effect::Deny && !may_be_allowed)
+            .then(|| "no rule of `tools.policy` allows it".to_owned())
+    }
+
     pub(super) fn rule_on(&self, facts: &Facts<'_>) -> Ruling<'_> {
         let none = (None, None);
         let policy = self.policy.as_ref().map_or(none, |(rules, _)| rules.about(facts));
@@ -203,6 +219,11 @@ impl Rules {
         let tools = tools.build().map_err(|error| whole(error.kind().to_string()))?;
         let expressions = expressions(rules).map_err(whole)?;
         Ok(Self { rules: compiled, tools, expressions })
+    }
+
+    /// The rules about a tool.
+    fn on(&self, tool: &str) -> impl Iterator<Item = &Compiled> {
+        self.tools.matches(tool).into_iter().filter_map(|at| self.rules.get(at))
     }
 
     /// The first rule that allows the call, and the first that denies it.

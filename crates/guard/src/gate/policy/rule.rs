@@ -88,6 +88,13 @@ impl Compiled {
         })
     }
 
+    /// Whether the rule is about every call of its tool.
+    pub(super) fn is_unconditional(&self) -> bool {
+        let Self { has_expression, paths, env, trust, caller, phases, .. } = self;
+        let asks_nothing = paths.is_none() && trust.is_none() && caller.is_none();
+        asks_nothing && !has_expression && env.is_empty() && phases.is_empty()
+    }
+
     /// Whether the rule is about the call, as far as it depends on neither the tool nor
     /// `args_match`.
     pub(super) fn is_about(&self, facts: &Facts<'_>) -> bool {

@@ -1,10 +1,14 @@
 //! The operator's rules.
 
 use counterfoil_guard::{
-    Admitted, AuthorizationOptions, Gates, PolicyOptions, PolicySettings, TrustLevel, Verdict,
+    Admitted, AuthorizationOptions, Gates, GuardOptions, PolicyOptions, PolicySettings, TrustLevel,
+    Verdict,
 };
+use counterfoil_model::Status;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+use crate::desk;
 
 use super::{Situation, call, shell, verdict_of};
 
@@ -365,4 +369,71 @@ fn what_is_written_is_read_again() {
     assert_eq!(options, again);
     let schema: Value = schemars::schema_for!(PolicyOptions).to_value();
     assert!(schema.pointer("/$defs/PolicyRule/properties/match").is_some(), "{schema}");
+}
+
+/// What no call can pass is not offered, and what some call may pass is.
+#[test]
+fn a_tool_that_is_always_denied_is_not_offered() {
+    for (tools, denied) in [
+        (json!({}), None),
+        (json!({ "policy": { "rules": [{ "effect": "deny", "tool": "cancel_order" }] } }), None),
+        (
+            json!({ "policy": { "enabled": true, "default_effect": "allow",
+                "rules": [{ "effect": "deny", "tool": "cancel_*", "name": "no cancelling" }] } }),
+            Some("`no cancelling` denies it"),
+        ),
+        (
+            json!({ "policy": { "enabled": true, "default_effect": "allow",
+                "rules": [{ "effect": "deny", "tool": "cancel_*", "args_match": "W1" }] } }),
+            None,
+        ),
+        (
+            json!({ "policy": { "enabled": true, "default_effect": "allow",
+                "rules": [{ "effect": "deny", "tool": "*", "trust_level": "untrusted" }] } }),
+            None,
+        ),
+        (
+            json!({ "policy": { "enabled": true,
+                "rules": [{ "effect": "allow", "tool": "get_*" }] } }),
+            Some("no rule of `tools.policy` allows it"),
+        ),
+        (
+            json!({ "policy": { "enabled": true,
+                "rules": [{ "effect": "allow", "tool": "*", "paths": ["src/**"] }] } }),
+            None,
+        ),
+        (
+            json!({ "authorization": { "enabled": true,
+                "rules": [{ "effect": "deny", "tool": "cancel_order" }] } }),
+            Some("`authorization.rules[0]` denies it"),
+        ),
+        (
+            json!({ "permissions": { "rules": [{ "tool": "cancel_*", "action": "deny" }] } }),
+            Some("`tools.permissions` denies `cancel_*`"),
+        ),
+        (
+            json!({ "permissions": { "default": "deny",
+                "rules": [{ "tool": "get_*", "action": "allow" }] } }),
+            Some("`tools.permissions.default` denies it"),
+        ),
+        (
+            json!({ "permissions": { "default": "deny",
+                "rules": [{ "tool": "cancel_*", "pattern": "#W1", "action": "allow" }] } }),
+            None,
+        ),
+    ] {
+        let options: GuardOptions = serde_json::from_value(json!({ "tools": tools })).unwrap();
+        let guard = desk::shop().settings(options.resolve().unwrap()).build().unwrap();
+        let session = desk::session(&guard, "s");
+        let offer = guard.offer(&session);
+        let excluded = offer.excluded.iter().find(|excluded| excluded.tool == "cancel_order");
+        let why = excluded.and_then(|excluded| excluded.denied.as_deref());
+        assert_eq!(why, denied, "{tools}");
+        assert_eq!(offer.tools.iter().any(|tool| tool.name == "cancel_order"), denied.is_none());
+        // The gates say the same of a call.
+        if denied.is_some() {
+            let call = desk::run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##);
+            assert_eq!(desk::wait(call).status, Status::Denied, "{tools}");
+        }
+    }
 }
