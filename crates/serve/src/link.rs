@@ -279,7 +279,8 @@ impl Link {
             // The client may ask for what comes later from this place on.
             goes_on |= event.id.is_some() && self.clients == Clients::Session;
             let Some(event) = decided(&gateway, event).await else { continue };
-            if to.send(event).await.is_err() && goes_on {
+            let is_last = is_answer_to(&event.data, &id);
+            if (to.send(event).await.is_err() && goes_on) || is_last {
                 return;
             }
         }

@@ -15,7 +15,8 @@ impl Client {
     /// call makes it say is lost. What was heard before is heard no more.
     pub(super) async fn listen(&self) {
         let headers = self.speech.listening();
-        let (upstream, ears) = (Arc::clone(&self.upstream), self.ears(headers.clone()));
+        let (upstream, ears) =
+            (Arc::clone(&self.upstream), self.ears(headers.clone(), self.manner.questions.clone()));
         let says = self.manner.hears.clone();
         let asked = self.alone.then(|| self.subscription());
         let (hears, heard_from) = oneshot::channel();

@@ -29,7 +29,7 @@ pub(crate) use questions::{Asks, Questions};
 
 /// The latest revision with sessions, and the one without.
 const SESSIONS: &str = "2025-11-25";
-const ALONE: &str = "2026-07-28";
+pub(crate) const ALONE: &str = "2026-07-28";
 
 /// The most pages of a list that are read.
 const PAGES: usize = 100;
@@ -128,6 +128,8 @@ pub(crate) struct Client {
     subscribed: Mutex<BTreeSet<String>>,
     /// Without a session: from which level on it hears what is logged.
     level: Mutex<Option<String>>,
+    /// Who is asked during a call, by its id.
+    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Asks>>>>,
     /// Of tools that want to see arguments in headers.
     schemas: Mutex<BTreeMap<String, Value>>,
 }
@@ -178,6 +180,7 @@ impl Client {
             listening: Mutex::default(),
             subscribed: Mutex::default(),
             level: Mutex::default(),
+            asks: Arc::default(),
             schemas: Mutex::default(),
         })
     }
@@ -223,10 +226,11 @@ impl Client {
         self.asked.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn ears(&self, headers: HeaderMap) -> Ears {
+    fn ears(&self, headers: HeaderMap, questions: Questions) -> Ears {
         Ears {
             upstream: Arc::clone(&self.upstream),
-            questions: self.manner.questions.clone(),
+            questions,
+            asks: Arc::clone(&self.asks),
             changed: Arc::clone(&self.changed),
             headers,
         }
@@ -266,7 +270,7 @@ impl Client {
     ) -> Result<Vec<String>, ClientError> {
         let (mut all, mut params) = (Vec::new(), "{}".to_owned());
         for _ in 0..PAGES {
-            let page = self.request_raw(method, &params, None).await?;
+            let page = self.request_raw(method, &params, None, None).await?;
             let page: Members<'_> = serde_json::from_str(page.get()).map_err(unreadable)?;
             let listed = page.get(member).map_or("[]", RawValue::get);
             let listed: Vec<&RawValue> = serde_json::from_str(listed).map_err(unreadable)?;
@@ -307,6 +311,11 @@ impl Client {
         schemas.get(&name).cloned()
     }
 
+    /// Whether each request stands alone.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.alone
+    }
+
     /// Whether the server said that it has this.
     pub(crate) fn offers(&self, capability: &str) -> bool {
         self.greeting.get("capabilities").is_some_and(|able| able.get(capability).is_some())
@@ -335,25 +344,42 @@ impl Client {
 
     /// The result of a request.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
-        let result = self.request_raw(method, &params.to_string(), None).await?;
+        let result = self.request_raw(method, &params.to_string(), None, None).await?;
         Ok(serde_json::from_str(result.get()).map_err(unreadable)?)
     }
 
     /// The same with params and result as they are written. Notifications that come with the answer
-    /// go to `hears`.
+    /// go to `hears`, and what the server asks meanwhile to `asks`, if not to whoever is asked else.
     pub(crate) async fn request_raw(
         &self,
         method: &str,
         params: &str,
         hears: Option<&mpsc::Sender<String>>,
+        asks: Option<&Arc<dyn Asks>>,
     ) -> Result<Box<RawValue>, ClientError> {
         let id = self.next_id();
         let text = request_raw(&id.to_string(), method, &self.with_meta(params));
         let mut asking = Asking { client: self, id, answered: false };
-        let answer = timeout(self.manner.limit, self.answer(&text, id, hears)).await;
-        let secs = self.manner.limit.as_secs();
-        let answer =
-            answer.map_err(|_| ClientError::TooSlow { method: method.to_owned(), secs })?;
+        if let Some(asks) = asks {
+            lock(&self.asks).insert(id, Arc::clone(asks));
+        }
+        let questions = match asks {
+            Some(asks) => Questions::Client(Arc::clone(asks)),
+            None => self.manner.questions.clone(),
+        };
+        let answering = self.answer(&text, id, hears, &questions);
+        tokio::pin!(answering);
+        let answer = loop {
+            match timeout(self.manner.limit, &mut answering).await {
+                Ok(answer) => break answer,
+                // It is not the server that takes long.
+                Err(_) if questions.are_waiting() => {}
+                Err(_) => {
+                    let secs = self.manner.limit.as_secs();
+                    return Err(ClientError::TooSlow { method: method.to_owned(), secs });
+                }
+            }
+        };
         asking.answered = true;
         let answer = match answer {
             Err(ClientError::Upstream(UpstreamError::Ended)) => None,
@@ -384,11 +410,13 @@ impl Client {
         if !self.alone && !meta.keys().any(|name| name.starts_with(OWN)) {
             return params.to_owned();
         }
-        meta.retain(|name, _| !name.starts_with(OWN));
+        meta.retain(|name, _| self.alone || !name.starts_with(OWN));
         if self.alone {
             meta.insert(REVISION.to_owned(), ALONE.into());
-            meta.insert(CAPABILITIES.to_owned(), self.manner.questions.capabilities());
-            meta.insert(format!("{OWN}clientInfo"), who());
+            // A client of ours on the same wire says this itself.
+            let able = || self.manner.questions.capabilities();
+            meta.entry(CAPABILITIES).or_insert_with(able);
+            meta.entry(format!("{OWN}clientInfo")).or_insert_with(who);
             if let Some(level) = self.level().clone() {
                 meta.insert(format!("{OWN}logLevel"), level.into());
             }
@@ -402,6 +430,7 @@ impl Client {
         text: &str,
         id: u64,
         hears: Option<&mpsc::Sender<String>>,
+        questions: &Questions,
     ) -> Result<Option<String>, ClientError> {
         let message = Message::read(text).map_err(unreadable)?;
         let headers = self.speech.headers(&message, self.schema_of(&message).as_ref());
@@ -419,7 +448,8 @@ impl Client {
                     if is_answer_to(&event.data, id) {
                         return Ok(Some(event.data));
                     }
-                    self.ears(headers.clone()).heard(&event.data, hears).await;
+                    let ears = self.ears(headers.clone(), questions.clone());
+                    ears.heard(&event.data, hears).await;
                 }
                 Ok(None)
             }
@@ -442,6 +472,7 @@ impl Drop for Client {
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
+        lock(&self.client.asks).remove(&self.id);
         if self.answered {
             return;
         }
@@ -489,11 +520,21 @@ fn unreadable(error: serde_json::Error) -> UpstreamError {
 struct Ears {
     upstream: Arc<Upstream>,
     questions: Questions,
+    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Asks>>>>,
     changed: Arc<AtomicBool>,
     headers: HeaderMap,
 }
 
 impl Ears {
+    /// Who makes the only call that is under way: what belongs to no call belongs to it. One that
+    /// waits for an answer is not.
+    fn only(&self) -> Option<Arc<dyn Asks>> {
+        let asks = lock(&self.asks);
+        let mut running = asks.values().filter(|asks| !asks.is_waiting());
+        let only = running.next().cloned();
+        only.filter(|_| running.next().is_none())
+    }
+
     /// Takes note of what a server says by itself, passes notifications on, and answers what it
     /// asks.
     async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
@@ -510,7 +551,11 @@ impl Ears {
             return;
         };
         let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let (upstream, questions) = (Arc::clone(&self.upstream), self.questions.clone());
+        let upstream = Arc::clone(&self.upstream);
+        let mut questions = self.questions.clone();
+        if let (Questions::Declared, Some(only)) = (&questions, self.only()) {
+            questions = Questions::Client(only);
+        }
         let (headers, method) = (self.headers.clone(), method.clone());
         // A person may take long: the server goes on meanwhile.
         tokio::spawn(async move {

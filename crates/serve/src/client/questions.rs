@@ -15,6 +15,9 @@ pub(crate) trait Asks: Send + Sync {
     /// What it can answer.
     fn capabilities(&self) -> Value;
 
+    /// Whether it has not answered yet.
+    fn is_waiting(&self) -> bool;
+
     /// Its answer to a request; `None` where it gives none.
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>>;
 }
@@ -25,6 +28,8 @@ pub(crate) enum Questions {
     /// Nobody.
     #[default]
     Nobody,
+    /// Whoever makes a call, if anybody.
+    Declared,
     /// A person.
     Person(Arc<dyn Elicits>),
     /// A client of ours.
@@ -36,8 +41,19 @@ impl Questions {
     pub(super) fn capabilities(&self) -> Value {
         match self {
             Self::Nobody => json!({}),
+            Self::Declared => json!({ "elicitation": {}, "sampling": {}, "roots": {} }),
             Self::Person(_) => json!({ "elicitation": {} }),
             Self::Client(client) => client.capabilities(),
+        }
+    }
+
+    /// Whether somebody has not answered yet.
+    pub(super) fn are_waiting(&self) -> bool {
+        match self {
+            Self::Nobody | Self::Declared => false,
+            // However long a person takes: the limit is the server's.
+            Self::Person(_) => false,
+            Self::Client(client) => client.is_waiting(),
         }
     }
 

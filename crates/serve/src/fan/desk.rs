@@ -149,6 +149,10 @@ impl Asks for Desk {
         if known.is_object() { known } else { json!({}) }
     }
 
+    fn is_waiting(&self) -> bool {
+        !lock(&self.asked).is_empty()
+    }
+
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>> {
         Box::pin(async move {
             // What it did not say that it can, it is not asked.

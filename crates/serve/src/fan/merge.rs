@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Asked;
-use crate::client::{Client, ClientError};
+use crate::client::{ALONE, Client, ClientError};
 use crate::mcp::{Members, agreed};
 
 /// What servers list.
@@ -83,7 +83,7 @@ pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> Str
             members.insert("serverInfo".to_owned(), who);
         }
         None => {
-            members.insert("supportedVersions".to_owned(), json!(["2026-07-28"]));
+            members.insert("supportedVersions".to_owned(), json!([ALONE]));
             members
                 .insert("_meta".to_owned(), json!({ "io.modelcontextprotocol/serverInfo": who }));
         }

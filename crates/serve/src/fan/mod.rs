@@ -2,22 +2,27 @@
 //! each of them.
 
 mod desk;
+mod meanwhile;
 mod merge;
 mod servers;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::client::{AwayError, Client, ClientError, Kept, Manner, Questions};
-use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
+use crate::client::{ALONE, Asks, AwayError, Client, ClientError, Kept, Manner, Questions};
+use crate::mcp::{
+    CAPABILITIES, Members as Object, Message, REVISION, code, error, error_with, result_raw,
+};
 use crate::upstream::{Flow, Reply, UpstreamError};
 use desk::Desk;
+use meanwhile::{Asker, Pending, Waiting};
 use merge::{List, finished, greeting};
 pub use servers::{Named, Servers};
 
@@ -30,6 +35,10 @@ const BETWEEN: &str = "__";
 /// What a client is told when servers came or went.
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
+/// Requests that the wire without sessions does not have.
+const ONLY_SESSIONS: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
 /// How often a call may ask for more before it is made.
 const ROUNDS: usize = 8;
 
@@ -39,11 +48,17 @@ pub(crate) struct Fan {
     members: Mutex<Members>,
     /// Names are those of the servers; with one server only, they may be its own.
     prefixed: bool,
+    /// Several clients without a session: who is asked depends on the call.
+    shared: bool,
+    /// The only client has no session either.
+    alone: AtomicBool,
     hears: mpsc::Sender<String>,
     desk: Arc<Desk>,
     running: Mutex<BTreeMap<u64, Running>>,
     /// Which server has a resource.
     resources: Mutex<BTreeMap<String, Arc<Kept>>>,
+    /// Calls whose servers wait for an answer of a client without a session.
+    waiting: Waiting,
     /// Brings what servers say by themselves to the client.
     pump: AbortHandle,
 }
@@ -69,6 +84,40 @@ struct Asked {
     /// It is on the wire without sessions.
     alone: bool,
     to: mpsc::Sender<String>,
+}
+
+impl Asked {
+    /// Whether the wire without sessions has such a request, in the revision that it says.
+    fn fits_its_wire(&self) -> Result<(), Wrong> {
+        let requested = self.meta(REVISION);
+        if requested.as_ref().is_some_and(|revision| revision != ALONE) {
+            return Err(Wrong::Client(ClientError::Refused {
+                method: self.method.clone(),
+                code: code::UNSUPPORTED_REVISION.into(),
+                message: "this revision of the protocol is not spoken here".to_owned(),
+                data: Box::new(json!({ "supported": [ALONE], "requested": requested })),
+            }));
+        }
+        match ONLY_SESSIONS.contains(&self.method.as_str()) {
+            false => Ok(()),
+            true => {
+                let what = format!("there is no method `{}` without a session", self.method);
+                Err(Wrong::Told(code::METHOD_NOT_FOUND, what))
+            }
+        }
+    }
+
+    /// What a request without a session says of itself.
+    fn meta(&self, name: &str) -> Option<Value> {
+        let params: Object<'_> = serde_json::from_str(&self.params).ok()?;
+        let meta: Object<'_> = serde_json::from_str(params.get("_meta")?.get()).ok()?;
+        serde_json::from_str(meta.get(name)?.get()).ok()
+    }
+
+    /// What the client of a request without a session can.
+    fn able(&self) -> Value {
+        self.meta(CAPABILITIES).unwrap_or_default()
+    }
 }
 
 /// Why there is no result.
@@ -113,6 +162,9 @@ impl Fan {
             desk,
             running: Mutex::default(),
             resources: Mutex::default(),
+            waiting: Waiting::default(),
+            shared,
+            alone: AtomicBool::new(false),
             pump: pump.abort_handle(),
         }
     }
@@ -135,7 +187,10 @@ impl Fan {
 
     fn keep(&self, named: &Named) -> Kept {
         let manner = Manner {
-            questions: Questions::Client(self.desk.clone()),
+            questions: match self.shared || self.alone.load(Ordering::Relaxed) {
+                true => Questions::Declared,
+                false => Questions::Client(self.desk.clone()),
+            },
             hears: Some(self.hears.clone()),
             ..Manner::within(named.limit)
         };
@@ -172,6 +227,7 @@ impl Fan {
             alone: message.is_alone(),
             to: to.clone(),
         };
+        self.alone.fetch_or(asked.alone, Ordering::Relaxed);
         let id = id.to_owned();
         // The task notes its end only when it is noted itself.
         let mut running = self.running();
@@ -223,6 +279,9 @@ impl Fan {
             Ok(result) => result_raw(&asked.id, &finished(asked, &result)),
             Err(Wrong::Away(away)) => error(Some(&asked.id), code::SERVER_GONE, &away.to_string()),
             Err(Wrong::Client(ClientError::Refused { code, message, data, .. })) => {
+                // A resource that is not there has another code on each wire.
+                let gone = asked.alone && code == i64::from(code::NO_RESOURCE);
+                let code = if gone { code::INVALID_PARAMS.into() } else { code };
                 error_with(&asked.id, code, &message, &data)
             }
             Err(Wrong::Client(wrong)) => {
@@ -235,6 +294,9 @@ impl Fan {
     async fn result(&self, asked: &Asked) -> Result<String, Wrong> {
         let params: Object<'_> = serde_json::from_str(&asked.params)
             .map_err(|error| Wrong::Told(code::INVALID_PARAMS, format!("`params`: {error}")))?;
+        if asked.alone {
+            asked.fits_its_wire()?;
+        }
         match asked.method.as_str() {
             "ping" => Ok("{}".to_owned()),
             "initialize" => {
@@ -348,9 +410,21 @@ impl Fan {
         let Some((member, own)) = self.owner(&name) else {
             return Err(Wrong::Told(code::INVALID_PARAMS, format!("no server has `{name}`")));
         };
+        let called = format!("{name} {}", params.get("arguments").map_or("", RawValue::get));
+        let (state, responses) = (params.get("requestState"), params.get("inputResponses"));
+        let state = state.and_then(text_of);
+        let responses = responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let params = params.with("name", &Value::from(own).to_string());
         if asked.alone {
-            return self.pass(&member, asked, &params).await;
+            let again =
+                self.waiting.again(state.as_deref(), &called, &responses.unwrap_or_default());
+            return match again {
+                Some(pending) => self.waiting.next(pending?).await,
+                None if member.client().await?.is_alone() => {
+                    self.pass(&member, asked, &params).await
+                }
+                None => self.waiting.next(self.begun(member, asked, &params, called)).await,
+            };
         }
         // A server that asks first is answered by the client, which knows only requests to it.
         let mut again = params.clone();
@@ -367,6 +441,23 @@ impl Fan {
             }
         }
         Err(ClientError::NobodyToAsk.into())
+    }
+
+    /// A call of a server that may ask in the middle of it, for a client that is asked in results.
+    fn begun(&self, member: Arc<Kept>, asked: &Asked, params: &str, called: String) -> Pending {
+        let (asker, questions) = Asker::new(asked.able());
+        let (method, to) = (asked.method.clone(), asked.to.clone());
+        let params = params.to_owned();
+        let asks: Arc<dyn Asks> = Arc::new(asker);
+        let outcome = tokio::spawn(async move {
+            let client = member.client().await?;
+            let result = client.request_raw(&method, &params, Some(&to), Some(&asks)).await;
+            if matches!(result, Err(ClientError::Ended(_))) {
+                member.broke().await;
+            }
+            Ok(result?.get().to_owned())
+        });
+        Pending::new(called, outcome, questions)
     }
 
     async fn completed(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
@@ -406,7 +497,7 @@ impl Fan {
         if client.instead(&asked.method, params).await {
             return Ok("{}".to_owned());
         }
-        let result = client.request_raw(&asked.method, params, Some(&asked.to)).await;
+        let result = client.request_raw(&asked.method, params, Some(&asked.to), None).await;
         if matches!(result, Err(ClientError::Ended(_))) {
             member.broke().await;
         }

@@ -72,6 +72,8 @@ pub(crate) mod code {
     pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL_ERROR: i32 = -32603;
+    /// A resource is not there, on the wire with sessions.
+    pub(crate) const NO_RESOURCE: i32 = -32002;
     /// Headers say something else than the message.
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     /// The client cannot do what the server needs.

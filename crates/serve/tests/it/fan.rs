@@ -231,9 +231,29 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
         let told = crate::json(&client.hear().await);
         assert_eq!(told["result"]["resultType"], "complete", "{told}");
         assert!(!moon.heard().contains("clientCapabilities"), "{}", moon.heard());
-        // Its server cannot ask such a client, and is told so.
+        // What the client cannot answer, it is not asked.
         let told = client.ask("tools/call", alone(json!({ "name": "ask", "arguments": {} }))).await;
         assert!(told.contains("nobody"), "{told}");
+        // What the server asks in the middle of a call is a result; the call goes on when it is made
+        // again with the answer.
+        let mut call = alone(json!({ "name": "ask", "arguments": {} }));
+        call["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
+        let asked = crate::json(&client.ask("tools/call", call.clone()).await);
+        let result = &asked["result"];
+        assert_eq!(result["resultType"], "input_required", "{asked}");
+        assert_eq!(result["inputRequests"]["asked"]["params"]["message"], "Who?", "{asked}");
+        let mut again = call.clone();
+        again["requestState"] = result["requestState"].clone();
+        again["inputResponses"] =
+            json!({ "asked": { "action": "accept", "content": { "who": "lena" } } });
+        let mut other = again.clone();
+        other["requestState"] = json!("bridge-0");
+        let wrong = crate::json(&client.ask("tools/call", other).await);
+        assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+        let told = client.ask("tools/call", again.clone()).await;
+        assert!(told.contains("thanks"), "{told}");
+        let twice = crate::json(&client.ask("tools/call", again).await);
+        assert_eq!(twice["error"]["code"], -32602, "{twice}");
     });
 }
 
