@@ -2,7 +2,9 @@
 //!
 //! [`Gateway`] stands between an MCP client and one server: tool calls are validated, judged and
 //! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
-//! and output in front of a server that it starts; with [`input`] and [`output`] of this process; [`serve`] offers a guard's own tools as a server.
+//! and output ([`input`], [`output`]) in front of a server that it starts, [`relay_to`] in front of
+//! any [`Server`], and [`serve_http`] for clients over HTTP. [`McpExecutor`] makes the tools of a
+//! server tools of a guard; [`serve`] offers a guard's own tools as a server.
 //!
 //! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
 //! `counterfoil-guard` decide that.

@@ -91,6 +91,16 @@ impl Seen {
 }
 
 impl Desk<'_> {
+    /// Gives the agent a server, and puts that behind the gateway.
+    fn put_behind_the_gateway(&self, agent: &Agent, place: &Place) -> Result<()> {
+        place.serve_files(agent.beside(SERVER))?;
+        let listed = agent.list_server(&place.home, "files", "file-server")?;
+        let installed = self.ours(place, &["mcp", "install", agent.name()], "mcp-install")?;
+        let behind = fs::read_to_string(&listed)?.contains("--name");
+        ensure!(installed == 0 && behind, "`mcp install` failed: see {}", place.at.display());
+        Ok(())
+    }
+
     pub(super) fn play(&self, agent: &Agent, scenario: &Scenario) -> Result<Seen> {
         let at = self.out.join(agent.name()).join(&scenario.name);
         if at.exists() {
@@ -109,11 +119,7 @@ impl Desk<'_> {
             ensure!(installed == 0, "`hook install` failed: see {}", place.at.display());
         }
         if scenario.gateway {
-            place.serve_files(agent.beside(SERVER))?;
-            let listed = agent.list_server(&place.home, "files", "file-server")?;
-            let installed = self.ours(&place, &["mcp", "install", agent.name()], "mcp-install")?;
-            let behind = fs::read_to_string(&listed)?.contains("--name");
-            ensure!(installed == 0 && behind, "`mcp install` failed: see {}", place.at.display());
+            self.put_behind_the_gateway(agent, &place)?;
         }
         if self.record.is_some() {
             record::stand_before(self.binary, &place.at, &place.home.join(agent.settings()))?;

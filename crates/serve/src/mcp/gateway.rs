@@ -260,7 +260,6 @@ impl Gateway {
             arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
             line: 0,
         };
-        let around = Surroundings::default();
         let known = self.shared().offered.known();
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
             let what =
@@ -283,9 +282,17 @@ impl Gateway {
             None => text.trim().to_owned(),
         };
         let hosted = self.hosted(call, corrected, known.as_deref());
-        let asking = self.asking(wire).await;
+        self.judged(wire, id, hosted, line).await
+    }
+
+    /// What becomes of a call that fits its tool.
+    async fn judged(&self, wire: Wire, id: &str, hosted: HostedCall, line: String) -> Step {
+        let (asking, around) = (self.asking(wire).await, Surroundings::default());
         match self.guard.before(&self.session, &hosted, &around, asking).await {
-            Err(error) => refused(code::INTERNAL_ERROR, &not_recorded(&error)),
+            Err(error) => {
+                let told = not_recorded(&error);
+                Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told))
+            }
             Ok(before) => match before.judged {
                 Judged::Denied(reasons) => {
                     let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
