@@ -5,11 +5,13 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
+
+use crate::process::{Running, built};
 
 /// What is installed: the two generations of the Python SDK with servers, and packages of npm.
 const FIRST: [&str; 4] = ["mcp==1.30.0", "fastmcp", "mcp-server-git", "mcp-server-time"];
@@ -80,17 +82,6 @@ impl Caller {
     }
 }
 
-/// A process that ends with us.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
 struct Desk<'d> {
     root: &'d Path,
     folder: PathBuf,
@@ -100,9 +91,7 @@ struct Desk<'d> {
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    let binary = options.binary.canonicalize().with_context(|| {
-        format!("{} is missing: build it with `cargo build --release`", options.binary.display())
-    })?;
+    let binary = built(&options.binary)?;
     fs::create_dir_all(&options.folder)?;
     let folder = options.folder.canonicalize()?;
     let missing = installed(&folder)?;

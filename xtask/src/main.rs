@@ -13,6 +13,7 @@ mod docs;
 mod gateway;
 mod hooks;
 mod hostile;
+mod process;
 mod receipts;
 mod requirements;
 mod tidy;

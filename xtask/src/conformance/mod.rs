@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
+
+use crate::process::{Running, built};
 
 /// What is installed: the suite, and a Node that can run it.
 const PACKAGES: [&str; 2] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
@@ -79,17 +81,6 @@ impl Way {
     }
 }
 
-/// A process that ends with us.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended already.
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
 /// Checks that passed and that did not, by scenario.
 #[derive(Default)]
 struct Outcome(BTreeMap<String, (u32, u32)>);
@@ -119,9 +110,7 @@ struct Suite<'s> {
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    let binary = options.binary.canonicalize().with_context(|| {
-        format!("{} is missing: build it with `cargo build --release`", options.binary.display())
-    })?;
+    let binary = built(&options.binary)?;
     fs::create_dir_all(&options.folder)?;
     let folder = options.folder.canonicalize()?;
     if !installed(&folder)? {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
 use super::{answer, memory, micros};
+use crate::process::Running;
 
 /// Clients that ask at once.
 const SESSIONS: u32 = 32;
@@ -66,7 +67,7 @@ async fn heard(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infa
 
 /// A process that says where it listens, and ends with us.
 pub(super) struct Listening {
-    process: Child,
+    process: Running,
     address: SocketAddr,
 }
 
@@ -94,8 +95,26 @@ impl Listening {
             });
         }
         let address = heard.recv_timeout(Duration::from_secs(20));
-        let listening = |address| Self { process, address };
-        Ok(listening(address.with_context(|| format!("{command:?} does not listen"))?))
+        let process = Running(process);
+        let address = address.with_context(|| format!("{command:?} does not listen"))?;
+        Ok(Self { process, address })
+    }
+
+    /// Another proxy, which does not say when it listens.
+    pub(super) fn peer(command: &str, server: &str) -> Result<Self> {
+        let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let filled = command.replace("{port}", &address.port().to_string());
+        let filled = filled.replace("{server}", server);
+        let mut words = filled.split_whitespace();
+        let mut command = Command::new(words.next().context("a peer has a command")?);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = Running(command.spawn().with_context(|| format!("{command:?}"))?);
+        let began = Instant::now();
+        while std::net::TcpStream::connect(address).is_err() {
+            ensure!(began.elapsed() < Duration::from_secs(30), "{command:?} does not listen");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(Self { process, address })
     }
 
     pub(super) fn url(&self) -> String {
@@ -104,15 +123,7 @@ impl Listening {
 
     /// Its resident memory in KiB.
     pub(super) fn memory(&self) -> Option<u64> {
-        memory(self.process.id())
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // It may have ended already.
-        self.process.kill().ok();
-        self.process.wait().ok();
+        memory(self.process.0.id())
     }
 }
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
+use crate::process::built;
+
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The binary, built with `--release`.
@@ -22,6 +24,10 @@ pub(crate) struct Options {
     /// How many calls are made while servers die.
     #[arg(long, default_value_t = 100_000)]
     soak: u32,
+    /// Another proxy beside which it is measured over HTTP: `NAME=COMMAND`, in which `{port}` is
+    /// where it shall listen, and `{server}` the command of the server behind it.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    peer: Vec<String>,
 }
 
 /// The server that is put behind the gateway.
@@ -174,9 +180,7 @@ fn median(client: &mut Client, calls: u32) -> Result<Duration> {
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let binary = options.binary.canonicalize().with_context(|| {
-        format!("{} is missing: build it with `cargo build --release`", options.binary.display())
-    })?;
+    let binary = built(&options.binary)?;
     let folder = tempfile::tempdir()?;
     let bench = Bench { binary: &binary, folder: folder.path() };
     let (server, calls) = (Bench::echo(None)?, options.calls);
@@ -197,13 +201,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             micros(with.saturating_sub(without))
         );
     }
-    over_http(&bench, calls)?;
+    over_http(&bench, options)?;
     soak(&bench, options.soak)
 }
 
 /// The same over HTTP, and with many sessions at once.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
-fn over_http(bench: &Bench<'_>, calls: u32) -> Result<()> {
+fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
+    let calls = options.calls;
     println!("over HTTP: median of {calls} calls one after the other, and 32 sessions at once");
     let own = std::env::current_exe()?;
     let mut server = Command::new(&own);
@@ -224,6 +229,12 @@ fn over_http(bench: &Bench<'_>, calls: u32) -> Result<()> {
         let measured = http::measure(&gateway, calls)?;
         let name = format!("{durability}, server a command");
         http::show(&name, &measured, Some(&direct), gateway.memory());
+    }
+    for peer in &options.peer {
+        let (name, command) = peer.split_once('=').context("a peer is `NAME=COMMAND`")?;
+        let peer = http::Listening::peer(command, &format!("{} echo-server", own.display()))?;
+        let measured = http::measure(&peer, calls)?;
+        http::show(name, &measured, Some(&direct), peer.memory());
     }
     Ok(())
 }
