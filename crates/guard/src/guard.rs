@@ -202,7 +202,9 @@ impl Guard {
         self.parts.audit.as_ref()
     }
 
-    pub(crate) fn redactor(&self) -> &Redactor {
+    /// What takes secrets out of texts.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
         &self.parts.redactor
     }
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct McpOptions {
+    /// Whether secrets are taken out of results before the client sees them; records never hold
+    /// any.
+    pub(crate) redact_results: bool,
     /// How clients are let in over HTTP.
     pub(crate) listen: ListenOptions,
     /// Servers that `counterfoil mcp` offers as one, by the names that stand in front of their

@@ -174,6 +174,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("audit.on_failure", May::Rise(&["continue", "deny"])),
     ("audit.durability", May::NotSay),
     ("audit.rotate_bytes", May::NotSay),
+    ("mcp.redact_results", May::TurnOn),
     ("mcp.listen.hosts", May::NotSay),
     ("mcp.listen.origins", May::NotSay),
     ("mcp.listen.token_env", May::NotSay),

@@ -217,6 +217,7 @@ fn what_is_in_force() {
     block_network_commands = false
 
     [mcp]
+    redact_results = false
     # servers is not set
 
     [mcp.listen]
@@ -472,6 +473,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     block_network_commands = false
 
     [mcp]
+    redact_results = false
     # servers is not set
 
     [mcp.listen]

@@ -150,6 +150,7 @@ const KEYS: &[(&str, &str)] = &[
     ("audit.on_failure", "\"deny\""),
     ("audit.durability", "\"os\""),
     ("audit.rotate_bytes", "67108864"),
+    ("mcp.redact_results", "false"),
     ("mcp.listen.hosts", "[]"),
     ("mcp.listen.origins", "[]"),
     ("mcp.listen.token_env", ""),

@@ -8,12 +8,12 @@ use counterfoil_guard::{
 use counterfoil_model::{Arguments, Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::confirm::{Held, Wire, elicits};
 use super::members::Members;
-use super::message::{self, EXECUTION_ID, Message, code};
+use super::message::{self, Message, code};
 use super::pins::Pins;
 use super::tools::{Known, Offered, Watch};
 
@@ -28,6 +28,8 @@ pub struct Gateway {
     /// What the server is called in records.
     server: Arc<str>,
     watch: Option<Arc<Watch>>,
+    /// Secrets in results do not reach the client either.
+    pub(super) redacts: bool,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
@@ -102,6 +104,7 @@ impl Gateway {
             session,
             server: server.into(),
             watch: None,
+            redacts: false,
             shared: Arc::default(),
             state: Mutex::default(),
         })
@@ -116,6 +119,7 @@ impl Gateway {
             session: self.session.clone(),
             server: Arc::clone(&self.server),
             watch: self.watch.clone(),
+            redacts: self.redacts,
             shared: Arc::clone(&self.shared),
             state: Mutex::default(),
         }
@@ -126,6 +130,13 @@ impl Gateway {
     #[must_use]
     pub fn watching(self, pins: Pins, hold: bool) -> Self {
         Self { watch: Some(Arc::new(Watch { pins, hold })), ..self }
+    }
+
+    /// The same, which takes secrets out of results: texts stay texts, so that a result still fits
+    /// what its tool declares of it.
+    #[must_use]
+    pub fn redacting(self, redacts: bool) -> Self {
+        Self { redacts, ..self }
     }
 
     /// The session in which calls are recorded.
@@ -401,53 +412,7 @@ impl Gateway {
         }
     }
 
-    /// A list of tools without those of which no call would be let through; `None` where there are
-    /// none of them.
-    fn offered(&self, message: &Message<'_>) -> Option<String> {
-        let result: Members<'_> =
-            serde_json::from_str(message.members.get("result")?.get()).ok()?;
-        let tools: Vec<&RawValue> = serde_json::from_str(result.get("tools")?.get()).ok()?;
-        let runs = |tool: &&RawValue| {
-            let name = member(tool, "name");
-            let never =
-                name.as_ref().and_then(Value::as_str).and_then(|n| self.guard.never_runs(n));
-            never.is_none()
-        };
-        let left: Vec<&str> = tools.iter().copied().filter(runs).map(RawValue::get).collect();
-        if left.len() == tools.len() {
-            return None;
-        }
-        let result = result.with("tools", &format!("[{}]", left.join(",")));
-        Some(message.members.with("result", &result))
-    }
-
-    /// Records how a call ended, and only then lets its result go.
-    async fn answered(&self, message: &Message<'_>, text: String, id: &str, call: Call) -> String {
-        let result = message.members.get("result");
-        let ended = match result {
-            Some(raw) => ended(raw),
-            None => {
-                let error = message.members.get("error").map_or("no result", RawValue::get);
-                gone(Status::Failed, ToolErrorCategory::ServerError, error)
-            }
-        };
-        if let Err(error) = self.close(&call, ended).await {
-            return message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(&error));
-        }
-        let (Some(raw), Some(execution_id)) = (result, &call.execution_id) else { return text };
-        let Ok(members) = serde_json::from_str::<Members<'_>>(raw.get()) else { return text };
-        let value = Value::from(execution_id.as_str()).to_string();
-        let meta = match members.get("_meta").map(RawValue::get) {
-            None => format!("{{{}:{value}}}", Value::from(EXECUTION_ID)),
-            Some(meta) => match serde_json::from_str::<Members<'_>>(meta) {
-                Ok(meta) => meta.with(EXECUTION_ID, &value),
-                Err(_) => return text,
-            },
-        };
-        message.members.with("result", &members.with("_meta", &meta))
-    }
-
-    async fn close(&self, call: &Call, ended: HostEnded) -> Result<(), CallError> {
+    pub(super) async fn close(&self, call: &Call, ended: HostEnded) -> Result<(), CallError> {
         let around = Surroundings::default();
         self.guard.after(&self.session, &call.hosted, &around, ended).await.map(drop)
     }
@@ -533,51 +498,13 @@ fn denied(reasons: &[Reason]) -> String {
     text
 }
 
-/// How a call ended, by its result: what it says as text, or as a whole.
-fn ended(raw: &RawValue) -> HostEnded {
-    let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
-    if value.get("resultType").is_some_and(|kind| kind == "input_required") {
-        return gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
-    }
-    let failed = value.get("isError") == Some(&json!(true));
-    // It goes on by itself, and this says where to ask for it.
-    let goes_on = value.get("content").is_none() && value.pointer("/task/taskId").is_some();
-    let structured = value.get("structuredContent").filter(|inner| inner.is_object());
-    let blocks = value.get("content").and_then(Value::as_array);
-    let texts = blocks.map(|blocks| {
-        let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
-        texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
-    });
-    let result = match (structured, texts.flatten()) {
-        (Some(structured), _) => structured.clone(),
-        (None, Some(text)) => Value::String(text),
-        // Pictures and links: the whole of it, as it was written.
-        (None, None) => Value::String(raw.get().to_owned()),
-    };
-    HostEnded {
-        status: match (goes_on, failed) {
-            (true, _) => Status::Open,
-            (false, true) => Status::Failed,
-            (false, false) => Status::Completed,
-        },
-        category: failed.then_some(ToolErrorCategory::PermanentFailure),
-        result,
-        exit_code: None,
-        truncated: false,
-    }
-}
-
 /// What the model reads of a tool that is held.
 const HELD: &str = "This tool is not what it was when it was first seen; nothing was executed. A \
                     person has to look at it: `counterfoil mcp inspect --accept -- COMMAND`. Do \
                     not report the call as done.";
 
-/// What is recorded of a call that the server did not make yet.
-const ASKED_FOR_MORE: &str =
-    "the server asked for more before it makes the call; it is made again with the answer";
-
 /// How a call ended that has no result.
-fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
+pub(super) fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
     let result = Value::String(why.to_owned());
     HostEnded { status, category: Some(category), result, exit_code: None, truncated: false }
 }

@@ -8,6 +8,7 @@ mod members;
 mod message;
 mod pins;
 mod relay;
+mod results;
 mod server;
 mod stdio;
 mod tools;

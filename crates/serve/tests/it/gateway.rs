@@ -72,6 +72,22 @@ fn a_call_is_recorded_and_its_result_carries_the_id() {
 }
 
 #[test]
+fn secrets_in_results_are_taken_out_where_that_is_wanted() {
+    let result = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"key AKIAIOSFODNN7EXAMPL2 of 1.50"},{"type":"image","data":"AKIAIOSFODNN7EXAMPL2"}],"structuredContent":{"key":"AKIAIOSFODNN7EXAMPL2","n":1},"big":12345678901234567890}}"#;
+    for (redacts, left) in [(false, 3), (true, 1)] {
+        let gateway = listed(GuardSettings::default()).redacting(redacts);
+        forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
+        let told = wait(gateway.from_server(result)).unwrap();
+        assert_eq!(told.matches("AKIAIOSFODNN7EXAMPL2").count(), left, "{told}");
+        assert!(told.contains("12345678901234567890"), "{told}");
+        assert!(json(&told)["result"]["structuredContent"]["key"].is_string(), "{told}");
+        let id = json(&told)["result"]["_meta"]["counterfoil/execution_id"].clone();
+        let receipt = gateway.ledger().receipt(id.as_str().unwrap()).unwrap().unwrap();
+        assert_eq!(receipt.status, Status::Completed);
+    }
+}
+
+#[test]
 fn calls_that_do_not_fit_are_answered_and_never_reach_the_server() {
     let gateway = listed(GuardSettings::default());
     let unknown = answered(&gateway, &call(2, "get_ordr", r#"{"id":7}"#));

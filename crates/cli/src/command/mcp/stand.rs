@@ -112,7 +112,8 @@ impl Standing<'_> {
         let pins = inspect::in_file(inspect::place(&self.state, reach));
         let name = reach.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
-            .watching(pins, self.arguments.hold_changes);
+            .watching(pins, self.arguments.hold_changes)
+            .redacting(self.options.mcp.redact_results);
         let mut command = Command::new(program);
         command.args(rest);
         Ok(match relay(&gateway, command, (input(), output()), interrupted()).await? {
@@ -130,7 +131,8 @@ impl Standing<'_> {
         let pins = inspect::in_file(inspect::place(&self.state, &self.arguments.reach));
         let name = self.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
-            .watching(pins, self.arguments.hold_changes);
+            .watching(pins, self.arguments.hold_changes)
+            .redacting(self.options.mcp.redact_results);
         relay_to(&server, gateway, (input(), output()), interrupted()).await?;
         Ok(Exit::Clean)
     }
@@ -146,10 +148,11 @@ impl Standing<'_> {
         let (server, name) = (self.server()?, self.name());
         let place = inspect::place(&self.state, &self.arguments.reach);
         let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
+        let redacts = self.options.mcp.redact_results;
         let start = self.start.clone();
         let face = Face::new(server, door, limits, move || {
             let gateway = Gateway::new(guard.clone(), start.clone(), &name)?;
-            Ok(gateway.watching(inspect::in_file(place.clone()), hold))
+            Ok(gateway.watching(inspect::in_file(place.clone()), hold).redacting(redacts))
         });
         let listener = TcpListener::bind(address)
             .await
