@@ -142,15 +142,31 @@ impl Client {
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
         let mut client = Self { sender, address, session: None, asked: 0 };
-        client.ask("initialize", &json!({ "protocolVersion": "2025-11-25" })).await?;
+        let greeting = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "bench", "version": "1" },
+        });
+        client.ask("initialize", &greeting).await?;
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
         client.ask("tools/list", &json!({})).await?;
         Ok(client)
     }
 
     async fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.asked += 1;
-        let text =
-            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        let text = self
+            .send(
+                &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
+            )
+            .await?;
+        // An answer that is a stream has it in one line.
+        let line = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
+        Ok(serde_json::from_str(line)?)
+    }
+
+    /// Sends a message; gives what comes back.
+    async fn send(&mut self, message: &Value) -> Result<String> {
         let mut request = Request::post("/mcp")
             .header("host", self.address.to_string())
             .header("content-type", "application/json")
@@ -158,17 +174,14 @@ impl Client {
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }
-        let request = request.body(Full::new(Bytes::from(text.to_string())))?;
+        let request = request.body(Full::new(Bytes::from(message.to_string())))?;
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
         if let Some(session) = response.headers().get("mcp-session-id") {
             self.session = Some(session.to_str()?.to_owned());
         }
         let body = response.into_body().collect().await?.to_bytes();
-        let text = std::str::from_utf8(&body)?;
-        // An answer that is a stream has it in one line.
-        let line = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(text);
-        Ok(serde_json::from_str(line)?)
+        Ok(String::from_utf8(body.to_vec())?)
     }
 
     async fn call(&mut self, n: u32) -> Result<()> {
@@ -222,6 +235,31 @@ pub(super) fn measure(listening: &Listening, calls: u32) -> Result<Measured> {
     })?;
     let calls_per_second = f64::from(each * SESSIONS) / took.as_secs_f64();
     Ok(Measured { median, calls_per_second })
+}
+
+/// What is left of very many calls of one session.
+pub(super) struct Soaked {
+    /// Calls without a result.
+    pub(super) lost: u32,
+    /// Resident memory in KiB: when half of them were done, and at the end.
+    pub(super) memory: (u64, u64),
+}
+
+/// Very many calls of one session, while servers behind the gateway die.
+pub(super) fn soak(listening: &Listening, tool: &str, calls: u32) -> Result<Soaked> {
+    Runtime::new()?.block_on(async {
+        let mut client = Client::start(listening.address).await?;
+        let (mut lost, mut early) = (0, 0);
+        for n in 0..calls {
+            let params = json!({ "name": tool, "arguments": { "n": n } });
+            let answer = client.ask("tools/call", &params).await?;
+            lost += u32::from(answer.get("result").is_none());
+            if n == calls / 2 {
+                early = listening.memory().unwrap_or_default();
+            }
+        }
+        Ok(Soaked { lost, memory: (early, listening.memory().unwrap_or_default()) })
+    })
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]

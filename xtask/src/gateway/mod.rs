@@ -202,7 +202,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         );
     }
     over_http(&bench, options)?;
-    soak(&bench, options.soak)
+    soak(&bench, options.soak)?;
+    soak_over_http(&bench, options.soak)
 }
 
 /// The same over HTTP, and with many sessions at once.
@@ -236,6 +237,44 @@ fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
         let measured = http::measure(&peer, calls)?;
         http::show(name, &measured, Some(&direct), peer.memory());
     }
+    Ok(())
+}
+
+/// The same over HTTP: one gateway, whose server dies again and again and is started anew.
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+fn soak_over_http(bench: &Bench<'_>, calls: u32) -> Result<()> {
+    let own = std::env::current_exe()?;
+    let config = bench.folder.join("servers.toml");
+    let command = json!([own, "echo-server", "--dies-at", "997"]);
+    let text = format!("[ledger]\ndurability = \"os\"\n[mcp.servers.echo]\ncommand = {command}\n");
+    std::fs::write(&config, text)?;
+    let ours = || {
+        let mut command = Command::new(bench.binary);
+        command.current_dir(bench.folder).arg("--config").arg(&config);
+        command.arg("--state").arg(bench.folder.join("soak-http"));
+        command
+    };
+    let began = Instant::now();
+    let mut gateway = ours();
+    gateway.args(["mcp", "--listen", "127.0.0.1:0"]);
+    let gateway = http::Listening::start(gateway)?;
+    let soaked = http::soak(&gateway, "echo__echo", calls)?;
+    drop(gateway);
+    println!("{calls} calls over HTTP, one gateway, in {:.1} s", began.elapsed().as_secs_f64());
+    println!("  calls without a result  {:>8}", soaked.lost);
+    let (early, late) = soaked.memory;
+    println!(
+        "  resident memory         {:>8} MiB after half of them, {} MiB at the end",
+        early / 1024,
+        late / 1024
+    );
+    ensure!(late < early + early / 8, "memory grows with the calls");
+    let found = ours().args(["audit", "query", "--format", "jsonl"]).output()?;
+    let receipts = found.stdout.iter().filter(|byte| **byte == b'\n').count();
+    let verified = ours().args(["audit", "verify"]).output()?;
+    ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    println!("  receipts, all closed    {receipts:>8}; `audit verify` holds");
+    ensure!(receipts == usize::try_from(calls)?, "{calls} calls, {receipts} receipts");
     Ok(())
 }
 
