@@ -193,7 +193,7 @@ fn failed(error: &ClientError) -> ToolError {
         ClientError::TooSlow { .. } => ToolErrorCategory::Timeout,
         ClientError::Ended(_)
         | ClientError::Upstream(
-            UpstreamError::Ended | UpstreamError::NotReached(_) | UpstreamError::NotStarted(_),
+            UpstreamError::Ended | UpstreamError::NotReached(_) | UpstreamError::NotStarted { .. },
         ) => ToolErrorCategory::NetworkError,
         ClientError::Upstream(UpstreamError::Unreadable(_)) => ToolErrorCategory::ServerError,
         ClientError::NobodyToAsk => ToolErrorCategory::ConfirmationRequired,

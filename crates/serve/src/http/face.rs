@@ -288,11 +288,11 @@ impl Face {
         }
         let alone = message.is_alone();
         if message.method.as_deref() == Some("initialize") && !alone {
-            return self.begin(text, &headers).await;
+            return self.begin(message.id, text, &headers).await;
         }
         let link = match self.alone() {
             Ok(link) => link,
-            Err(why) => return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&why)),
+            Err(why) => return away(message.id, &why),
         };
         // A server over HTTP sees the headers itself, and answers with a status.
         let by_status = !matches!(self.server, Server::Remote(_));
@@ -309,15 +309,15 @@ impl Face {
     }
 
     /// Begins a session.
-    async fn begin(&self, text: &str, headers: &HeaderMap) -> Answer {
+    async fn begin(&self, id: Option<&str>, text: &str, headers: &HeaderMap) -> Answer {
         let most = self.limits.max_sessions;
         if self.links().len() >= most {
             let what = format!("there are {most} sessions already (`mcp.listen.max_sessions`)");
-            return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&what));
+            return away(id, &what);
         }
         let link = match self.link(Clients::Session) {
             Ok(link) => link,
-            Err(why) => return json(StatusCode::SERVICE_UNAVAILABLE, wrong(&why)),
+            Err(why) => return away(id, &why),
         };
         let told = link.take(text, headers).await;
         let taken = match &told {
@@ -447,6 +447,11 @@ fn status_of(code: i64) -> Option<StatusCode> {
 
 fn session_of(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
+}
+
+/// A request for which there is no server.
+fn away(id: Option<&str>, why: &str) -> Answer {
+    json(StatusCode::SERVICE_UNAVAILABLE, error(id, code::SERVER_GONE, why))
 }
 
 fn no_session() -> Answer {

@@ -73,8 +73,13 @@ pub(crate) enum Upstream {
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
     /// Its program.
-    #[error("the MCP server cannot be started: {0}")]
-    NotStarted(io::Error),
+    #[error("the MCP server `{program}` cannot be started: {reason}")]
+    NotStarted {
+        /// What was started.
+        program: String,
+        /// Why it was not.
+        reason: io::Error,
+    },
     /// It is gone.
     #[error("the MCP server has ended")]
     Ended,

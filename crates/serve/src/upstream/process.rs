@@ -68,7 +68,9 @@ struct Bound {
 impl Process {
     pub(crate) fn start(mut command: Command, shared: bool) -> Result<Self, UpstreamError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().map_err(UpstreamError::NotStarted)?;
+        let program = command.as_std().get_program().to_string_lossy().into_owned();
+        let started = command.spawn();
+        let mut child = started.map_err(|reason| UpstreamError::NotStarted { program, reason })?;
         let input = AsyncMutex::new(child.stdin.take());
         let routes = Arc::new(Mutex::new(Routes { shared, ..Routes::default() }));
         if let Some(output) = child.stdout.take() {
