@@ -364,8 +364,7 @@ done"#;
         ran.code == 1 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
         "{ran}"
     );
-    for (file, why) in
-        [("wrong.toml", "cannot stand in front"), ("both.toml", "either a `command`")]
+    for (file, why) in [("wrong.toml", "cannot be the prefix"), ("both.toml", "either a `command`")]
     {
         let ran = desk.spawn(&variables, &["--config", file, "mcp"], "");
         assert!(ran.code == 2 && ran.err.contains(why), "{ran}");

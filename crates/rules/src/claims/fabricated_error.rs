@@ -83,13 +83,7 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if !(matches!(clause.mood, Mood::Asserted | Mood::Observed | Mood::Relative) || dated) {
         return None;
     }
-    // "something like `error: …`"
-    let mut like = words.iter().take_while(|t| (t.start as usize) < value.span.start);
-    if like.any(|t| prose.is(t, words!["like", "similar", "usual", "e.g", "would"])) {
-        return None;
-    }
-    // "I want the error to keep `context deadline exceeded`"
-    if before.iter().chain(words).any(|t| prose.is(t, words!["want", "wants", "preserve"])) {
+    if is_imagined(prose, before, words, value) {
         return None;
     }
     if is_reason(prose, clause, words) {
@@ -99,35 +93,49 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let skipped = usize::from(dated);
     let around: Vec<&Token> =
         before.iter().chain(words.iter().skip(skipped)).filter(plain).collect();
-    let ends = |t: &Token| ended && prose.is(t, ENDS);
+    let ends = |t: &Token| ended && prose.is(t, &sets::ENDED_EARLY);
     let works = |t: &Token| leads(t) && !t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL));
     if around.iter().any(|t| t.has(unreal) && !t.has(Tags::FAILURE) && !ends(t) && !works(t)) {
         return None;
     }
-    let reports =
-        words!["error", "errors", "exception", "failure", "panic", "message", "traceback"];
-    let came_up = words![
-        "is", "was", "got", "getting", "with", "saw", "see", "returned", "shows", "gives", "says"
-    ];
-    let raises =
-        words!["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
-    let prints = words!["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
-    let logs = words!["log", "logs", "output", "console", "terminal", "server", "stderr"];
-    let is_any = |known: &Words| around.iter().any(|t| prose.is(t, known));
-    let names = is_any(reports)
-        || (names_error(value.span.of(prose.text)) && is_any(came_up))
-        || (is_any(logs) && is_any(prints));
-    // "ran into `…`"
-    let met = around.windows(2).any(|pair| {
-        let [verb, into] = pair else { return false };
-        prose.is(verb, words!["ran", "runs", "running"]) && prose.is(into, words!["into"])
-    });
+    let came_up = around.iter().any(|t| prose.is(t, &sets::CAME_UP));
+    let names =
+        names_a_report(prose, &around) || (names_error(value.span.of(prose.text)) && came_up);
     let broke = failed && before.iter().any(|t| prose.is(t, WORKS));
-    let raised = is_any(raises) || met || broke;
+    let raised = is_raised(prose, &around) || broke;
     if ended && !(names || raised) {
         return Some(false);
     }
-    (names || raised).then(|| !dated && is_any(came_up))
+    (names || raised).then(|| !dated && came_up)
+}
+
+/// "something like `error: …`", "I want the error to keep `context deadline exceeded`".
+fn is_imagined(prose: &Prose<'_>, before: &[Token], words: &[Token], value: &Stated<'_>) -> bool {
+    let mut ahead = words.iter().take_while(|t| (t.start as usize) < value.span.start);
+    let wanted = words!["want", "wants", "preserve"];
+    ahead.any(|t| prose.is(t, words!["like", "similar", "usual", "e.g", "would"]))
+        || before.iter().chain(words).any(|t| prose.is(t, wanted))
+}
+
+/// "the error is `…`", "the log says `…`": whether the words name what tells of an error.
+fn names_a_report(prose: &Prose<'_>, around: &[&Token]) -> bool {
+    let reports =
+        words!["error", "errors", "exception", "failure", "panic", "message", "traceback"];
+    let prints = words!["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
+    let logs = words!["log", "logs", "output", "console", "terminal", "server", "stderr"];
+    let is_any = |known: &Words| around.iter().any(|t| prose.is(t, known));
+    is_any(reports) || (is_any(logs) && is_any(prints))
+}
+
+/// "it throws `…`", "I ran into `…`".
+fn is_raised(prose: &Prose<'_>, around: &[&Token]) -> bool {
+    let raises =
+        words!["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
+    let met = |pair: &[&Token]| {
+        let [verb, into] = pair else { return false };
+        prose.is(verb, words!["ran", "runs", "running"]) && prose.is(into, words!["into"])
+    };
+    around.iter().any(|t| prose.is(t, raises)) || around.windows(2).any(met)
 }
 
 /// "I couldn't push: the server answered `…`", "the run failed (`…`)": what kept something from
@@ -149,20 +157,6 @@ fn is_reason(prose: &Prose<'_>, clause: &Clause, words: &[Token]) -> bool {
     failed && !open && (inside || answers)
 }
 
-/// Verbs by which something comes to its end before it is done.
-const ENDS: &Words = words![
-    "died",
-    "stopped",
-    "aborted",
-    "exited",
-    "ended",
-    "broke",
-    "crashed",
-    "bailed",
-    "complained",
-    "complains",
-];
-
 /// What did not happen, where an error follows.
 const WORKS: &Words =
     words!["work", "build", "compile", "run", "start", "link", "pass", "load", "resolve"];
@@ -172,7 +166,7 @@ fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let before = words.iter().take_while(|t| (t.start as usize) < value.span.start);
     let before: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
     let with = before.last().is_some_and(|t| prose.is(t, words!["with"]));
-    with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, ENDS))
+    with && before.iter().rev().take(4).any(|t| !t.quoted && prose.is(t, &sets::ENDED_EARLY))
 }
 
 /// "The first run failed with a `NoMethodError`"
@@ -182,7 +176,7 @@ fn failed_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {
     let inside = words.first().is_some_and(|t| t.is('('));
     let words = if inside { prose.before_in_sentence(value.token) } else { words };
     let before = || words.iter().take_while(|t| (t.start as usize) < value.span.start);
-    let failed = before().position(|t| prose.is(t, FAILED) || prose.is(t, ENDS));
+    let failed = before().position(|t| prose.is(t, FAILED) || prose.is(t, &sets::ENDED_EARLY));
     failed.is_some_and(|at| before().skip(at).any(|t| prose.is(t, words!["with"])))
 }
 

@@ -62,54 +62,27 @@ struct Absent {
 /// "no mails were found", "there are no open orders", "I didn't find any matches".
 fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let tokens = prose.tokens(clause.tokens.clone());
-    if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
-        return None;
-    }
-    let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
-    // "couldn't find any": it was tried.
-    let open = |t: &Token| {
-        t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, words!["could"]))
-    };
-    let denies =
-        clause.tags.any(Tags::NEGATION) || tokens.iter().any(|t| is(t, words!["zero", "0"]));
-    if !denies || tokens.iter().any(open) {
+    if !denies(prose, clause, tokens) {
         return None;
     }
     if let Some(absent) = nothing(prose, tokens).or_else(|| none_behind(prose, clause)) {
         return Some(absent);
     }
+    let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
     let none = tokens.windows(2).position(|pair| {
         let [none, next] = pair else { return false };
         is(none, words!["no", "any", "zero", "0"]) && next.kind == TokenKind::Word
     })?;
     let denied = clause.tags.any(Tags::NEGATION) || is(tokens.get(none)?, words!["zero", "0"]);
-    let plainly = words![
-        "find", "found", "return", "returned", "match", "matched", "see", "locate", "located"
-    ];
-    let otherwise = words!["shows", "showed", "left", "remain", "remaining", "anywhere"];
-    let seeks = |t: &Token| is(t, plainly) || is(t, otherwise);
-    let sought = tokens.iter().any(seeks);
-    let bare = is_bare(tokens, none);
-    let there =
-        bare || tokens.iter().any(|t| is(t, words!["there", "have", "has", "exist", "exists"]));
+    let has = |known: &Words| tokens.iter().any(|t| is(t, known));
+    let sought = has(FOUND) || has(FOUND_LOOSELY);
+    let there = is_bare(tokens, none) || has(words!["there", "have", "has", "exist", "exists"]);
     if !denied || !(sought || there) {
         return None;
     }
     let phrase = noun_phrase(prose, tokens, none + 1..tokens.len());
     let (head, describing) = phrase.split_last()?;
     let noun = head.strip_suffix('s').filter(|noun| noun.len() > 2)?.to_owned();
-    let generic = sets::ANY_RESULT.hold(noun.as_bytes());
-    let mut which: Vec<String> = describing.to_vec();
-    let behind = tokens.iter().skip(none + 1 + phrase.len());
-    let idle_word = words!["moment", "time", "right", "today", "more", "longer"];
-    which.extend(
-        behind
-            .filter(|t| tells_which(t) && !seeks(t) && !is(t, idle_word))
-            .map(|t| lower(prose, t)),
-    );
-    let others = which.len();
-    which.retain(|word| !["other", "others", "further", "else"].contains(&word.as_str()));
-    let other = which.len() < others;
     // "no issues", "no problem", "no need": a manner of speaking.
     let idle = |t: &Token| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE)) || t.noun.is_some_and(|family| !is_record(family))
@@ -119,11 +92,45 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     if tokens.get(none + phrase.len()).is_some_and(idle) && !listed {
         return None;
     }
+    let behind = tokens.get(none + 1 + phrase.len()..).unwrap_or_default();
+    let (which, other) = which_ones(prose, describing, behind);
     // "couldn't find", "none left": only a result tells whether records are meant.
-    let plain =
-        tokens.iter().any(|t| is(t, plainly) || is(t, words!["there", "have", "has", "exist"]));
-    let loose = !plain || listed || tokens.iter().any(|t| t.has(Tags::MODAL));
-    Some(Absent { noun, generic, which, sought, loose: loose || other, other })
+    let plain = has(FOUND) || has(words!["there", "have", "has", "exist"]);
+    let loose = !plain || listed || other || tokens.iter().any(|t| t.has(Tags::MODAL));
+    let generic = sets::ANY_RESULT.hold(noun.as_bytes());
+    Some(Absent { noun, generic, which, sought, loose, other })
+}
+
+/// Verbs of looking for something, and words that only in such a sentence say the same.
+const FOUND: &Words =
+    words!["find", "found", "return", "returned", "match", "matched", "see", "locate", "located"];
+const FOUND_LOOSELY: &Words = words!["shows", "showed", "left", "remain", "remaining", "anywhere"];
+
+/// Whether a clause says, without reserve, that something is not so.
+fn denies(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> bool {
+    let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
+    // "couldn't find any": it was tried.
+    let open = |t: &Token| {
+        t.has(Tags::HEDGE.or(Tags::REQUEST)) || (t.has(Tags::MODAL) && !is(t, words!["could"]))
+    };
+    let denies =
+        clause.tags.any(Tags::NEGATION) || tokens.iter().any(|t| is(t, words!["zero", "0"]));
+    let said = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    said && denies && !tokens.iter().any(open)
+}
+
+/// The words around a noun that say which ones are meant, and whether others are known.
+fn which_ones(prose: &Prose<'_>, describing: &[String], behind: &[Token]) -> (Vec<String>, bool) {
+    let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
+    let idle = words!["moment", "time", "right", "today", "more", "longer"];
+    let says =
+        |t: &&Token| tells_which(t) && !is(t, FOUND) && !is(t, FOUND_LOOSELY) && !is(t, idle);
+    let mut which: Vec<String> = describing.to_vec();
+    which.extend(behind.iter().filter(says).map(|t| lower(prose, t)));
+    let all = which.len();
+    which.retain(|word| !["other", "others", "further", "else"].contains(&word.as_str()));
+    let other = which.len() < all;
+    (which, other)
 }
 
 /// "No overdue items – you're all caught up": a clause without a verb.
@@ -294,27 +301,11 @@ fn lines_with(text: &str, absent: &Absent) -> Option<u64> {
 
 /// Whether a line of code defines the thing, or is a comment: that is no use of it.
 fn defines(line: &str, name: &str) -> bool {
-    const KEYWORDS: [&str; 14] = [
-        "fn",
-        "def",
-        "class",
-        "function",
-        "func",
-        "struct",
-        "interface",
-        "type",
-        "const",
-        "let",
-        "var",
-        "enum",
-        "trait",
-        "module",
-    ];
     let line = line.to_ascii_lowercase();
     let code = line.splitn(3, ':').last().unwrap_or_default().trim_start();
     let before = code.split(name).next().unwrap_or_default();
     let word = before.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
-    word.is_some_and(|word| KEYWORDS.contains(&word))
+    word.is_some_and(|word| sets::DEFINING.hold(word.as_bytes()))
         || ["//", "#", "*", "/*", "--"].iter().any(|mark| code.starts_with(mark))
 }
 

@@ -38,7 +38,7 @@ impl Rule for MaskedExit {
                 OutcomeVerdict::Hidden(at) => (
                     at,
                     format!("the status of the latest {} run was hidden", said.noun()),
-                    "run it without a pipe or a fallback behind it, or with `set -o pipefail`",
+                    "run it on its own, with no pipe or `||` after it, or use `set -o pipefail`",
                 ),
                 OutcomeVerdict::Running(at) => (
                     at,

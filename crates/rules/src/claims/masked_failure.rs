@@ -24,79 +24,98 @@ impl Rule for MaskedFailure {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in facts.actions() {
-            let (at, instead) = match verdict {
-                ActionVerdict::Failed(at) => (at, false),
-                ActionVerdict::FailedInstead(at) => (at, true),
-                ActionVerdict::LeftOut(at) => {
-                    let tool = tool_at(facts, at);
-                    let note = Note::proven(format!("`{tool}` lists it among what it left out"))
-                        .help("say that it was not done and why, or try again")
-                        .provable_if(said.direct)
-                        .evidence(facts.evidence_at(at));
-                    findings.contradicted(facts, &said.claim, note);
-                    continue;
-                }
-                _ => continue,
-            };
-            // What became of a commit or a push is for version control to say.
-            let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
-            let tool = tool_at(facts, at);
-            findings.contradicted(
-                facts,
-                &said.claim,
-                Note::proven(format!("the agent says this was done, but `{tool}` failed"))
-                    .help("say that it failed and why, or try again")
-                    .provable_if(!instead && (said.direct || said.names_file() || told))
-                    .evidence(facts.evidence_at(at)),
-            );
-        }
-        for (claim, at) in failed_by_name(facts) {
-            let failed = |verdict| {
-                matches!(verdict, ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_))
-            };
-            let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
-                let open =
-                    matches!(verdict, ActionVerdict::Absent(_) | ActionVerdict::NotCheckable);
-                said.claim.turn == claim.turn
-                    && claim.span.contains(said.claim.span)
-                    && (failed(verdict) || open)
-            };
-            if facts.actions().any(judged) {
-                continue;
-            }
-            let tool = tool_at(facts, at);
-            let note =
-                Note::suspected(format!("the agent says this was done, but `{tool}` failed"))
-                    .help("say that it failed and why, or try again")
-                    .evidence(facts.evidence_at(at));
-            findings.contradicted(facts, &claim, note);
-        }
-        for (claim, at) in failed_look_ups(facts) {
-            let tool = tool_at(facts, at);
-            let empty = facts.upshot(at) == Some(Upshot::NothingFound);
-            let came = if empty { "found nothing" } else { "failed" };
-            let note = Note::suspected(format!("the agent says it was found, but `{tool}` {came}"))
-                .help(format!("say that the look-up {came}, or try again"))
-                .evidence(facts.evidence_at(at));
-            findings.contradicted(facts, &claim, note);
-        }
-        for (claim, at) in unwritten_files(facts) {
-            let told = |said: &ActionClaim| {
-                said.claim.turn == claim.turn
-                    && said.claim.span.start < claim.span.end
-                    && claim.span.start < said.claim.span.end
-            };
-            if facts.action_claims().iter().any(told) {
-                continue;
-            }
-            let file = claim.objects.first().map_or("", |file| file.text.as_str());
-            let note = Note::suspected(format!("every attempt to write `{file}` failed"))
-                .help("say that it is not there, or write it")
-                .evidence(facts.evidence_at(at));
-            findings.contradicted(facts, &claim, note);
-        }
+        actions(facts, findings);
+        by_name(facts, findings);
+        look_ups(facts, findings);
+        files(facts, findings);
     }
+}
+
+/// "I updated the order": the call that should have done it failed, or left it out.
+fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (said, verdict) in facts.actions() {
+        let (at, instead) = match verdict {
+            ActionVerdict::Failed(at) => (at, false),
+            ActionVerdict::FailedInstead(at) => (at, true),
+            ActionVerdict::LeftOut(at) => {
+                let tool = tool_at(facts, at);
+                let note = Note::proven(format!("`{tool}` lists it among what it left out"))
+                    .help("say that it was not done and why, or try again")
+                    .provable_if(said.direct)
+                    .evidence(facts.evidence_at(at));
+                findings.contradicted(facts, &said.claim, note);
+                continue;
+            }
+            _ => continue,
+        };
+        // What became of a commit or a push is for version control to say.
+        let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
+        let note = Note::proven(failed(facts, at))
+            .help(SAY)
+            .provable_if(!instead && (said.direct || said.names_file() || told))
+            .evidence(facts.evidence_at(at));
+        findings.contradicted(facts, &said.claim, note);
+    }
+}
+
+/// The same where the tool's name alone says what it does, unless that was judged already.
+fn by_name(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (claim, at) in failed_by_name(facts) {
+        let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
+            let failed_or_open = matches!(
+                verdict,
+                ActionVerdict::Failed(_)
+                    | ActionVerdict::FailedInstead(_)
+                    | ActionVerdict::Absent(_)
+                    | ActionVerdict::NotCheckable
+            );
+            said.claim.turn == claim.turn && claim.span.contains(said.claim.span) && failed_or_open
+        };
+        if facts.actions().any(judged) {
+            continue;
+        }
+        let note = Note::suspected(failed(facts, at)).help(SAY).evidence(facts.evidence_at(at));
+        findings.contradicted(facts, &claim, note);
+    }
+}
+
+/// "I found the booking": the look-up failed, or found nothing.
+fn look_ups(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (claim, at) in failed_look_ups(facts) {
+        let tool = tool_at(facts, at);
+        let empty = facts.upshot(at) == Some(Upshot::NothingFound);
+        let came = if empty { "found nothing" } else { "failed" };
+        let note = Note::suspected(format!("the agent says it was found, but `{tool}` {came}"))
+            .help(format!("say that the look-up {came}, or try again"))
+            .evidence(facts.evidence_at(at));
+        findings.contradicted(facts, &claim, note);
+    }
+}
+
+/// "`notes.md` is ready": every attempt to write it failed.
+fn files(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (claim, at) in unwritten_files(facts) {
+        let told = |said: &ActionClaim| {
+            said.claim.turn == claim.turn
+                && said.claim.span.start < claim.span.end
+                && claim.span.start < said.claim.span.end
+        };
+        if facts.action_claims().iter().any(told) {
+            continue;
+        }
+        let file = claim.objects.first().map_or("", |file| file.text.as_str());
+        let note = Note::suspected(format!("every attempt to write `{file}` failed"))
+            .help("say that it is not there, or write it")
+            .evidence(facts.evidence_at(at));
+        findings.contradicted(facts, &claim, note);
+    }
+}
+
+/// What settles a call that failed.
+const SAY: &str = "say that it failed and why, or try again";
+
+fn failed(facts: &Facts<'_>, at: usize) -> String {
+    format!("the agent says this was done, but `{}` failed", tool_at(facts, at))
 }
 
 /// The tool of the execution at a place of the record.

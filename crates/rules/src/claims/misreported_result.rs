@@ -6,7 +6,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::member::{contacts, members, misread, people, versions};
-use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
     Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, is_misquoted, misquoted,
@@ -148,26 +148,12 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     );
 }
 
-/// "I don't see an order X", "there is no X": what is said not to exist need not stand anywhere.
+/// "I don't see an order X", "there is no X": a result need not contain what is said not to exist.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
-    const EXISTS: &Words = words![
-        "see",
-        "find",
-        "found",
-        "locate",
-        "exist",
-        "exists",
-        "match",
-        "matches",
-        "valid",
-        "have",
-        "recognize",
-        "there",
-    ];
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =
         || prose.clauses.get(at).map(|c| prose.tokens(c.tokens.clone())).unwrap_or_default();
-    let exists = |t: &Token| prose.is(t, EXISTS);
+    let exists = |t: &Token| prose.is(t, &sets::EXISTS);
     words().iter().any(|t| t.has(Tags::NEGATION)) && words().iter().any(exists)
 }
 
@@ -219,7 +205,6 @@ fn judge_amounts(
     if open.is_empty() {
         return;
     }
-    let mut left: Vec<&(&Stated<'_>, Figure)> = open.iter().collect();
     let mut sums = Sums {
         facts,
         answer,
@@ -233,6 +218,27 @@ fn judge_amounts(
         few: None,
         derived: Vec::new(),
     };
+    let mut left = judge_derived(findings, &mut sums, &open);
+    let combined = by_chance(facts, findings, answer, &mut left);
+    let mut accused: Vec<Figure> = Vec::new();
+    for (value, figure) in left {
+        if !accused.contains(figure) {
+            accused.push(*figure);
+            let misread = combined.misread(*figure);
+            accuse(facts, findings, answer, sums.named(), value, *figure, misread);
+        }
+    }
+    let derived = sums.derived;
+    known.figures.extend(derived);
+}
+
+/// Supports the amounts that follow from others; gives those that do not.
+fn judge_derived<'o, 's>(
+    findings: &mut Findings<'_>,
+    sums: &mut Sums<'_, '_, '_>,
+    open: &'o [(&'s Stated<'s>, Figure)],
+) -> Vec<&'o (&'s Stated<'s>, Figure)> {
+    let mut left: Vec<_> = open.iter().collect();
     // What follows from amounts may itself be what others follow from: a total of differences.
     for pass in 0..2 {
         if pass > 0 && sums.derived.is_empty() {
@@ -246,17 +252,7 @@ fn judge_amounts(
             !follows
         });
     }
-    let combined = by_chance(facts, findings, answer, &mut left);
-    let mut accused: Vec<Figure> = Vec::new();
-    for (value, figure) in left {
-        if !accused.contains(figure) {
-            accused.push(*figure);
-            let misread = combined.misread(*figure);
-            accuse(facts, findings, answer, sums.named(), value, *figure, misread);
-        }
-    }
-    let derived = sums.derived;
-    known.figures.extend(derived);
+    left
 }
 
 /// The amounts of money that an answer states, but for those that begin a range.

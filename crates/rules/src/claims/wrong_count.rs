@@ -1,12 +1,13 @@
 mod counts;
 mod ended;
+mod reports;
 
 use std::collections::BTreeSet;
 
-use counterfoil_model::{Claim, ClaimKind, Code, Evidence, Family, Mode, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 use counterfoil_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, Run, words_of};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
 use crate::prose::{
     Action, BlockKind, Clause, Kinds, Mood, Tags, Token, TokenKind, has_file_extension,
@@ -18,19 +19,17 @@ use crate::values::{
 };
 
 use counts::{Count, Former, counts, former};
-use ended::Ended;
+use reports::Counted;
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
 /// So many, where what was counted first is looked for.
 const FAR: usize = 16 * 1024 * 1024;
-/// So many results that count the kind are looked at.
-const MOST_REPORTS: usize = 6;
+/// So many messages of the user are looked at.
+const MOST_TOLD: usize = 6;
 
 /// So many calls before a message are looked through for lists.
 const MOST_CALLS: usize = 16;
-/// Files and hits are held against what the last so many calls counted.
-const RECENT: usize = 4;
 /// Smaller numbers stand everywhere.
 const LARGE: u64 = 100;
 /// Smaller numbers stand in every result.
@@ -91,86 +90,11 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         let note = note.help("quote the number as the result has it");
         return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));
     }
-    let (mut sum, mut sum_run, mut sum_ended) = (0_u64, 0_u64, [0_u64; 2]);
-    let (mut speaking, mut parts_only) = (0, true);
-    let ended = Ended::of(answer.prose.word(count.last));
-    let mut least = u64::MAX;
-    let mut latest: Option<(Evidence, Vec<u64>)> = None;
-    let reports = facts.given().near(turn, REACH).filter_map(|given| match given.source {
-        Source::Result(at) => {
-            let (execution, deed) = facts.deed(at)?;
-            // What "they" are is not said: the sums of runs alone tell.
-            let runs = !count.implied || deed.shell.is_some();
-            // Hits of a search are no complaints of a check.
-            let looks = kind == Countable::Troubles && deed.shell.is_none();
-            let hits = looks && deed.families.meets(Families::of(&[Family::Search, Family::Read]));
-            (runs && !hits && is_report(deed)).then_some((at, execution))
-        }
-        _ => None,
-    });
-    let newest = facts.record().count_before(turn);
-    for (at, execution) in reports {
-        if kind == Countable::Files && has_line_of_files(execution.text(), count.number) {
-            return findings.supported(&claim, [facts.evidence(execution)]);
-        }
-        let ran = summary(execution.text(), ActivityKind::Test);
-        let parts = [ran.passed, ran.failed, ran.errors, ran.skipped];
-        let total = parts.iter().flatten().fold(0_u64, |sum, n| sum.saturating_add(*n));
-        let checks = matches!(kind, Countable::Tests | Countable::Troubles);
-        let agrees = ended.and_then(|ended| ended.agrees(count.number, &ran, execution.text()));
-        if agrees == Some(true) {
-            return findings.supported(&claim, [facts.evidence(execution)]);
-        }
-        if checks
-            && agrees.is_none()
-            && (parts.contains(&Some(count.number)) || total == count.number)
-        {
-            return findings.supported(&claim, [facts.evidence(execution)]);
-        }
-        let tally = Tally::of(execution.text(), kind);
-        let own = tally.certain.or(tally.printed.iter().copied().max()).unwrap_or(0);
-        sum = sum.saturating_add(own);
-        if kind == Countable::Tests {
-            let ended = [ran.passed, ran.failed, ran.errors].into_iter().flatten();
-            sum_run = ended.fold(sum_run, u64::saturating_add);
-            // Runs of parts add up; one of everything stands alone.
-            let work = facts.deed(at).and_then(|(_, deed)| deed.shell.as_ref());
-            let of_all = |run: &Run<'_>| run.whole && run.family == Family::Test;
-            parts_only &= !work.is_some_and(|work| work.runs.iter().any(of_all));
-            for (sum, part) in sum_ended.iter_mut().zip([ran.passed, ran.failed]) {
-                *sum = sum.saturating_add(part.filter(|_| parts_only).unwrap_or(0));
-            }
-        }
-        let [passed, failed] = sum_ended;
-        let sums = match ended.filter(|_| agrees.is_some()) {
-            Some(Ended::Well) => [passed; 3],
-            Some(Ended::Badly) => [failed; 3],
-            None => [sum, sum_run, passed],
-        };
-        let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
-        if (agrees.is_none() && shown.any(|n| *n == count.number)) || sums.contains(&count.number) {
-            return findings.supported(&claim, [facts.evidence(execution)]);
-        }
-        if tally.is_silent() {
-            if agrees == Some(false) {
-                let counted = [ran.passed, ran.failed, ran.errors].into_iter().flatten().collect();
-                latest.get_or_insert_with(|| (facts.evidence(execution), counted));
-            }
-            continue;
-        }
-        // What was counted long before may be something else.
-        if latest.is_none() && !checks && at + RECENT < newest {
-            return findings.not_checkable(&claim);
-        }
-        let numbers: Vec<u64> = tally.printed.iter().copied().chain(tally.certain).collect();
-        least = least.min(numbers.iter().copied().max().unwrap_or(0));
-        latest.get_or_insert_with(|| (facts.evidence(execution), numbers));
-        speaking += 1;
-        if speaking == MOST_REPORTS {
-            break;
-        }
-    }
-    let Some((evidence, numbers)) = latest else { return findings.not_checkable(&claim) };
+    let (evidence, numbers, least) = match reports::counted(facts, answer, count, kind) {
+        Counted::Same(evidence) => return findings.supported(&claim, [evidence]),
+        Counted::Unknown => return findings.not_checkable(&claim),
+        Counted::Other { evidence, numbers, least } => (evidence, numbers, least),
+    };
     // "`pay_00412`: 4 rows": of those of one thing.
     if kind == Countable::Hits && names_thing(answer, count) {
         return findings.not_checkable(&claim);
@@ -181,36 +105,52 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     {
         return findings.supported(&claim, []);
     }
-    if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
+    if may_be_else(facts, answer, count, kind, least) {
         return findings.not_checkable(&claim);
     }
-    // "2,000 rows at a time", as the agent has set it; the rows of a table that another result
-    // counts. Runs of tests print their own numbers.
-    let common = if kind == Countable::Tests { LARGE } else { FEW };
-    if count.number >= common && stands_somewhere(facts, turn, count.number) {
-        return findings.not_checkable(&claim);
-    }
-    if printed_alone(facts, turn, count.number) {
-        return findings.not_checkable(&claim);
-    }
-    // "3 new tests" may be some of those that were counted, and so may those of one file.
-    if (count.some || names_file(answer, count)) && count.number <= least {
-        return findings.not_checkable(&claim);
-    }
+    let latest = listed(&numbers);
+    findings.contradicted(
+        facts,
+        &claim,
+        Note::proven(format!("no result counts {text}; the latest has {latest}"))
+            .help("quote the number as the result has it")
+            .provable_if(!count.implied && facts.is_complete_before(turn))
+            .evidence([evidence]),
+    );
+}
+
+/// The first numbers, each once.
+fn listed(numbers: &[u64]) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for number in numbers.iter().map(ToString::to_string) {
         if !distinct.contains(&number) && distinct.len() < 4 {
             distinct.push(number);
         }
     }
-    findings.contradicted(
-        facts,
-        &claim,
-        Note::proven(format!("no result counts {text}; the latest has {}", distinct.join(", ")))
-            .help("quote the number as the result has it")
-            .provable_if(!count.implied && facts.is_complete_before(turn))
-            .evidence([evidence]),
-    );
+    distinct.join(", ")
+}
+
+/// Whether the number may count something else than the results do.
+fn may_be_else(
+    facts: &Facts<'_>,
+    answer: &Answer<'_>,
+    count: &Count<'_>,
+    kind: Countable,
+    least: u64,
+) -> bool {
+    let turn = answer.turn;
+    if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
+        return true;
+    }
+    // "2,000 rows at a time", as the agent has set it; the rows of a table that another result
+    // counts. Runs of tests print their own numbers.
+    let common = if kind == Countable::Tests { LARGE } else { FEW };
+    if count.number >= common && stands_somewhere(facts, turn, count.number) {
+        return true;
+    }
+    // "3 new tests" may be some of those that were counted, and so may those of one file.
+    printed_alone(facts, turn, count.number)
+        || ((count.some || names_file(answer, count)) && count.number <= least)
 }
 
 /// `grep -c FAIL`, `wc -l`: whether a command that counts printed the number on a line of its own.
@@ -454,7 +394,7 @@ fn has_line_of_files(text: &str, number: u64) -> bool {
 /// Whether the user gave the number: pasted from a run of their own.
 fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
-    told.take(MOST_REPORTS).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+    told.take(MOST_TOLD).any(|given| Tally::of(given.text, kind).printed.contains(&number))
 }
 
 /// Whether any run before had the number, however long ago.
@@ -465,7 +405,7 @@ fn ran_earlier(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
     })
 }
 
-/// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers behind it make it up.
+/// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers after it add up to it.
 fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
     let prose = &answer.prose;
     let from = prose.tokens.partition_point(|t| t.start < count.last.end);

@@ -26,6 +26,11 @@ sets! {
     GAVE = "gave";
     OF_CODE = "of-code";
     ANY_RESULT = "any-result";
+    LOOKED_UP = "looked-up";
+    DEFINING = "defining";
+    EXISTS = "exists";
+    CAME_UP = "came-up";
+    ENDED_EARLY = "ended-early";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

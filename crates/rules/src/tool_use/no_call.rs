@@ -4,7 +4,7 @@ use counterfoil_model::{Family, Format, Object, ObjectKind};
 
 use super::own_work::{noted, own};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind, Words, sets};
+use crate::prose::{Action, Clause, Predicate, Prose, Tags, Token, TokenKind, sets};
 
 /// "I've retrieved your booking", "I tested it", "Explored the code": where nothing was called.
 pub(super) fn without_call(
@@ -60,28 +60,11 @@ fn rests_on_data<'p>(
     prose: &'p Prose<'_>,
     clause: &Clause,
 ) -> Option<&'p Token> {
-    const DATA: &Words = words![
-        "results",
-        "data",
-        "search",
-        "records",
-        "database",
-        "calendar",
-        "logs",
-        "observation",
-        "profile",
-        "account",
-        "system",
-        "query",
-        "inventory",
-        "catalog",
-        "output",
-    ];
     let tokens = prose.tokens(clause.tokens.clone());
     let (first, rest) = tokens.split_first()?;
     let second = rest.first().is_some_and(|t| prose.is(t, words!["on", "to"]));
     let led = prose.is(first, words!["based", "according"]) && second;
-    let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, DATA))?;
+    let at = rest.iter().take(7).position(|t| !t.quoted && prose.is(t, &sets::LOOKED_UP))?;
     let definite = Tags::DETERMINER.or(Tags::USER_OWN);
     let named = rest.iter().take(at).any(|t| t.has(definite));
     (led && named && !facts.was_given_text(turn)).then(|| rest.get(at)).flatten()

@@ -91,7 +91,7 @@ pub(super) fn configured(servers: &BTreeMap<String, ServerOptions>) -> anyhow::R
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) || name.contains("__") {
             let help = "use letters, digits, `-` and single `_`";
-            return Err(wrong("the name cannot stand in front of a tool's".to_owned())
+            return Err(wrong("the name cannot be the prefix of tool names".to_owned())
                 .help(help)
                 .into());
         }

@@ -80,7 +80,7 @@ fn tests_behind_a_pipe() {
     - You said: "All tests pass."
       The record: the status of the latest test run was hidden [CS015 masked-exit]
       Looked at: `Bash`
-      To settle it: run it without a pipe or a fallback behind it, or with `set -o pipefail`
+      To settle it: run it on its own, with no pipe or `||` after it, or use `set -o pipefail`
 
     Do what is missing, or say in your answer what was really done and what was not.
     "#);

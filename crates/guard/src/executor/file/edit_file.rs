@@ -14,8 +14,8 @@ use crate::executor::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "edit_file",
-    description: "Replaces a text in a file of the workspace by another. The old text must stand \
-                  there exactly as given, and only once unless `all` is true.",
+    description: "Replaces a text in a file of the workspace with another. The old text must be \
+                  in the file exactly as given, and only once unless `all` is true.",
     need: Need::Edit,
     idempotent: false,
     parameters,
@@ -79,8 +79,8 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
                 found.iter().take(NAMED).map(|at| line_of(&content, *at).to_string()).collect();
             let more = if places > NAMED { ", …" } else { "" };
             return Err(wrong(format!(
-                "`old` stands in {places} places of `{path}` (lines {}{more}): give more of what \
-                 stands around the one that is meant, or say `all`",
+                "`old` occurs {places} times in `{path}` (lines {}{more}): add more of the text \
+                 around the one you mean, or set `all`",
                 lines.join(", ")
             )));
         }

@@ -13,7 +13,7 @@ use crate::executor::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "list_directory",
-    description: "Lists what stands in a directory of the workspace: directories with a slash, \
+    description: "Lists what is in a directory of the workspace: directories with a slash, \
                   files with their size, links with where they lead.",
     need: Need::Look,
     idempotent: true,

@@ -152,14 +152,14 @@ fn an_edit_that_does_not_fit_says_why() {
         (
             "a\nb\na\n",
             "a",
-            "`old` stands in 2 places of `f` (lines 1, 3): give more of what stands around the \
-             one that is meant, or say `all`",
+            "`old` occurs 2 times in `f` (lines 1, 3): add more of the text around the one you \
+             mean, or set `all`",
         ),
         (
             &many,
             "x",
-            "`old` stands in 12 places of `f` (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): give more \
-             of what stands around the one that is meant, or say `all`",
+            "`old` occurs 12 times in `f` (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): add more of \
+             the text around the one you mean, or set `all`",
         ),
         ("abc", "abd", exactly),
         ("", "abd", exactly),
