@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use crate::process::{Running, built};
 
 /// What is installed: the two generations of the Python SDK with servers, and packages of npm.
-const FIRST: [&str; 4] = ["mcp==1.30.0", "fastmcp", "mcp-server-git", "mcp-server-time"];
+const FIRST: [&str; 5] =
+    ["mcp==1.30.0", "fastmcp", "mcp-fuzzer", "mcp-server-git", "mcp-server-time"];
 const SECOND: [&str; 1] = ["mcp==2.3.0"];
 const NPM: [&str; 4] = [
     "@modelcontextprotocol/client",
@@ -123,6 +124,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     desk.remote()?;
     println!("\nstdio client, FastMCP server over HTTP: yes");
     println!("{} receipts; `audit verify` holds", desk.receipts()?);
+    println!("{}", desk.fuzzed()?);
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
 }
@@ -234,6 +236,12 @@ impl Desk<'_> {
     }
 
     fn over_http(&self, caller: Caller, server: &Real) -> Result<()> {
+        let (_gateway, url) = self.listening(caller, server)?;
+        self.call(caller, &url, server)
+    }
+
+    /// The gateway over HTTP in front of a server, and where it is.
+    fn listening(&self, caller: Caller, server: &Real) -> Result<(Running, String)> {
         let mut words = self.gateway(caller, &["--listen", "127.0.0.1:0", "--"]);
         words.extend(server.command.iter().cloned());
         let (program, rest) = words.split_first().context("no command")?;
@@ -247,7 +255,7 @@ impl Desk<'_> {
         });
         // What it says later is read, or it would wait.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-        self.call(caller, &url.context("the gateway does not listen")?, server)
+        Ok((gateway, url.context("the gateway does not listen")?))
     }
 
     /// One call; whether its answer is right, and has a receipt.
@@ -304,6 +312,31 @@ impl Desk<'_> {
         let words = json!(self.gateway(Caller::Session, &["--url", &url])).to_string();
         let server = self.servers().pop().context("no server")?;
         self.call(Caller::Session, &words, &server)
+    }
+
+    /// A fuzzer, for a while, with a seed: whether the gateway is still there, with every receipt
+    /// closed.
+    fn fuzzed(&self) -> Result<String> {
+        let servers = self.servers();
+        let server = servers.last().context("no server")?;
+        let (gateway, url) = self.listening(Caller::Session, server)?;
+        let mut fuzzer = Command::new(self.folder.join("first/bin/mcp-fuzzer"));
+        fuzzer.args(["--mode", "all", "--protocol", "streamablehttp", "--endpoint", &url]);
+        fuzzer.args(["--phase", "both", "--protocol-phase", "aggressive", "--seed", "7"]);
+        fuzzer.args(["--runs", "5", "--runs-per-type", "5", "--tool-timeout", "5"]);
+        // What it finds is the server's; here only the gateway counts.
+        heard(fuzzer.current_dir(self.state.path())).ok();
+        let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+        let mut health = std::net::TcpStream::connect(address).context("the gateway is gone")?;
+        health
+            .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let health = std::io::read_to_string(health)?;
+        ensure!(health.starts_with("HTTP/1.1 200"), "the gateway is not well: {health}");
+        drop(gateway);
+        Ok(format!(
+            "fuzzed: the gateway is well; {} receipts; `audit verify` holds",
+            self.receipts()?
+        ))
     }
 
     /// How many receipts there are, in a record that holds.

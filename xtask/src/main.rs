@@ -53,7 +53,7 @@ enum Command {
     EchoServer(gateway::EchoOptions),
     /// Our client in a scenario of the conformance suite.
     #[command(hide = true)]
-    McpClient(conformance::client::ClientOptions),
+    McpClient(conformance::client::Arguments),
     /// Measures how long an agent waits for a hook.
     Hooks(hooks::Options),
     /// Makes every attempt to get past the guard, and says which were held.

@@ -12,17 +12,19 @@
 //! Start with [`Gateway`].
 #![forbid(unsafe_code)]
 
+mod aggregate;
 mod client;
-mod fan;
+mod connection;
 mod http;
-mod link;
 mod mcp;
 mod streams;
 mod upstream;
 
-pub use client::{ClientError, Elicits, Manner, McpExecutor, McpExecutorError, Offer, inspect};
-pub use fan::{Named, Servers};
-pub use http::{Door, DoorError, Face, FaceError, Limits, serve_http};
+pub use aggregate::{NamedServer, Servers};
+pub use client::{
+    ClientError, ClientOptions, Elicits, McpExecutor, McpExecutorError, Offer, inspect,
+};
+pub use http::{Access, AccessError, HttpGateway, HttpGatewayError, Limits, serve_http};
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
     oddities, output, relay, serve,

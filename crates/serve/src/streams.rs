@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::link::{Clients, Link, Told};
+use crate::connection::{ClientConnection, ClientReply, Clients};
 use crate::mcp::{Gateway, Line, Lines, Message, code, error, parts};
-use crate::upstream::{Event, Server, Speech, UpstreamError};
+use crate::upstream::{Event, RequestHeaders, Server, UpstreamError};
 
 /// Messages that wait for a client that reads slowly.
 const WAITING: usize = 64;
@@ -31,9 +31,10 @@ pub async fn relay_to(
     (input, mut output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
     stop: impl Future<Output = ()>,
 ) -> Result<(), UpstreamError> {
-    let link = Arc::new(Link::new(gateway, server.connect(false)?, Clients::Streams));
+    let connection =
+        Arc::new(ClientConnection::new(gateway, server.connect(false)?, Clients::Streams));
     let (to, mut told) = mpsc::channel(WAITING);
-    let client = Client { link, speech: Mutex::default(), to };
+    let client = Client { connection, headers: Mutex::default(), to };
     let client = Arc::new(client);
     let reading = read(Arc::clone(&client), input);
     let writing = async {
@@ -49,8 +50,8 @@ pub async fn relay_to(
         () = writing => {}
         () = stop => {}
     }
-    let headers = client.speech().listening();
-    client.link.end(&headers).await;
+    let headers = client.headers().listening();
+    client.connection.end(&headers).await;
     // What was said meanwhile; whoever does not read any more is not told.
     while let Ok(text) = told.try_recv() {
         if send(&mut output, &text).await.is_err() {
@@ -66,8 +67,8 @@ async fn send(output: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<
 }
 
 struct Client {
-    link: Arc<Link>,
-    speech: Mutex<Speech>,
+    connection: Arc<ClientConnection>,
+    headers: Mutex<RequestHeaders>,
     /// What the client is told.
     to: mpsc::Sender<String>,
 }
@@ -114,8 +115,8 @@ async fn read(client: Arc<Client>, input: impl AsyncRead + Unpin) {
 }
 
 impl Client {
-    fn speech(&self) -> Speech {
-        self.speech.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn headers(&self) -> RequestHeaders {
+        self.headers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whoever does not read any more is not told.
@@ -126,26 +127,26 @@ impl Client {
     async fn take(&self, text: &str) {
         let headers = match Message::read(text) {
             Ok(message) => {
-                let schema = self.link.schema_of_call(&message);
-                self.speech().headers(&message, schema.as_ref())
+                let schema = self.connection.schema_of_call(&message);
+                self.headers().headers(&message, schema.as_ref())
             }
             Err(_) => HeaderMap::new(),
         };
         let begins = Message::read(text)
             .is_ok_and(|message| message.method.as_deref() == Some("initialize"));
-        match self.link.take(text, &headers).await {
-            Told::Taken => {}
-            Told::Passed(reply) if reply.status.is_success() => {}
-            Told::Passed(reply) => {
+        match self.connection.take(text, &headers).await {
+            ClientReply::Taken => {}
+            ClientReply::Passed(reply) if reply.status.is_success() => {}
+            ClientReply::Passed(reply) => {
                 tracing::warn!("the MCP server did not take a message: {}", reply.status);
             }
-            Told::Message(text) | Told::Answer(_, text) => {
+            ClientReply::Message(text) | ClientReply::Answer(_, text) => {
                 if begins {
                     self.agreed(&text);
                 }
                 self.tell(text).await;
             }
-            Told::Events(mut told) => {
+            ClientReply::Events(mut told) => {
                 while let Some(event) = told.next().await {
                     if begins {
                         self.agreed(&event.data);
@@ -161,13 +162,15 @@ impl Client {
         let answer: Option<Value> = serde_json::from_str(text).ok();
         let revision = answer.as_ref().and_then(|answer| answer.pointer("/result/protocolVersion"));
         let Some(revision) = revision.and_then(Value::as_str).map(str::to_owned) else { return };
-        self.speech.lock().unwrap_or_else(PoisonError::into_inner).revision = Some(revision);
+        self.headers.lock().unwrap_or_else(PoisonError::into_inner).revision = Some(revision);
     }
 
     /// What the server says without being asked, where it does.
     async fn listen(self: Arc<Self>) {
-        let headers = self.speech().listening();
-        let Ok(Told::Events(mut told)) = self.link.listen(&headers).await else { return };
+        let headers = self.headers().listening();
+        let Ok(ClientReply::Events(mut told)) = self.connection.listen(&headers).await else {
+            return;
+        };
         while let Some(event) = told.next().await {
             self.said(event).await;
         }

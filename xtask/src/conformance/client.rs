@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use counterfoil_guard::{Answer, BoxFuture, Guard, Session, SessionStart, Surroundings};
-use counterfoil_model::{Arguments, ToolCall};
-use counterfoil_serve::{Elicits, Manner, McpExecutor, Remote, Server};
+use counterfoil_model::{Arguments as Given, ToolCall};
+use counterfoil_serve::{ClientOptions, Elicits, McpExecutor, Remote, Server};
 use serde_json::{Map, Value, json};
 
 #[derive(clap::Args)]
-pub(crate) struct ClientOptions {
+pub(crate) struct Arguments {
     /// The server.
     url: String,
 }
@@ -58,7 +58,7 @@ impl Elicits for Agreeing {
     }
 }
 
-pub(crate) fn run(options: &ClientOptions) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let variable = |name: &str| std::env::var(format!("MCP_CONFORMANCE_{name}")).ok();
     let scenario = variable("SCENARIO").context("the suite starts this")?;
     let Some((_, calls)) = CALLS.iter().find(|(known, _)| *known == scenario) else {
@@ -71,12 +71,12 @@ pub(crate) fn run(options: &ClientOptions) -> Result<()> {
         .collect::<Result<_>>()?;
     calls.extend(named(&context.unwrap_or(Value::Null)));
     let limit = Duration::from_secs(20);
-    let mut manner = Manner::within(limit).eliciting(Arc::new(Agreeing));
-    manner.revision = variable("PROTOCOL_VERSION");
-    let server = Server::Remote(Remote::new(&options.url, [], limit)?);
+    let mut options = ClientOptions::within(limit).eliciting(Arc::new(Agreeing));
+    options.revision = variable("PROTOCOL_VERSION");
+    let server = Server::Remote(Remote::new(&arguments.url, [], limit)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let executor = McpExecutor::connect("suite", server, manner).await?;
+        let executor = McpExecutor::connect("suite", server, options).await?;
         let guard = Guard::builder().executor(executor).build()?;
         let session = guard.session(SessionStart::default())?;
         for (tool, mut arguments) in calls {
@@ -106,7 +106,7 @@ async fn call(guard: &Guard, session: &Session, tool: &str, arguments: &Value) -
     let call = ToolCall {
         id: tool.to_owned(),
         tool: format!("suite__{tool}"),
-        arguments: Arguments::raw(arguments.to_string()),
+        arguments: Given::raw(arguments.to_string()),
         line: 0,
     };
     let answer = guard.call(session, call, Surroundings::default()).await?;

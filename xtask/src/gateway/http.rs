@@ -195,6 +195,8 @@ impl Client {
 /// What was measured of one way to the server.
 pub(super) struct Measured {
     median: Duration,
+    /// Resident memory in KiB after the calls of one session, and after those of all.
+    memory: [u64; 2],
     calls_per_second: f64,
 }
 
@@ -212,6 +214,7 @@ pub(super) fn measure(listening: &Listening, calls: u32) -> Result<Measured> {
         times.sort_unstable();
         times.get(times.len() / 2).copied().context("no call was made")
     })?;
+    let alone = listening.memory().unwrap_or_default();
     let each = (calls * 10 / SESSIONS).max(1);
     let took = runtime.block_on(async {
         let mut clients = Vec::new();
@@ -234,7 +237,8 @@ pub(super) fn measure(listening: &Listening, calls: u32) -> Result<Measured> {
         anyhow::Ok(began.elapsed())
     })?;
     let calls_per_second = f64::from(each * SESSIONS) / took.as_secs_f64();
-    Ok(Measured { median, calls_per_second })
+    let memory = [alone, listening.memory().unwrap_or_default()];
+    Ok(Measured { median, memory, calls_per_second })
 }
 
 /// What is left of very many calls of one session.
@@ -263,18 +267,15 @@ pub(super) fn soak(listening: &Listening, tool: &str, calls: u32) -> Result<Soak
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
-pub(super) fn show(
-    name: &str,
-    measured: &Measured,
-    direct: Option<&Measured>,
-    memory: Option<u64>,
-) {
+pub(super) fn show(name: &str, measured: &Measured, direct: Option<&Measured>) {
+    let [alone, all] = measured.memory;
     let added = direct.map_or(Duration::ZERO, |d| measured.median.saturating_sub(d.median));
     println!(
-        "  {name:<24} {:>8.1} µs   added {:>8.1} µs   {:>8.0} calls/s   {:>4} MiB",
+        "  {name:<24} {:>8.1} µs   added {:>8.1} µs   {:>8.0} calls/s   {:>3} MiB, {:>3} MiB",
         micros(measured.median),
         micros(added),
         measured.calls_per_second,
-        memory.unwrap_or_default() / 1024,
+        alone / 1024,
+        all / 1024,
     );
 }

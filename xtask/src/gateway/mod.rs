@@ -210,32 +210,34 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
     let calls = options.calls;
-    println!("over HTTP: median of {calls} calls one after the other, and 32 sessions at once");
+    println!(
+        "over HTTP: median of {calls} calls one after the other; 32 sessions at once; memory after each"
+    );
     let own = std::env::current_exe()?;
     let mut server = Command::new(&own);
     server.args(["echo-server", "--http"]);
     let server = http::Listening::start(server)?;
     let direct = http::measure(&server, calls)?;
-    http::show("without a gateway", &direct, None, server.memory());
+    http::show("without a gateway", &direct, None);
     for durability in ["os", "batch"] {
         let state = format!("http-{durability}");
         let mut command = bench.ours(durability, &state)?;
         command.args(["mcp", "--listen", "127.0.0.1:0", "--url", &server.url()]);
         let gateway = http::Listening::start(command)?;
         let measured = http::measure(&gateway, calls)?;
-        http::show(&format!("durability {durability}"), &measured, Some(&direct), gateway.memory());
+        http::show(&format!("durability {durability}"), &measured, Some(&direct));
         let mut command = bench.ours(durability, &format!("{state}-command"))?;
         command.args(["mcp", "--listen", "127.0.0.1:0", "--"]).arg(&own).arg("echo-server");
         let gateway = http::Listening::start(command)?;
         let measured = http::measure(&gateway, calls)?;
         let name = format!("{durability}, server a command");
-        http::show(&name, &measured, Some(&direct), gateway.memory());
+        http::show(&name, &measured, Some(&direct));
     }
     for peer in &options.peer {
         let (name, command) = peer.split_once('=').context("a peer is `NAME=COMMAND`")?;
         let peer = http::Listening::peer(command, &format!("{} echo-server", own.display()))?;
         let measured = http::measure(&peer, calls)?;
-        http::show(name, &measured, Some(&direct), peer.memory());
+        http::show(name, &measured, Some(&direct));
     }
     Ok(())
 }

@@ -255,24 +255,27 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
     assert!(ran.err.contains("cannot be used, so what is in force stays as it was"), "{ran}");
 }
 
+/// A server of one tool, which answers with what `WHO` holds.
+#[cfg(unix)]
+const SERVER: &str = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}' ;;
+  esac
+done"#;
+
 #[cfg(unix)]
 #[test]
 fn a_client_over_streams_reaches_a_server_through_two_gateways() {
-    let server = r#"while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25"}}' ;;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"add","inputSchema":{"type":"object"}}]}}' ;;
-    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"3"}]}}' ;;
-  esac
-done"#;
     let begin = [
         request(1, "initialize", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         request(2, "tools/list", json!({})),
     ];
-    let call = request(3, "tools/call", json!({ "name": "add", "arguments": {} }));
-    let desk = Desk::with(&[("server.sh", server), ("a", &said(&begin)), ("b", &said(&[call]))]);
+    let call = request(3, "tools/call", json!({ "name": "say", "arguments": {} }));
+    let desk = Desk::with(&[("server.sh", SERVER), ("a", &said(&begin)), ("b", &said(&[call]))]);
     let program = env!("CARGO_BIN_EXE_counterfoil");
     let script = format!(
         "'{program}' mcp --listen 127.0.0.1:0 -- sh server.sh 2> listening & gateway=$!
@@ -280,7 +283,7 @@ done"#;
          (cat a; sleep 1; cat b) | '{program}' --state other mcp --url \"$(grep -o 'http.*' listening)\"
          kill -TERM $gateway; wait $gateway; echo \"ended with $?\" >&2"
     );
-    let variables = [("COUNTERFOIL_STATE", "state")];
+    let variables = [("COUNTERFOIL_STATE", "state"), ("WHO", "3")];
     let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
     assert!(ran.err.contains("ended with 0"), "{ran}");
     let told: Vec<Value> =
@@ -290,7 +293,7 @@ done"#;
     for state in ["state", "other"] {
         let variables = [("COUNTERFOIL_STATE", state)];
         let ran = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
-        assert!(ran.out.contains("\"tool\":\"add\""), "{ran}");
+        assert!(ran.out.contains("\"tool\":\"say\""), "{ran}");
     }
 }
 
@@ -318,14 +321,6 @@ fn what_cannot_be_listened_on_or_reached_is_said() {
 #[cfg(unix)]
 #[test]
 fn the_servers_of_the_configuration_are_one_and_may_change() {
-    let server = r#"while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}}' ;;
-    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}' ;;
-  esac
-done"#;
     let one = "[mcp.servers.moon]\ncommand = [\"sh\", \"server.sh\"]\nenv = { WHO = \"the ${KIND} moon\" }\n";
     let two = format!("{one}[mcp.servers.sun]\ncommand = [\"sh\", \"server.sh\"]\n");
     let begin = [
@@ -335,7 +330,7 @@ done"#;
     let list = |id: i64| said(&[request(id, "tools/list", json!({}))]);
     let call = request(3, "tools/call", json!({ "name": "moon__say", "arguments": {} }));
     let desk = Desk::with(&[
-        ("server.sh", server),
+        ("server.sh", SERVER),
         ("mine.toml", one),
         ("two.toml", &two),
         ("a", &said(&begin)),

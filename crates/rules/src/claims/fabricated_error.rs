@@ -106,7 +106,7 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     if ended && !(names || raised) {
         return Some(false);
     }
-    (names || raised).then(|| !dated && came_up)
+    (names || raised).then_some(!dated && came_up)
 }
 
 /// "something like `error: …`", "I want the error to keep `context deadline exceeded`".

@@ -8,9 +8,9 @@ use counterfoil_guard::{
 use counterfoil_model::{Origin, Tool, ToolErrorCategory};
 use serde_json::Value;
 
-use super::kept::{AwayError, Kept};
-use super::{ClientError, Manner};
-use crate::mcp::{Pins, PinsError, ToolChange, code, oddities};
+use super::reconnecting::{AwayError, Reconnecting};
+use super::{ClientError, ClientOptions};
+use crate::mcp::{Pins, PinsError, code, oddities_of};
 use crate::upstream::{Server, UpstreamError, wrong_headers};
 
 /// The tools of an MCP server as tools of a guard: `{server}__{tool}`.
@@ -19,7 +19,7 @@ use crate::upstream::{Server, UpstreamError, wrong_headers};
 /// again only where the server calls it idempotent, and never runs ahead of its time. A server that
 /// is gone is started again with the next call, after a pause that grows. `isError` is a failure.
 pub struct McpExecutor {
-    kept: Kept,
+    server: Reconnecting,
     tools: BTreeMap<String, Offered>,
     asks: bool,
 }
@@ -67,14 +67,14 @@ impl McpExecutor {
     pub async fn connect(
         name: &str,
         server: Server,
-        manner: Manner,
+        options: ClientOptions,
     ) -> Result<Self, McpExecutorError> {
-        let kept = Kept::new(name.to_owned(), server, manner);
+        let server = Reconnecting::new(name.to_owned(), server, options);
         let away = |error: AwayError| McpExecutorError::Away(error.to_string());
-        let client = kept.client().await.map_err(away)?;
+        let client = server.client().await.map_err(away)?;
         let failed = |reason| McpExecutorError::Client { server: name.to_owned(), reason };
         let listed = client.tools().await.map_err(failed)?;
-        Ok(Self { tools: offered(name, &listed)?, kept, asks: false })
+        Ok(Self { tools: offered(name, &listed)?, server, asks: false })
     }
 
     /// The same, but a person agrees to every call first; else only to those of tools that the
@@ -90,43 +90,37 @@ impl McpExecutor {
     /// # Errors
     /// When pins cannot be read or written.
     pub fn watched(mut self, pins: &Pins, hold: bool) -> Result<(Self, Vec<String>), PinsError> {
-        let mut told = Vec::new();
         let raw: Vec<Value> = self.tools.values().map(|offered| offered.raw.clone()).collect();
-        for offered in self.tools.values() {
-            let odd = oddities(&offered.raw);
-            told.extend(odd.into_iter().map(|odd| format!("tool `{}`: {odd}", offered.tool.name)));
-        }
-        for change in pins.compare(&raw)? {
-            told.push(change.to_string());
-            let (ToolChange::New { tool } | ToolChange::Changed { tool, .. }) = change;
-            if hold {
-                self.tools.retain(|_, offered| offered.name != tool);
-            }
+        let mut told = oddities_of(&self.server.name, &raw);
+        let (changes, changed) = pins.changed(&self.server.name, &raw)?;
+        told.extend(changes);
+        if hold {
+            self.tools.retain(|_, offered| !changed.contains(&offered.name));
         }
         Ok((self, told))
     }
 
     /// Whether the server has said that its tools are no longer those that are offered here.
     pub async fn has_changed(&self) -> bool {
-        self.kept.has_changed().await
+        self.server.has_changed().await
     }
 
     /// Ends the connection.
     pub async fn close(&self) {
-        self.kept.close().await;
+        self.server.close().await;
     }
 
     async fn execute(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
         let Some(offered) = self.tools.get(&call.tool().name) else { return Ok(None) };
         let away =
             |error: AwayError| ToolError::of(ToolErrorCategory::NetworkError, error.to_string());
-        let client = self.kept.client().await.map_err(away)?;
+        let client = self.server.client().await.map_err(away)?;
         let result = client.call(&offered.name, call.arguments()).await;
         match result {
             Ok(result) => Ok(Some(output(result))),
             Err(error) => {
                 if matches!(error, ClientError::Ended(_)) || client.has_ended() {
-                    self.kept.broke().await;
+                    self.server.broke().await;
                 }
                 Err(failed(&error))
             }
@@ -207,7 +201,7 @@ fn failed(error: &ClientError) -> ToolError {
 
 impl ToolExecutor for McpExecutor {
     fn id(&self) -> ExecutorId {
-        ExecutorId::new(ExecutorKind::Mcp, self.kept.name.clone())
+        ExecutorId::new(ExecutorKind::Mcp, self.server.name.clone())
     }
 
     fn tool_definitions(&self) -> Vec<Tool> {
@@ -237,13 +231,15 @@ impl ToolExecutor for McpExecutor {
     fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {
         let name = &call.tool().name;
         match self.tools.get(name) {
-            None => Some(format!("`{name}` is not a tool of the MCP server `{}`", self.kept.name)),
+            None => {
+                Some(format!("`{name}` is not a tool of the MCP server `{}`", self.server.name))
+            }
             Some(offered) if offered.destroys => Some(format!(
                 "the MCP server `{}` says that `{name}` destroys something",
-                self.kept.name
+                self.server.name
             )),
             Some(_) if self.asks => {
-                Some(format!("it is a tool of the MCP server `{}`", self.kept.name))
+                Some(format!("it is a tool of the MCP server `{}`", self.server.name))
             }
             Some(_) => None,
         }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{Client, ClientError, Manner};
+use super::{Client, ClientError, ClientOptions};
 use crate::upstream::Server;
 
 /// What a server says of itself.
@@ -18,8 +18,8 @@ pub struct Offer {
 ///
 /// # Errors
 /// When it does not say so in time.
-pub async fn inspect(server: &Server, manner: &Manner) -> Result<Offer, ClientError> {
-    let client = Client::connect(server, manner).await?;
+pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, ClientError> {
+    let client = Client::connect(server, options).await?;
     let tools = client.tools().await;
     client.close().await;
     let greeting = client.greeting();

@@ -14,10 +14,12 @@ impl Client {
     /// Hears what the server says by itself, where it does: from now on, so that nothing that a
     /// call makes it say is lost. What was heard before is heard no more.
     pub(super) async fn listen(&self) {
-        let headers = self.speech.listening();
-        let (upstream, ears) =
-            (Arc::clone(&self.upstream), self.ears(headers.clone(), self.manner.questions.clone()));
-        let says = self.manner.hears.clone();
+        let headers = self.headers.listening();
+        let (upstream, listener) = (
+            Arc::clone(&self.upstream),
+            self.listener(headers.clone(), self.options.questions.clone()),
+        );
+        let says = self.options.hears.clone();
         let asked = self.alone.then(|| self.subscription());
         let (hears, heard_from) = oneshot::channel();
         let listening = tokio::spawn(async move {
@@ -35,7 +37,7 @@ impl Client {
                 hears.take().map(|hears| hears.send(()));
                 let said = Message::read(&event.data).ok().and_then(|message| message.method);
                 if said.as_deref() != Some("notifications/subscriptions/acknowledged") {
-                    ears.heard(&event.data, says.as_ref()).await;
+                    listener.heard(&event.data, says.as_ref()).await;
                 }
             }
         });
@@ -60,8 +62,8 @@ impl Client {
         let params = self.with_meta(&json!({ "notifications": wanted }).to_string());
         let text = request_raw(&self.next_id().to_string(), "subscriptions/listen", &params);
         let headers = match Message::read(&text) {
-            Ok(message) => self.speech.headers(&message, None),
-            Err(_) => self.speech.listening(),
+            Ok(message) => self.headers.headers(&message, None),
+            Err(_) => self.headers.listening(),
         };
         (text, headers)
     }

@@ -2,9 +2,9 @@
 
 mod executor;
 mod inspect;
-mod kept;
 mod listening;
 mod questions;
+mod reconnecting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,13 +19,13 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::mcp::{CAPABILITIES, Members, Message, REVISION, code, error, request_raw, result};
-use crate::upstream::{Content, Reply, Server, Speech, Upstream, UpstreamError};
+use crate::upstream::{Content, Reply, RequestHeaders, Server, Upstream, UpstreamError};
 
 pub use executor::{McpExecutor, McpExecutorError};
 pub use inspect::{Offer, inspect};
-pub(crate) use kept::{AwayError, Kept};
 pub use questions::Elicits;
-pub(crate) use questions::{Asks, Questions};
+pub(crate) use questions::{Questions, Responder};
+pub(crate) use reconnecting::{AwayError, Reconnecting};
 
 /// The latest revision with sessions, and the one without.
 const SESSIONS: &str = "2025-11-25";
@@ -45,7 +45,7 @@ const ROUNDS: usize = 8;
 
 /// How a server is spoken to.
 #[derive(Clone)]
-pub struct Manner {
+pub struct ClientOptions {
     /// How long each answer may take.
     pub limit: Duration,
     /// The revision of the protocol; the server's choice, if nothing is said.
@@ -56,14 +56,14 @@ pub struct Manner {
     pub(crate) hears: Option<mpsc::Sender<String>>,
 }
 
-impl Default for Manner {
+impl Default for ClientOptions {
     fn default() -> Self {
         let limit = Duration::from_secs(60);
         Self { limit, revision: None, questions: Questions::Nobody, hears: None }
     }
 }
 
-impl Manner {
+impl ClientOptions {
     /// With so long for each answer.
     #[must_use]
     pub fn within(limit: Duration) -> Self {
@@ -114,10 +114,10 @@ pub enum ClientError {
 /// A connection to a server, as its only client.
 pub(crate) struct Client {
     upstream: Arc<Upstream>,
-    manner: Manner,
+    options: ClientOptions,
     /// Without sessions each request says what a session says once.
     alone: bool,
-    speech: Speech,
+    headers: RequestHeaders,
     asked: AtomicU64,
     /// What the server said when it was greeted.
     greeting: Value,
@@ -129,7 +129,7 @@ pub(crate) struct Client {
     /// Without a session: from which level on it hears what is logged.
     level: Mutex<Option<String>>,
     /// Who is asked during a call, by its id.
-    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Asks>>>>,
+    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
     /// Of tools that want to see arguments in headers.
     schemas: Mutex<BTreeMap<String, Value>>,
 }
@@ -143,21 +143,24 @@ struct Asking<'c> {
 
 impl Client {
     /// Connects, and agrees with the server on how to speak.
-    pub(crate) async fn connect(server: &Server, manner: &Manner) -> Result<Self, ClientError> {
-        let begins_with_session = match (&manner.revision, server) {
+    pub(crate) async fn connect(
+        server: &Server,
+        options: &ClientOptions,
+    ) -> Result<Self, ClientError> {
+        let begins_with_session = match (&options.revision, server) {
             (Some(revision), _) => revision.as_str() < ALONE,
             // Many a process ends where the first message is none of its own.
             (None, Server::Command(_)) => true,
             (None, Server::Remote(_) | Server::Several(_) | Server::Bridged(_)) => false,
         };
-        let mut client = Self::begin(server, manner, begins_with_session)?;
+        let mut client = Self::begin(server, options, begins_with_session)?;
         let greeted = client.greet().await;
         let other = match &greeted {
-            Err(ClientError::Refused { .. } | ClientError::Ended(_)) => manner.revision.is_none(),
+            Err(ClientError::Refused { .. } | ClientError::Ended(_)) => options.revision.is_none(),
             _ => false,
         };
         if other {
-            client = Self::begin(server, manner, !begins_with_session)?;
+            client = Self::begin(server, options, !begins_with_session)?;
             client.greet().await?;
         } else {
             greeted?;
@@ -166,14 +169,14 @@ impl Client {
         Ok(client)
     }
 
-    fn begin(server: &Server, manner: &Manner, session: bool) -> Result<Self, ClientError> {
+    fn begin(server: &Server, options: &ClientOptions, session: bool) -> Result<Self, ClientError> {
         let upstream = Arc::new(server.connect(false)?);
         let changed = Arc::new(AtomicBool::new(false));
         Ok(Self {
             upstream,
-            manner: manner.clone(),
+            options: options.clone(),
             alone: !session,
-            speech: Speech::default(),
+            headers: RequestHeaders::default(),
             asked: AtomicU64::new(0),
             greeting: Value::Null,
             changed,
@@ -196,17 +199,17 @@ impl Client {
             };
             return Ok(());
         }
-        let revision = self.manner.revision.as_deref().unwrap_or(SESSIONS);
+        let revision = self.options.revision.as_deref().unwrap_or(SESSIONS);
         let params = json!({
             "protocolVersion": revision,
-            "capabilities": self.manner.questions.capabilities(),
+            "capabilities": self.options.questions.capabilities(),
             "clientInfo": who(),
         });
         self.greeting = self.request("initialize", params).await?;
         let revision = self.greeting.get("protocolVersion").and_then(Value::as_str);
-        self.speech.revision = revision.map(str::to_owned);
+        self.headers.revision = revision.map(str::to_owned);
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        self.upstream.exchange(ready, &self.speech.listening()).await?;
+        self.upstream.exchange(ready, &self.headers.listening()).await?;
         Ok(())
     }
 
@@ -226,8 +229,8 @@ impl Client {
         self.asked.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn ears(&self, headers: HeaderMap, questions: Questions) -> Ears {
-        Ears {
+    fn listener(&self, headers: HeaderMap, questions: Questions) -> ServerListener {
+        ServerListener {
             upstream: Arc::clone(&self.upstream),
             questions,
             asks: Arc::clone(&self.asks),
@@ -243,7 +246,7 @@ impl Client {
 
     /// The revision that is spoken.
     pub(crate) fn revision(&self) -> Option<&str> {
-        if self.alone { Some(ALONE) } else { self.speech.revision.as_deref() }
+        if self.alone { Some(ALONE) } else { self.headers.revision.as_deref() }
     }
 
     /// Whether the server has said that its tools changed.
@@ -332,7 +335,7 @@ impl Client {
             }
             params = plain.clone();
             let responses =
-                self.manner.questions.answered(&result).await.ok_or(ClientError::NobodyToAsk)?;
+                self.options.questions.answered(&result).await.ok_or(ClientError::NobodyToAsk)?;
             if let Some(members) = params.as_object_mut() {
                 members.insert("inputResponses".to_owned(), responses);
                 let state = result.get("requestState").cloned();
@@ -355,7 +358,7 @@ impl Client {
         method: &str,
         params: &str,
         hears: Option<&mpsc::Sender<String>>,
-        asks: Option<&Arc<dyn Asks>>,
+        asks: Option<&Arc<dyn Responder>>,
     ) -> Result<Box<RawValue>, ClientError> {
         let id = self.next_id();
         let text = request_raw(&id.to_string(), method, &self.with_meta(params));
@@ -365,17 +368,17 @@ impl Client {
         }
         let questions = match asks {
             Some(asks) => Questions::Client(Arc::clone(asks)),
-            None => self.manner.questions.clone(),
+            None => self.options.questions.clone(),
         };
         let answering = self.answer(&text, id, hears, &questions);
         tokio::pin!(answering);
         let answer = loop {
-            match timeout(self.manner.limit, &mut answering).await {
+            match timeout(self.options.limit, &mut answering).await {
                 Ok(answer) => break answer,
                 // It is not the server that takes long.
                 Err(_) if questions.are_waiting() => {}
                 Err(_) => {
-                    let secs = self.manner.limit.as_secs();
+                    let secs = self.options.limit.as_secs();
                     return Err(ClientError::TooSlow { method: method.to_owned(), secs });
                 }
             }
@@ -414,7 +417,7 @@ impl Client {
         if self.alone {
             meta.insert(REVISION.to_owned(), ALONE.into());
             // A client of ours on the same wire says this itself.
-            let able = || self.manner.questions.capabilities();
+            let able = || self.options.questions.capabilities();
             meta.entry(CAPABILITIES).or_insert_with(able);
             meta.entry(format!("{OWN}clientInfo")).or_insert_with(who);
             if let Some(level) = self.level().clone() {
@@ -433,7 +436,7 @@ impl Client {
         questions: &Questions,
     ) -> Result<Option<String>, ClientError> {
         let message = Message::read(text).map_err(unreadable)?;
-        let headers = self.speech.headers(&message, self.schema_of(&message).as_ref());
+        let headers = self.headers.headers(&message, self.schema_of(&message).as_ref());
         let Reply { status, content, .. } = self.upstream.exchange_whole(text, &headers).await?;
         match content {
             Content::Message(text) => Ok(Some(text)),
@@ -448,8 +451,8 @@ impl Client {
                     if is_answer_to(&event.data, id) {
                         return Ok(Some(event.data));
                     }
-                    let ears = self.ears(headers.clone(), questions.clone());
-                    ears.heard(&event.data, hears).await;
+                    let listener = self.listener(headers.clone(), questions.clone());
+                    listener.heard(&event.data, hears).await;
                 }
                 Ok(None)
             }
@@ -458,7 +461,7 @@ impl Client {
 
     pub(crate) async fn close(&self) {
         // A server that is gone already has no session to end.
-        self.upstream.close(&self.speech.listening()).await;
+        self.upstream.close(&self.headers.listening()).await;
     }
 }
 
@@ -477,7 +480,7 @@ impl Drop for Asking<'_> {
             return;
         }
         let (upstream, headers) =
-            (Arc::clone(&self.client.upstream), self.client.speech.listening());
+            (Arc::clone(&self.client.upstream), self.client.headers.listening());
         let text = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}}"#,
             self.id
@@ -517,18 +520,18 @@ fn unreadable(error: serde_json::Error) -> UpstreamError {
 }
 
 /// Whoever hears what a server says by itself.
-struct Ears {
+struct ServerListener {
     upstream: Arc<Upstream>,
     questions: Questions,
-    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Asks>>>>,
+    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
     changed: Arc<AtomicBool>,
     headers: HeaderMap,
 }
 
-impl Ears {
+impl ServerListener {
     /// Who makes the only call that is under way: what belongs to no call belongs to it. One that
     /// waits for an answer is not.
-    fn only(&self) -> Option<Arc<dyn Asks>> {
+    fn only(&self) -> Option<Arc<dyn Responder>> {
         let asks = lock(&self.asks);
         let mut running = asks.values().filter(|asks| !asks.is_waiting());
         let only = running.next().cloned();

@@ -11,7 +11,7 @@ pub trait Elicits: Send + Sync {
 }
 
 /// A client of ours that is asked in turn.
-pub(crate) trait Asks: Send + Sync {
+pub(crate) trait Responder: Send + Sync {
     /// What it can answer.
     fn capabilities(&self) -> Value;
 
@@ -33,7 +33,7 @@ pub(crate) enum Questions {
     /// A person.
     Person(Arc<dyn Elicits>),
     /// A client of ours.
-    Client(Arc<dyn Asks>),
+    Client(Arc<dyn Responder>),
 }
 
 impl Questions {

@@ -1,9 +1,9 @@
 //! MCP over streamable HTTP: clients with a session, and clients without.
 
-mod answer;
-mod counts;
-mod door;
-mod face;
+mod access;
+mod gateway;
+mod metrics;
+mod response;
 
-pub use door::{Door, DoorError};
-pub use face::{Face, FaceError, Limits, serve_http};
+pub use access::{Access, AccessError};
+pub use gateway::{HttpGateway, HttpGatewayError, Limits, serve_http};

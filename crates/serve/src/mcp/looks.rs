@@ -27,6 +27,16 @@ pub fn oddities(tool: &Value) -> Vec<String> {
     odd
 }
 
+/// The same of every tool of a server, in words.
+pub(crate) fn oddities_of(server: &str, tools: &[Value]) -> Vec<String> {
+    let told = |tool: &Value| {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let tell = move |odd: String| format!("tool `{name}` of `{server}`: {odd}");
+        oddities(tool).into_iter().map(tell).collect::<Vec<_>>()
+    };
+    tools.iter().flat_map(told).collect()
+}
+
 static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (

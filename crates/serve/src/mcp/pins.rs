@@ -1,7 +1,7 @@
 //! What a server's tools were when they were first seen. A server that shows one definition to the
 //! person who approves it, and another one later, is found out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 
@@ -81,7 +81,7 @@ struct Pinned {
 }
 
 impl Pins {
-    /// Kept there.
+    /// Reconnecting there.
     #[must_use]
     pub fn in_store(store: Box<dyn PinStore>) -> Self {
         Self { store }
@@ -112,6 +112,20 @@ impl Pins {
             }
         }
         Ok(changes)
+    }
+
+    /// The same, in words for a server of this name, and the tools that are meant.
+    pub(crate) fn changed(
+        &self,
+        server: &str,
+        tools: &[Value],
+    ) -> Result<(Vec<String>, BTreeSet<String>), PinsError> {
+        let changes = self.compare(tools)?;
+        let told = changes.iter().map(|change| format!("tools of `{server}`: {change}")).collect();
+        let names = changes.into_iter().map(|change| match change {
+            ToolChange::New { tool } | ToolChange::Changed { tool, .. } => tool,
+        });
+        Ok((told, names.collect()))
     }
 
     /// Pins these, whatever was pinned before.

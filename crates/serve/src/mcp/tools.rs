@@ -6,8 +6,8 @@ use counterfoil_model::{Catalog, Origin, Tool};
 use counterfoil_rules::{Admission, AdmissionSettings};
 use serde_json::Value;
 
-use super::looks::oddities;
-use super::pins::{Pins, ToolChange};
+use super::looks::oddities_of;
+use super::pins::Pins;
 
 /// The tools that a server offers, as far as the client has asked for them.
 #[derive(Debug, Default)]
@@ -111,29 +111,20 @@ impl Offered {
 
     /// Says what is odd about tools, and what changed in them; gives those that are held.
     fn watched(&mut self, raw: &[Value], server: &str, watch: Option<&Watch>) -> BTreeSet<String> {
-        for tool in raw {
-            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-            for odd in oddities(tool) {
-                self.tell(format!("tool `{name}` of `{server}`: {odd}"));
-            }
-        }
+        oddities_of(server, raw).into_iter().for_each(|odd| self.tell(odd));
         let Some(watch) = watch else { return BTreeSet::new() };
-        let names = raw.iter().filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned()));
-        let changes = match watch.pins.compare(raw) {
-            Ok(changes) => changes,
-            Err(error) => {
-                // Whether something changed is not known: that holds everything.
-                self.tell(format!("tools of `{server}`: {error}"));
-                return if watch.hold { names.collect() } else { BTreeSet::new() };
+        match watch.pins.changed(server, raw) {
+            Ok((told, changed)) => {
+                told.into_iter().for_each(|change| self.tell(change));
+                if watch.hold { changed } else { BTreeSet::new() }
             }
-        };
-        let mut held = BTreeSet::new();
-        for change in changes {
-            self.tell(format!("tools of `{server}`: {change}"));
-            let (ToolChange::New { tool } | ToolChange::Changed { tool, .. }) = change;
-            held.extend(watch.hold.then_some(tool));
+            Err(error) => {
+                self.tell(format!("tools of `{server}`: {error}"));
+                // Whether something changed is not known: that holds everything.
+                let names = raw.iter().filter_map(|tool| tool.get("name")?.as_str());
+                if watch.hold { names.map(str::to_owned).collect() } else { BTreeSet::new() }
+            }
         }
-        held
     }
 
     /// Once.

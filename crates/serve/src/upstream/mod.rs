@@ -2,9 +2,9 @@
 
 mod connect;
 mod events;
+mod headers;
 mod process;
 mod remote;
-mod speech;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,14 +16,14 @@ use hyper::{HeaderMap, StatusCode};
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
-use crate::fan::{Fan, Servers};
+use crate::aggregate::{Aggregate, Servers};
 
 pub(crate) use events::Event;
+pub(crate) use headers::{RequestHeaders, differs, wrong_headers};
 pub(crate) use process::Process;
 pub(crate) use remote::SESSION;
 use remote::{Body, RemoteSession};
 pub use remote::{Remote, RemoteError};
-pub(crate) use speech::{Speech, differs, wrong_headers};
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +66,7 @@ impl Program {
 pub(crate) enum Upstream {
     Process(Box<Process>),
     Remote(Arc<RemoteSession>),
-    Fan(Arc<Fan>),
+    Aggregate(Arc<Aggregate>),
 }
 
 /// A server cannot be spoken to.
@@ -145,8 +145,12 @@ impl Server {
                 Upstream::Process(Box::new(Process::start(program.command(), shared)?))
             }
             Self::Remote(remote) => Upstream::Remote(Arc::new(remote.session(shared))),
-            Self::Several(servers) => Upstream::Fan(Arc::new(Fan::new(servers, true, shared))),
-            Self::Bridged(server) => Upstream::Fan(Arc::new(Fan::new(server, false, shared))),
+            Self::Several(servers) => {
+                Upstream::Aggregate(Arc::new(Aggregate::new(servers, true, shared)))
+            }
+            Self::Bridged(server) => {
+                Upstream::Aggregate(Arc::new(Aggregate::new(server, false, shared)))
+            }
         })
     }
 }
@@ -161,7 +165,7 @@ impl Upstream {
         match self {
             Self::Process(process) => process.exchange(text).await,
             Self::Remote(remote) => remote.post(text, headers).await,
-            Self::Fan(fan) => fan.exchange(text),
+            Self::Aggregate(aggregate) => aggregate.exchange(text),
         }
     }
 
@@ -195,7 +199,7 @@ impl Upstream {
         match self {
             Self::Process(process) => Ok(process.listen()),
             Self::Remote(remote) => remote.get(headers).await,
-            Self::Fan(fan) => Ok(fan.listen()),
+            Self::Aggregate(aggregate) => Ok(aggregate.listen()),
         }
     }
 
@@ -205,7 +209,7 @@ impl Upstream {
             Self::Process(process) => process.give_up(id).await,
             // Its answer is dropped, which says it.
             Self::Remote(_) => {}
-            Self::Fan(fan) => fan.give_up(id),
+            Self::Aggregate(aggregate) => aggregate.give_up(id),
         }
     }
 
@@ -214,7 +218,7 @@ impl Upstream {
         match self {
             Self::Process(process) => process.has_ended(),
             // Servers that are gone are reached again.
-            Self::Remote(_) | Self::Fan(_) => false,
+            Self::Remote(_) | Self::Aggregate(_) => false,
         }
     }
 
@@ -224,7 +228,7 @@ impl Upstream {
             Self::Process(process) => process.forget(id),
             // The server ends its answer.
             Self::Remote(_) => {}
-            Self::Fan(fan) => fan.forget(id),
+            Self::Aggregate(aggregate) => aggregate.forget(id),
         }
     }
 
@@ -236,8 +240,8 @@ impl Upstream {
                 None
             }
             Self::Remote(remote) => remote.delete(headers).await.ok(),
-            Self::Fan(fan) => {
-                fan.close().await;
+            Self::Aggregate(aggregate) => {
+                aggregate.close().await;
                 None
             }
         }

@@ -122,7 +122,7 @@ impl Remote {
         RemoteSession { remote: self.clone(), id: Mutex::default(), shared }
     }
 
-    /// Asks something else of the server's host: where it says how a client is authorized.
+    /// Responder something else of the server's host: where it says how a client is authorized.
     pub(crate) async fn beside(
         &self,
         path: &str,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use counterfoil_guard::{Guard, GuardOptions, GuardSettings, Ledger, Receipt, SessionStart};
 use counterfoil_model::Status;
 use counterfoil_serve::{
-    Door, Face, Gateway, Limits, Program, Remote, Server, relay_to, serve_http,
+    Access, Gateway, HttpGateway, Limits, Program, Remote, Server, relay_to, serve_http,
 };
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -60,7 +60,7 @@ struct Answer {
 }
 
 impl Desk {
-    async fn new(settings: GuardSettings, door: Door) -> Self {
+    async fn new(settings: GuardSettings, access: Access) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("server.sh"), SERVER).unwrap();
         let server = Server::Command(Program {
@@ -68,25 +68,25 @@ impl Desk {
             folder: Some(folder.path().to_owned()),
             ..Program::default()
         });
-        Self::before(server, settings, door, folder).await
+        Self::before(server, settings, access, folder).await
     }
 
     async fn before(
         server: Server,
         settings: GuardSettings,
-        door: Door,
+        access: Access,
         folder: tempfile::TempDir,
     ) -> Self {
         let guard = Guard::builder().settings(settings).build().unwrap();
         let (ledger, events) = (guard.ledger().clone(), guard.events());
         let limits =
             Limits { max_body_bytes: 4096, max_sessions: 2, idle: Duration::from_secs(3600) };
-        let face = Face::new(server, door, limits, move || {
+        let server = HttpGateway::new(server, access, limits, move || {
             Gateway::new(guard.clone(), SessionStart::default(), "words")
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(serve_http(Arc::new(face), listener, events, std::future::pending()));
+        tokio::spawn(serve_http(Arc::new(server), listener, events, std::future::pending()));
         let client = Client::builder(TokioExecutor::new()).build_http();
         Self { address, client, ledger, folder }
     }
@@ -174,7 +174,7 @@ const ALONE: [(&str, &str); 3] =
 #[test]
 fn a_session_has_a_server_and_receipts() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
         let headers = [("mcp-session-id", session.as_str())];
         let told = desk.post(&headers, &call("\"a\"", "moon")).await;
@@ -201,7 +201,7 @@ fn a_session_has_a_server_and_receipts() {
 #[test]
 fn progress_comes_with_the_call_that_it_is_of() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
         let told = desk.post(&[("mcp-session-id", &session)], &call("5", "slow")).await;
         assert_eq!(told.messages.len(), 2, "{:?}", told.messages);
@@ -213,7 +213,7 @@ fn progress_comes_with_the_call_that_it_is_of() {
 #[test]
 fn clients_without_a_session_may_use_the_same_ids() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let words = ["slow", "sun", "slow", "stars"];
         let calls = words.map(|word| {
             let (body, desk) = (alone("1", word), &desk);
@@ -235,7 +235,7 @@ fn clients_without_a_session_may_use_the_same_ids() {
 #[test]
 fn headers_of_a_message_say_what_it_says() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let mut wrong = ALONE;
         wrong[2].1 = "other";
         let told = desk.post(&wrong, &alone("1", "sun")).await;
@@ -248,7 +248,7 @@ fn headers_of_a_message_say_what_it_says() {
 #[test]
 fn a_client_that_goes_away_gives_its_call_up() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let body = alone("1", "late");
         let gone = timeout(Duration::from_millis(300), desk.post(&ALONE, &body)).await;
         assert!(gone.is_err());
@@ -268,7 +268,7 @@ fn a_client_that_goes_away_gives_its_call_up() {
 #[test]
 fn a_cancelled_call_ends_its_answer() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
         let headers = [("mcp-session-id", session.as_str())];
         let (late, cancel) = (call("9", "late"), async {
@@ -286,7 +286,7 @@ fn a_cancelled_call_ends_its_answer() {
 #[test]
 fn a_server_that_dies_leaves_a_closed_receipt_and_another_session_alone() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let (dying, other) = (desk.session("{}").await, desk.session("{}").await);
         let told = desk.post(&[("mcp-session-id", &dying)], &call("5", "die")).await;
         assert_eq!(told.messages[0]["error"]["code"], -32000, "{:?}", told.messages);
@@ -313,7 +313,7 @@ fn asking() -> GuardSettings {
 #[test]
 fn a_person_is_asked_where_the_call_was_made() {
     test(async {
-        let desk = Desk::new(asking(), Door::default()).await;
+        let desk = Desk::new(asking(), Access::default()).await;
         let session = desk.session(r#"{"elicitation":{}}"#).await;
         for (action, expected) in [("accept", "sun"), ("decline", "The user did not agree")] {
             let headers = [("mcp-session-id", session.as_str())];
@@ -335,8 +335,8 @@ fn a_person_is_asked_where_the_call_was_made() {
 #[test]
 fn who_is_not_let_in_is_told_why() {
     test(async {
-        let door = Door { token: Some("s3cret".to_owned()), ..Door::default() };
-        let desk = Desk::new(GuardSettings::default(), door).await;
+        let access = Access { token: Some("s3cret".to_owned()), ..Access::default() };
+        let desk = Desk::new(GuardSettings::default(), access).await;
         let bearer = ("authorization", "Bearer s3cret");
         let long = format!("{}{}", call("1", &"x".repeat(5000)), "");
         for (headers, body, status, why) in [
@@ -363,7 +363,7 @@ fn who_is_not_let_in_is_told_why() {
 #[test]
 fn sessions_are_counted_and_so_are_calls() {
     test(async {
-        let desk = Desk::new(GuardSettings::default(), Door::default()).await;
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
         desk.session("{}").await;
         let begin = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
@@ -393,12 +393,12 @@ fn sessions_are_counted_and_so_are_calls() {
 
 /// A gateway in front of another one, over HTTP.
 async fn chain() -> (Desk, Desk) {
-    let behind = Desk::new(GuardSettings::default(), Door::default()).await;
+    let behind = Desk::new(GuardSettings::default(), Access::default()).await;
     let url = format!("http://{}/mcp", behind.address);
     let remote = Remote::new(&url, [("x-own", "1")], Duration::from_secs(10)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = GuardSettings::default();
-    let desk = Desk::before(Server::Remote(remote), settings, Door::default(), folder).await;
+    let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
     (desk, behind)
 }
 
@@ -428,7 +428,7 @@ fn a_server_over_http_is_the_same_behind_the_gateway() {
 #[test]
 fn a_client_over_streams_reaches_a_server_over_http() {
     test(async {
-        let behind = Desk::new(GuardSettings::default(), Door::default()).await;
+        let behind = Desk::new(GuardSettings::default(), Access::default()).await;
         let url = format!("http://{}/mcp", behind.address);
         let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
         let guard = Guard::builder().build().unwrap();
@@ -456,7 +456,7 @@ fn a_server_that_is_not_there_is_told() {
         let remote = Remote::new("http://127.0.0.1:1/mcp", [], Duration::from_secs(1)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let settings = GuardSettings::default();
-        let desk = Desk::before(Server::Remote(remote), settings, Door::default(), folder).await;
+        let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
         let told = desk.post(&ALONE, &alone("5", "sun")).await;
         let message = told.messages[0]["error"]["message"].as_str().unwrap();
         assert!(message.contains("not reached"), "{message}");

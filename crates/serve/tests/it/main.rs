@@ -8,9 +8,9 @@
 )]
 
 #[cfg(unix)]
-mod executor;
+mod aggregate;
 #[cfg(unix)]
-mod fan;
+mod executor;
 mod gateway;
 #[cfg(unix)]
 mod http;

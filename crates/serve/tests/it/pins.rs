@@ -11,7 +11,7 @@ use crate::gateway::{answered, receipts};
 use crate::{TOOLS, gateway, wait};
 
 #[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Option<String>>>);
+pub(crate) struct Memory(Arc<Mutex<Option<String>>>);
 
 impl PinStore for Memory {
     fn read(&self) -> io::Result<Option<String>> {

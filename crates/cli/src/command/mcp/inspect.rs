@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_model::Digest;
-use counterfoil_serve::{Manner, Offer, PinStore, Pins, Server, Servers, inspect, oddities};
+use counterfoil_serve::{ClientOptions, Offer, PinStore, Pins, Server, Servers, inspect, oddities};
 use serde_json::{Value, json};
 
 use super::super::Global;
@@ -101,8 +101,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
-    let manner = Manner::within(Duration::from_secs(arguments.limit));
-    let offer = runtime.block_on(inspect(&server, &manner)).map_err(|error| {
+    let options = ClientOptions::within(Duration::from_secs(arguments.limit));
+    let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
         let help = match server {
             Server::Remote(_) => "see whether the address is right, and whether it needs a header",
             _ => "start its command by hand to see why",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_serve::{Named, Program, Remote, Server};
+use counterfoil_serve::{NamedServer, Program, Remote, Server};
 
 use crate::config::ServerOptions;
 use crate::exit::Complaint;
@@ -83,7 +83,9 @@ impl Reach {
 }
 
 /// The servers of the configuration.
-pub(super) fn configured(servers: &BTreeMap<String, ServerOptions>) -> anyhow::Result<Vec<Named>> {
+pub(super) fn configured(
+    servers: &BTreeMap<String, ServerOptions>,
+) -> anyhow::Result<Vec<NamedServer>> {
     let mut all = Vec::new();
     for (name, options) in servers.iter().filter(|(_, options)| options.enabled) {
         let place = format!("mcp.servers.{name}");
@@ -113,7 +115,7 @@ pub(super) fn configured(servers: &BTreeMap<String, ServerOptions>) -> anyhow::R
             }
             _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
         };
-        all.push(Named { name: name.clone(), server, limit });
+        all.push(NamedServer { name: name.clone(), server, limit });
     }
     Ok(all)
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use counterfoil_guard::{ExecutorKind, Guard, SessionStart};
 use counterfoil_serve::{
-    Door, Ended, Face, Gateway, Limits, Named, Server, Servers, input, output, relay, relay_to,
-    serve, serve_http,
+    Access, Ended, Gateway, HttpGateway, Limits, NamedServer, Server, Servers, input, output,
+    relay, relay_to, serve, serve_http,
 };
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -139,7 +139,7 @@ impl Standing<'_> {
 
     async fn over_http(self, address: SocketAddr) -> anyhow::Result<Exit> {
         let listen = &self.options.mcp.listen;
-        let door = door(listen, address)?;
+        let access = access(listen, address)?;
         let limits = Limits {
             max_body_bytes: listen.max_body_bytes,
             max_sessions: listen.max_sessions,
@@ -150,7 +150,7 @@ impl Standing<'_> {
         let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
         let redacts = self.options.mcp.redact_results;
         let start = self.start.clone();
-        let face = Face::new(server, door, limits, move || {
+        let gateway_server = HttpGateway::new(server, access, limits, move || {
             let gateway = Gateway::new(guard.clone(), start.clone(), &name)?;
             Ok(gateway.watching(inspect::in_file(place.clone()), hold).redacting(redacts))
         });
@@ -158,7 +158,7 @@ impl Standing<'_> {
             .await
             .with_context(|| format!("`{address}` cannot be listened on"))?;
         writeln!(io::stderr(), "note: listening on http://{}/mcp", listener.local_addr()?)?;
-        serve_http(Arc::new(face), listener, self.guard.events(), interrupted()).await?;
+        serve_http(Arc::new(gateway_server), listener, self.guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
     }
 
@@ -173,7 +173,7 @@ impl Standing<'_> {
             return Ok(server);
         }
         let name = reach.name();
-        Ok(Server::Bridged(Servers::new(vec![Named { name, server, limit: REPLY }])))
+        Ok(Server::Bridged(Servers::new(vec![NamedServer { name, server, limit: REPLY }])))
     }
 
     fn name(&self) -> String {
@@ -181,7 +181,7 @@ impl Standing<'_> {
     }
 }
 
-fn door(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Door> {
+fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access> {
     let token = match &listen.token_env {
         Some(name) => {
             let token = std::env::var(name).ok().filter(|token| !token.is_empty());
@@ -200,7 +200,7 @@ fn door(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Door> {
                     or say `mcp.listen.allow_anyone = true`";
         return Err(Complaint::new(what).help(help).into());
     }
-    Ok(Door {
+    Ok(Access {
         hosts: listen.hosts.clone(),
         origins: listen.origins.clone(),
         token,

@@ -14,7 +14,7 @@ use crate::upstream::{Content, Event, Flow, Reply, Upstream, UpstreamError};
 /// Messages that wait for a client that reads slowly.
 const WAITING: usize = 16;
 
-impl Told {
+impl ClientReply {
     /// The code of the error that this is.
     pub(crate) fn error_code(&self) -> Option<i64> {
         let (Self::Message(text) | Self::Answer(_, text)) = self else { return None };
@@ -23,7 +23,7 @@ impl Told {
     }
 }
 
-/// Who speaks over a link.
+/// Who speaks over a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clients {
     /// One with a session over HTTP: it asks again for an answer that broke off.
@@ -36,7 +36,7 @@ pub(crate) enum Clients {
 }
 
 /// One client, or all that have no session.
-pub(crate) struct Link {
+pub(crate) struct ClientConnection {
     gateway: Arc<Gateway>,
     pub(crate) upstream: Upstream,
     clients: Clients,
@@ -46,7 +46,7 @@ pub(crate) struct Link {
 }
 
 /// What a client is told over time.
-pub(crate) struct ToldEvents {
+pub(crate) struct ReplyEvents {
     /// The head of the server's answer, where there is one.
     pub(crate) head: Option<Reply>,
     /// What came already.
@@ -54,7 +54,7 @@ pub(crate) struct ToldEvents {
     pub(crate) rest: mpsc::Receiver<Event>,
 }
 
-impl ToldEvents {
+impl ReplyEvents {
     /// The next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         match self.first.take() {
@@ -65,7 +65,7 @@ impl ToldEvents {
 }
 
 /// What a client is answered.
-pub(crate) enum Told {
+pub(crate) enum ClientReply {
     /// This, at once.
     Message(String),
     /// Its message was taken, and there is no answer to it.
@@ -75,10 +75,10 @@ pub(crate) enum Told {
     /// An answer of the server that is one message.
     Answer(Reply, String),
     /// Messages over time.
-    Events(ToldEvents),
+    Events(ReplyEvents),
 }
 
-impl Link {
+impl ClientConnection {
     pub(crate) fn new(gateway: Gateway, upstream: Upstream, clients: Clients) -> Self {
         let used = Mutex::new(Instant::now());
         let gateway = Arc::new(gateway);
@@ -105,7 +105,7 @@ impl Link {
     }
 
     /// Takes a message of the client, and gives what it is answered.
-    pub(crate) async fn take(self: &Arc<Self>, text: &str, headers: &HeaderMap) -> Told {
+    pub(crate) async fn take(self: &Arc<Self>, text: &str, headers: &HeaderMap) -> ClientReply {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let gateway = match self.clients {
             Clients::Alone => Arc::new(self.gateway.another()),
@@ -121,7 +121,7 @@ impl Link {
         }
         let id = asked.and_then(|message| message.id).unwrap_or_default();
         match gateway.from_client(text).await.into_iter().next() {
-            None => Told::Taken,
+            None => ClientReply::Taken,
             Some(Step::Answer(answer)) if is_answer => self.told(answer).await,
             Some(Step::Answer(answer)) => self.answer(id, answer),
             Some(Step::Forward(line)) if is_request => {
@@ -132,29 +132,29 @@ impl Link {
     }
 
     /// What a client is told that was not sent to the server: an answer, or a question of ours.
-    fn answer(&self, id: &str, text: String) -> Told {
+    fn answer(&self, id: &str, text: String) -> ClientReply {
         let is_question = Message::read(&text).is_ok_and(|message| message.method.is_some());
         if !is_question {
-            return Told::Message(text);
+            return ClientReply::Message(text);
         }
         let (to, events) = mpsc::channel(WAITING);
         // There is room: it is empty.
         to.try_send(Event::of(text)).ok();
         self.held().insert(id.to_owned(), to);
-        Told::Events(ToldEvents { head: None, first: None, rest: events })
+        ClientReply::Events(ReplyEvents { head: None, first: None, rest: events })
     }
 
     /// The end of a call that a person did not agree to: it is said where the call was made.
-    async fn told(&self, answer: String) -> Told {
+    async fn told(&self, answer: String) -> ClientReply {
         let id = Message::read(&answer).ok().and_then(|message| message.id.map(str::to_owned));
         let held = id.and_then(|id| self.held().remove(&id));
         match held {
             Some(to) => {
                 // A client that is gone is told nothing.
                 to.send(Event::of(answer)).await.ok();
-                Told::Taken
+                ClientReply::Taken
             }
-            None => Told::Message(answer),
+            None => ClientReply::Message(answer),
         }
     }
 
@@ -165,7 +165,7 @@ impl Link {
         id: String,
         line: &str,
         headers: &HeaderMap,
-    ) -> Told {
+    ) -> ClientReply {
         let reply = match self.clients {
             Clients::Streams => self.upstream.exchange_whole(line, headers).await,
             Clients::Session | Clients::Alone => self.upstream.exchange(line, headers).await,
@@ -179,18 +179,18 @@ impl Link {
                 let told = gateway.from_server(&text).await;
                 let why = format!("the MCP server answered something else ({})", reply.status);
                 match (told, gateway.lost(&id, false, &why).await) {
-                    (Some(text), _) | (None, Some(text)) => Told::Answer(reply, text),
-                    (None, None) => Told::Taken,
+                    (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
+                    (None, None) => ClientReply::Taken,
                 }
             }
             Content::Other(bytes) => {
                 let why = format!("the MCP server answered with status {}", reply.status);
                 let error = gateway.lost(&id, false, &why).await;
                 match error.filter(|_| self.clients == Clients::Streams) {
-                    Some(error) => Told::Message(error),
+                    Some(error) => ClientReply::Message(error),
                     None => {
                         reply.content = Content::Other(bytes);
-                        Told::Passed(reply)
+                        ClientReply::Passed(reply)
                     }
                 }
             }
@@ -202,9 +202,9 @@ impl Link {
                 let first = if may_be_one { rest.recv().await } else { None };
                 match first {
                     Some(event) if is_answer_to(&event.data, &id) => {
-                        Told::Answer(reply, event.data)
+                        ClientReply::Answer(reply, event.data)
                     }
-                    first => Told::Events(ToldEvents { head: Some(reply), first, rest }),
+                    first => ClientReply::Events(ReplyEvents { head: Some(reply), first, rest }),
                 }
             }
         }
@@ -217,21 +217,21 @@ impl Link {
         gateway: Arc<Gateway>,
         line: &str,
         headers: &HeaderMap,
-    ) -> Told {
+    ) -> ClientReply {
         let released = Message::read(line).ok().filter(|message| message.method.is_some());
         let released = released.and_then(|message| message.id.map(str::to_owned));
         let held = released.and_then(|id| Some((self.held().remove(&id)?, id)));
         let Some((to, id)) = held else {
             return match self.upstream.exchange(line, headers).await {
-                Ok(reply) => Told::Passed(reply),
+                Ok(reply) => ClientReply::Passed(reply),
                 Err(error) => lost(&gateway, "", &error.to_string()).await,
             };
         };
-        let (link, line, headers) = (Arc::clone(self), line.to_owned(), headers.clone());
+        let (connection, line, headers) = (Arc::clone(self), line.to_owned(), headers.clone());
         tokio::spawn(async move {
-            let told = match link.ask(gateway, id, &line, &headers).await {
-                Told::Message(text) | Told::Answer(_, text) => Some(Event::of(text)),
-                Told::Events(mut told) => {
+            let told = match connection.ask(gateway, id, &line, &headers).await {
+                ClientReply::Message(text) | ClientReply::Answer(_, text) => Some(Event::of(text)),
+                ClientReply::Events(mut told) => {
                     while let Some(event) = told.next().await {
                         if to.send(event).await.is_err() {
                             break;
@@ -239,14 +239,14 @@ impl Link {
                     }
                     None
                 }
-                Told::Taken | Told::Passed(_) => None,
+                ClientReply::Taken | ClientReply::Passed(_) => None,
             };
             if let Some(event) = told {
                 // A client that is gone is told nothing.
                 to.send(event).await.ok();
             }
         });
-        Told::Taken
+        ClientReply::Taken
     }
 
     /// Brings what the server says for a request to the client, each message decided upon.
@@ -297,7 +297,7 @@ impl Link {
     pub(crate) async fn listen(
         self: &Arc<Self>,
         headers: &HeaderMap,
-    ) -> Result<Told, UpstreamError> {
+    ) -> Result<ClientReply, UpstreamError> {
         let mut reply = match self.clients {
             Clients::Streams => self.upstream.listen_whole(headers).await?,
             Clients::Session | Clients::Alone => self.upstream.listen(headers).await?,
@@ -305,10 +305,10 @@ impl Link {
         let content = std::mem::replace(&mut reply.content, Content::Message(String::new()));
         let Content::Flow(mut flow) = content else {
             reply.content = content;
-            return Ok(Told::Passed(reply));
+            return Ok(ClientReply::Passed(reply));
         };
         let (to, events) = mpsc::channel(WAITING);
-        let link = Arc::clone(self);
+        let connection = Arc::clone(self);
         tokio::spawn(async move {
             loop {
                 let next = tokio::select! {
@@ -316,13 +316,13 @@ impl Link {
                     () = to.closed() => None,
                 };
                 let Some(Ok(event)) = next else { return };
-                let Some(event) = decided(&link.gateway, event).await else { continue };
+                let Some(event) = decided(&connection.gateway, event).await else { continue };
                 if to.send(event).await.is_err() {
                     return;
                 }
             }
         });
-        Ok(Told::Events(ToldEvents { head: Some(reply), first: None, rest: events }))
+        Ok(ClientReply::Events(ReplyEvents { head: Some(reply), first: None, rest: events }))
     }
 
     /// Ends it: what is still open is closed. Gives what a server over HTTP says to that.
@@ -344,10 +344,10 @@ async fn decided(gateway: &Gateway, event: Event) -> Option<Event> {
 }
 
 /// What a client is told of a request that did not reach the server.
-async fn lost(gateway: &Gateway, id: &str, why: &str) -> Told {
+async fn lost(gateway: &Gateway, id: &str, why: &str) -> ClientReply {
     match gateway.lost(id, false, why).await {
-        Some(error) => Told::Message(error),
-        None => Told::Message(crate::mcp::gone(why)),
+        Some(error) => ClientReply::Message(error),
+        None => ClientReply::Message(crate::mcp::gone(why)),
     }
 }
 

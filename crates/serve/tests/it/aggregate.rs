@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use counterfoil_guard::{Guard, SessionStart};
-use counterfoil_serve::{Gateway, Named, Program, Server, Servers, relay_to};
+use counterfoil_serve::{Gateway, NamedServer, Program, Server, Servers, relay_to};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
 use tokio::time::timeout;
@@ -57,11 +57,11 @@ impl Folder {
         Self(folder)
     }
 
-    fn named(&self, name: &str) -> Named {
+    fn named(&self, name: &str) -> NamedServer {
         let words = vec!["sh".to_owned(), "server.sh".to_owned()];
         let folder = Some(self.0.path().to_owned());
         let server = Server::Command(Program { words, folder, ..Program::default() });
-        Named { name: name.to_owned(), server, limit: Duration::from_secs(5) }
+        NamedServer { name: name.to_owned(), server, limit: Duration::from_secs(5) }
     }
 
     fn heard(&self) -> String {
@@ -136,8 +136,11 @@ fn several_servers_are_one() {
     crate::test(async {
         let (moon, sun) = (Folder::new("moon", false), Folder::new("sun", true));
         let missing = Program { words: vec!["/none".to_owned()], ..Program::default() };
-        let gone =
-            Named { name: "gone".to_owned(), server: Server::Command(missing), ..moon.named("") };
+        let gone = NamedServer {
+            name: "gone".to_owned(),
+            server: Server::Command(missing),
+            ..moon.named("")
+        };
         let servers = Servers::new(vec![gone, moon.named("moon"), sun.named("sun")]);
         let mut client = Client::new(Server::Several(servers.clone()));
         let greeting = client.begin(json!({})).await;

@@ -19,10 +19,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::answer::{Answer, answer, json, of};
-use super::counts::Counts;
-use super::door::{Counted, Door};
-use crate::link::{Clients, Link, Told};
+use super::access::{Access, Counted};
+use super::metrics::Metrics;
+use super::response::{Answer, answer, json, of};
+use crate::connection::{ClientConnection, ClientReply, Clients};
 use crate::mcp::{Gateway, GatewayError, Message, code, error};
 use crate::upstream::{SESSION, Server, Upstream, differs};
 
@@ -43,16 +43,16 @@ const BODY: Duration = Duration::from_secs(60);
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// A server over HTTP, behind which another one stands.
-pub struct Face {
+pub struct HttpGateway {
     server: Server,
     /// A gateway in a session of this id, or a new one.
     begin: Box<Begin>,
-    door: Door,
+    access: Access,
     limits: Limits,
-    links: Mutex<BTreeMap<String, Arc<Link>>>,
+    sessions: Mutex<BTreeMap<String, Arc<ClientConnection>>>,
     /// For clients without a session.
-    alone: Mutex<Option<Arc<Link>>>,
-    counts: Counts,
+    alone: Mutex<Option<Arc<ClientConnection>>>,
+    metrics: Metrics,
     counted: Counted,
 }
 
@@ -71,34 +71,34 @@ pub struct Limits {
 
 /// The server cannot run.
 #[derive(Debug, thiserror::Error)]
-pub enum FaceError {
+pub enum HttpGatewayError {
     /// Connections are no longer taken.
     #[error("no connection can be taken: {0}")]
     Accept(#[from] io::Error),
 }
 
-impl Face {
+impl HttpGateway {
     /// In front of this server; `begin` makes the gateway of each session.
     pub fn new(
         server: Server,
-        door: Door,
+        access: Access,
         limits: Limits,
         begin: impl Fn() -> Result<Gateway, GatewayError> + Send + Sync + 'static,
     ) -> Self {
         Self {
             server,
             begin: Box::new(begin),
-            door,
+            access,
             limits,
-            links: Mutex::default(),
+            sessions: Mutex::default(),
             alone: Mutex::default(),
-            counts: Counts::default(),
+            metrics: Metrics::default(),
             counted: Counted::default(),
         }
     }
 
-    fn links(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Link>>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ClientConnection>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -108,24 +108,24 @@ impl Face {
 /// # Errors
 /// When no connection can be taken any more.
 pub async fn serve_http(
-    face: Arc<Face>,
+    gateway: Arc<HttpGateway>,
     listener: TcpListener,
     events: Receiver<ToolEvent>,
     stop: impl Future<Output = ()>,
-) -> Result<(), FaceError> {
+) -> Result<(), HttpGatewayError> {
     let mut connections = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP);
-    let (counting, stopping) = (Arc::clone(&face), watch::Sender::new(false));
-    let counting = tokio::spawn(async move { counting.counts.follow(events).await });
+    let (counting, stopping) = (Arc::clone(&gateway), watch::Sender::new(false));
+    let counting = tokio::spawn(async move { counting.metrics.follow(events).await });
     tokio::pin!(stop);
     let ended = loop {
         tokio::select! {
             () = &mut stop => break Ok(()),
-            _ = sweep.tick() => face.sweep().await,
+            _ = sweep.tick() => gateway.sweep().await,
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             taken = listener.accept() => match taken {
                 Ok((stream, from)) => {
-                    let connection = connection(Arc::clone(&face), stream, from, stopping.subscribe());
+                    let connection = connection(Arc::clone(&gateway), stream, from, stopping.subscribe());
                     connections.spawn(connection);
                 }
                 Err(error) if is_fatal(&error) => break Err(error.into()),
@@ -141,10 +141,10 @@ pub async fn serve_http(
     if timeout(GRACE, rest).await.is_err() {
         connections.shutdown().await;
     }
-    let links = std::mem::take(&mut *face.links());
-    let alone = face.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
-    for link in links.into_values().chain(alone) {
-        link.end(&HeaderMap::new()).await;
+    let sessions = std::mem::take(&mut *gateway.sessions());
+    let alone = gateway.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
+    for client in sessions.into_values().chain(alone) {
+        client.end(&HeaderMap::new()).await;
     }
     counting.abort();
     ended
@@ -157,7 +157,7 @@ fn is_fatal(error: &io::Error) -> bool {
 }
 
 async fn connection(
-    face: Arc<Face>,
+    gateway: Arc<HttpGateway>,
     stream: TcpStream,
     from: SocketAddr,
     mut stopping: watch::Receiver<bool>,
@@ -165,10 +165,10 @@ async fn connection(
     // Small answers are sent at once.
     stream.set_nodelay(true).ok();
     let service = service_fn(|request| {
-        let face = Arc::clone(&face);
+        let gateway = Arc::clone(&gateway);
         async move {
-            let answer = face.answer(request, from.ip()).await;
-            face.counts.request(answer.status().as_u16());
+            let answer = gateway.answer(request, from.ip()).await;
+            gateway.metrics.request(answer.status().as_u16());
             Ok::<_, Infallible>(answer)
         }
     });
@@ -187,13 +187,13 @@ async fn connection(
     }
 }
 
-impl Face {
+impl HttpGateway {
     async fn answer(&self, request: Request<Incoming>, from: IpAddr) -> Answer {
         let path = request.uri().path();
         if path == "/healthz" {
             return answer(StatusCode::OK, "text/plain", "ok\n");
         }
-        if let Err(error) = self.door.lets_in(request.headers(), from, &self.counted) {
+        if let Err(error) = self.access.check(request.headers(), from, &self.counted) {
             let mut told = json(error.status(), wrong(&error.to_string()));
             if error.status() == StatusCode::UNAUTHORIZED {
                 let bearer = HeaderValue::from_static("Bearer");
@@ -205,7 +205,7 @@ impl Face {
             return told;
         }
         if path == "/metrics" {
-            let text = self.counts.text(self.links().len());
+            let text = self.metrics.text(self.sessions().len());
             return answer(StatusCode::OK, "text/plain; version=0.0.4", text);
         }
         if path.starts_with("/.well-known/") {
@@ -233,7 +233,7 @@ impl Face {
         };
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         match remote.beside(path, request.headers()).await {
-            Ok(reply) => of(Told::Passed(reply)),
+            Ok(reply) => of(ClientReply::Passed(reply)),
             Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
         }
     }
@@ -241,7 +241,7 @@ impl Face {
     /// The headers that go on: a token of ours does not.
     fn onward(&self, headers: &HeaderMap) -> HeaderMap {
         let mut headers = headers.clone();
-        if self.door.token.is_some() {
+        if self.access.token.is_some() {
             headers.remove(header::AUTHORIZATION);
         }
         headers.remove(header::ORIGIN);
@@ -277,9 +277,9 @@ impl Face {
         };
         let headers = self.onward(&head.headers);
         if let Some(id) = session_of(&head.headers) {
-            let Some(link) = self.links().get(id).cloned() else { return no_session() };
-            let told = link.take(text, &headers).await;
-            if let Told::Passed(reply) = &told
+            let Some(client) = self.sessions().get(id).cloned() else { return no_session() };
+            let told = client.take(text, &headers).await;
+            if let ClientReply::Passed(reply) = &told
                 && reply.status == StatusCode::NOT_FOUND
             {
                 self.ended(id, &headers).await;
@@ -290,16 +290,16 @@ impl Face {
         if message.method.as_deref() == Some("initialize") && !alone {
             return self.begin(message.id, text, &headers).await;
         }
-        let link = match self.alone() {
-            Ok(link) => link,
+        let client = match self.alone() {
+            Ok(client) => client,
             Err(why) => return away(message.id, &why),
         };
         // A server over HTTP sees the headers itself, and answers with a status.
         let by_status = !matches!(self.server, Server::Remote(_));
-        if by_status && let Some(wrong) = wrong_alone(&link, &message, &headers, alone) {
+        if by_status && let Some(wrong) = wrong_alone(&client, &message, &headers, alone) {
             return wrong;
         }
-        let told = link.take(text, &headers).await;
+        let told = client.take(text, &headers).await;
         let status = told.error_code().filter(|_| by_status).and_then(status_of);
         let mut answer = of(told);
         if let Some(status) = status {
@@ -311,34 +311,34 @@ impl Face {
     /// Begins a session.
     async fn begin(&self, id: Option<&str>, text: &str, headers: &HeaderMap) -> Answer {
         let most = self.limits.max_sessions;
-        if self.links().len() >= most {
+        if self.sessions().len() >= most {
             let what = format!("there are {most} sessions already (`mcp.listen.max_sessions`)");
             return away(id, &what);
         }
-        let link = match self.link(Clients::Session) {
-            Ok(link) => link,
+        let client = match self.connect(Clients::Session) {
+            Ok(client) => client,
             Err(why) => return away(id, &why),
         };
-        let told = link.take(text, headers).await;
+        let told = client.take(text, headers).await;
         let taken = match &told {
-            Told::Answer(reply, _) | Told::Passed(reply) => reply.status.is_success(),
-            Told::Events(_) => true,
-            Told::Message(_) | Told::Taken => false,
+            ClientReply::Answer(reply, _) | ClientReply::Passed(reply) => reply.status.is_success(),
+            ClientReply::Events(_) => true,
+            ClientReply::Message(_) | ClientReply::Taken => false,
         };
         let mut answer = of(told);
         if !taken {
-            link.end(headers).await;
+            client.end(headers).await;
             return answer;
         }
         // As the server named it, where it is one over HTTP; else by a name that nobody guesses.
-        let named = match &link.upstream {
+        let named = match &client.upstream {
             Upstream::Remote(remote) => remote.named(),
-            Upstream::Process(_) | Upstream::Fan(_) => None,
+            Upstream::Process(_) | Upstream::Aggregate(_) => None,
         };
-        let named = named.or_else(|| link.gateway_session().parse().ok());
+        let named = named.or_else(|| client.gateway_session().parse().ok());
         if let Some(name) = named {
             if let Ok(id) = name.to_str() {
-                self.links().insert(id.to_owned(), link);
+                self.sessions().insert(id.to_owned(), client);
             }
             answer.headers_mut().insert(SESSION, name);
         }
@@ -346,28 +346,28 @@ impl Face {
     }
 
     /// A way to the server.
-    fn link(&self, clients: Clients) -> Result<Arc<Link>, String> {
+    fn connect(&self, clients: Clients) -> Result<Arc<ClientConnection>, String> {
         let gateway = (self.begin)().map_err(|error| error.to_string())?;
         let upstream =
             self.server.connect(clients == Clients::Alone).map_err(|error| error.to_string())?;
-        Ok(Arc::new(Link::new(gateway, upstream, clients)))
+        Ok(Arc::new(ClientConnection::new(gateway, upstream, clients)))
     }
 
     /// The way for clients without a session: a new one where the server has ended.
-    fn alone(&self) -> Result<Arc<Link>, String> {
+    fn alone(&self) -> Result<Arc<ClientConnection>, String> {
         let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(link) = alone.as_ref().filter(|link| !link.upstream.has_ended()) {
-            return Ok(Arc::clone(link));
+        if let Some(client) = alone.as_ref().filter(|client| !client.upstream.has_ended()) {
+            return Ok(Arc::clone(client));
         }
-        let link = self.link(Clients::Alone)?;
-        *alone = Some(Arc::clone(&link));
-        Ok(link)
+        let client = self.connect(Clients::Alone)?;
+        *alone = Some(Arc::clone(&client));
+        Ok(client)
     }
 
     async fn listen(&self, request: &Request<Incoming>) -> Answer {
-        let link = match session_of(request.headers()) {
-            Some(id) => match self.links().get(id).cloned() {
-                Some(link) => link,
+        let client = match session_of(request.headers()) {
+            Some(id) => match self.sessions().get(id).cloned() {
+                Some(client) => client,
                 None => return no_session(),
             },
             None => {
@@ -375,7 +375,7 @@ impl Face {
                 return json(StatusCode::METHOD_NOT_ALLOWED, wrong(what));
             }
         };
-        match link.listen(&self.onward(request.headers())).await {
+        match client.listen(&self.onward(request.headers())).await {
             Ok(told) => of(told),
             Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
         }
@@ -391,9 +391,9 @@ impl Face {
 
     /// Ends a session; `None` where there is none of this id.
     async fn ended(&self, id: &str, headers: &HeaderMap) -> Option<Answer> {
-        let link = self.links().remove(id)?;
-        Some(match link.end(headers).await {
-            Some(reply) => of(Told::Passed(reply)),
+        let client = self.sessions().remove(id)?;
+        Some(match client.end(headers).await {
+            Some(reply) => of(ClientReply::Passed(reply)),
             None => answer(StatusCode::OK, "text/plain", ""),
         })
     }
@@ -401,20 +401,20 @@ impl Face {
     /// Ends sessions that nobody uses.
     async fn sweep(&self) {
         let idle = self.limits.idle;
-        let links: Vec<Arc<Link>> = {
-            let mut links = self.links();
-            let old = links.extract_if(.., |_, link| link.used().elapsed() > idle);
-            old.map(|(_, link)| link).collect()
+        let sessions: Vec<Arc<ClientConnection>> = {
+            let mut sessions = self.sessions();
+            let old = sessions.extract_if(.., |_, client| client.used().elapsed() > idle);
+            old.map(|(_, client)| client).collect()
         };
-        for link in links {
-            link.end(&HeaderMap::new()).await;
+        for client in sessions {
+            client.end(&HeaderMap::new()).await;
         }
     }
 }
 
 /// What is wrong with a request without a session: its headers say what it is, too.
 fn wrong_alone(
-    link: &Link,
+    client: &ClientConnection,
     message: &Message<'_>,
     headers: &HeaderMap,
     alone: bool,
@@ -427,7 +427,7 @@ fn wrong_alone(
             (code::INVALID_PARAMS, what.to_owned())
         }
         true => {
-            let schema = link.schema_of_call(message);
+            let schema = client.schema_of_call(message);
             (code::HEADER_MISMATCH, differs(message, schema.as_ref(), headers)?)
         }
     };

@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 
 /// What a request has to have to be read at all.
 #[derive(Debug, Default)]
-pub struct Door {
+pub struct Access {
     /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
     pub hosts: Vec<String>,
     /// Origins of pages that may ask, beside those of this machine: `https://name`.
@@ -34,7 +34,7 @@ pub(crate) struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
 
 /// Why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DoorError {
+pub enum AccessError {
     /// The host.
     #[error(
         "the host `{0}` is not one of this server's: allow it with `mcp.listen.hosts`, if it is"
@@ -51,7 +51,7 @@ pub enum DoorError {
     TooMany(u32),
 }
 
-impl DoorError {
+impl AccessError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
@@ -61,30 +61,30 @@ impl DoorError {
     }
 }
 
-impl Door {
+impl Access {
     /// Whether a request may come in.
-    pub(crate) fn lets_in(
+    pub(crate) fn check(
         &self,
         headers: &HeaderMap,
         from: IpAddr,
         counted: &Counted,
-    ) -> Result<(), DoorError> {
+    ) -> Result<(), AccessError> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
         if !is_here(host) && !self.hosts.iter().any(|known| is_host(known, host)) {
-            return Err(DoorError::Host(host.to_owned()));
+            return Err(AccessError::Host(host.to_owned()));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.split_once("://").is_some_and(|(_, host)| is_here(host));
             if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
-                return Err(DoorError::Origin(origin.to_owned()));
+                return Err(AccessError::Origin(origin.to_owned()));
             }
         }
         if let Some(most) = self.requests_per_minute
             && !counted.holds(from, most)
         {
-            return Err(DoorError::TooMany(most));
+            return Err(AccessError::TooMany(most));
         }
         let Some(token) = &self.token else { return Ok(()) };
         let given = text(header::AUTHORIZATION).and_then(|value| value.split_once(' '));
@@ -93,12 +93,12 @@ impl Door {
         let same = given.is_some_and(|(_, given)| {
             Digest::of_bytes(given.trim().as_bytes()) == Digest::of_bytes(token.as_bytes())
         });
-        if same { Ok(()) } else { Err(DoorError::Token) }
+        if same { Ok(()) } else { Err(AccessError::Token) }
     }
 }
 
 impl Counted {
-    /// Counts one more; whether there are no more than `most`.
+    /// Metrics one more; whether there are no more than `most`.
     fn holds(&self, from: IpAddr, most: u32) -> bool {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.len() >= MOST {
@@ -138,12 +138,12 @@ mod tests {
 
     #[test]
     fn pages_of_others_do_not_come_in() {
-        let door = Door {
+        let access = Access {
             hosts: vec!["tools.example".to_owned()],
             origins: vec!["https://app.example".to_owned()],
-            ..Door::default()
+            ..Access::default()
         };
-        for (host, origin, lets_in) in [
+        for (host, origin, check) in [
             ("localhost:8765", None, true),
             ("127.0.0.1", None, true),
             ("[::1]:80", None, true),
@@ -160,15 +160,15 @@ mod tests {
         ] {
             let mut pairs = vec![("host", host)];
             pairs.extend(origin.map(|origin| ("origin", origin)));
-            let found = door.lets_in(&headers(&pairs), FROM, &Counted::default());
-            assert_eq!(found.is_ok(), lets_in, "{host} {origin:?}: {found:?}");
+            let found = access.check(&headers(&pairs), FROM, &Counted::default());
+            assert_eq!(found.is_ok(), check, "{host} {origin:?}: {found:?}");
         }
     }
 
     #[test]
     fn a_token_is_held_against_the_one_that_is_known() {
-        let door = Door { token: Some("s3cret".to_owned()), ..Door::default() };
-        for (given, lets_in) in [
+        let access = Access { token: Some("s3cret".to_owned()), ..Access::default() };
+        for (given, check) in [
             (None, false),
             (Some("Bearer s3cret"), true),
             (Some("bearer s3cret"), true),
@@ -177,18 +177,18 @@ mod tests {
         ] {
             let mut pairs = vec![("host", "localhost")];
             pairs.extend(given.map(|given| ("authorization", given)));
-            let found = door.lets_in(&headers(&pairs), FROM, &Counted::default());
-            assert_eq!(found.is_ok(), lets_in, "{given:?}");
+            let found = access.check(&headers(&pairs), FROM, &Counted::default());
+            assert_eq!(found.is_ok(), check, "{given:?}");
         }
     }
 
     #[test]
     fn requests_of_a_minute_are_counted() {
-        let door = Door { requests_per_minute: Some(2), ..Door::default() };
+        let access = Access { requests_per_minute: Some(2), ..Access::default() };
         let headers = headers(&[("host", "localhost")]);
         let counted = Counted::default();
-        let found: Vec<_> = (0..3).map(|_| door.lets_in(&headers, FROM, &counted)).collect();
-        assert_eq!(found, [Ok(()), Ok(()), Err(DoorError::TooMany(2))]);
-        assert_eq!(door.lets_in(&headers, "10.0.0.1".parse().unwrap(), &counted), Ok(()));
+        let found: Vec<_> = (0..3).map(|_| access.check(&headers, FROM, &counted)).collect();
+        assert_eq!(found, [Ok(()), Ok(()), Err(AccessError::TooMany(2))]);
+        assert_eq!(access.check(&headers, "10.0.0.1".parse().unwrap(), &counted), Ok(()));
     }
 }

@@ -1,9 +1,9 @@
 //! Several servers as one, for a client on whichever wire: we are its server, and the client of
 //! each of them.
 
-mod desk;
-mod meanwhile;
+mod downstream;
 mod merge;
+mod paused_calls;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -16,15 +16,17 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::client::{ALONE, Asks, AwayError, Client, ClientError, Kept, Manner, Questions};
+use crate::client::{
+    ALONE, AwayError, Client, ClientError, ClientOptions, Questions, Reconnecting, Responder,
+};
 use crate::mcp::{
     CAPABILITIES, Members as Object, Message, REVISION, code, error, error_with, result_raw,
 };
 use crate::upstream::{Flow, Reply, UpstreamError};
-use desk::Desk;
-use meanwhile::{Asker, Pending, Waiting};
+use downstream::Downstream;
 use merge::{List, finished, greeting};
-pub use servers::{Named, Servers};
+use paused_calls::{PausedCall, PausedCalls, PausingResponder};
+pub use servers::{NamedServer, Servers};
 
 /// Messages that wait for a client that reads slowly.
 const WAITING: usize = 64;
@@ -43,7 +45,7 @@ const ONLY_SESSIONS: [&str; 5] =
 const ROUNDS: usize = 8;
 
 /// Several servers, for one client, or for all that have no session.
-pub(crate) struct Fan {
+pub(crate) struct Aggregate {
     servers: Servers,
     members: Mutex<Members>,
     /// Names are those of the servers; with one server only, they may be its own.
@@ -53,20 +55,20 @@ pub(crate) struct Fan {
     /// The only client has no session either.
     alone: AtomicBool,
     hears: mpsc::Sender<String>,
-    desk: Arc<Desk>,
+    downstream: Arc<Downstream>,
     running: Mutex<BTreeMap<u64, Running>>,
     /// Which server has a resource.
-    resources: Mutex<BTreeMap<String, Arc<Kept>>>,
+    resources: Mutex<BTreeMap<String, Arc<Reconnecting>>>,
     /// Calls whose servers wait for an answer of a client without a session.
-    waiting: Waiting,
+    waiting: PausedCalls,
     /// Brings what servers say by themselves to the client.
     pump: AbortHandle,
 }
 
 /// The servers as they are kept, for what was said of them.
 struct Members {
-    of: Arc<Vec<Named>>,
-    kept: Vec<Arc<Kept>>,
+    of: Arc<Vec<NamedServer>>,
+    kept: Vec<Arc<Reconnecting>>,
 }
 
 /// A request of the client that is under way.
@@ -102,7 +104,7 @@ impl Asked {
             false => Ok(()),
             true => {
                 let what = format!("there is no method `{}` without a session", self.method);
-                Err(Wrong::Told(code::METHOD_NOT_FOUND, what))
+                Err(Wrong::ClientReply(code::METHOD_NOT_FOUND, what))
             }
         }
     }
@@ -124,7 +126,7 @@ impl Asked {
 enum Wrong {
     Away(AwayError),
     Client(ClientError),
-    Told(i32, String),
+    ClientReply(i32, String),
 }
 
 impl From<AwayError> for Wrong {
@@ -139,11 +141,11 @@ impl From<ClientError> for Wrong {
     }
 }
 
-impl Fan {
+impl Aggregate {
     pub(crate) fn new(servers: &Servers, prefixed: bool, shared: bool) -> Self {
-        let desk = Arc::new(Desk::new(shared));
+        let downstream = Arc::new(Downstream::new(shared));
         let (hears, mut heard) = mpsc::channel(WAITING);
-        let (telling, mut changes) = (Arc::clone(&desk), servers.changes());
+        let (telling, mut changes) = (Arc::clone(&downstream), servers.changes());
         let pump = tokio::spawn(async move {
             loop {
                 let text = tokio::select! {
@@ -159,10 +161,10 @@ impl Fan {
             members: Mutex::new(Members { of: Arc::default(), kept: Vec::new() }),
             prefixed,
             hears,
-            desk,
+            downstream,
             running: Mutex::default(),
             resources: Mutex::default(),
-            waiting: Waiting::default(),
+            waiting: PausedCalls::default(),
             shared,
             alone: AtomicBool::new(false),
             pump: pump.abort_handle(),
@@ -170,7 +172,7 @@ impl Fan {
     }
 
     /// The servers as they are now; of those that stay, the connections stay, too.
-    fn members(&self) -> Vec<Arc<Kept>> {
+    fn members(&self) -> Vec<Arc<Reconnecting>> {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.servers.now();
         if !Arc::ptr_eq(&members.of, &now) {
@@ -185,23 +187,23 @@ impl Fan {
         members.kept.clone()
     }
 
-    fn keep(&self, named: &Named) -> Kept {
-        let manner = Manner {
+    fn keep(&self, named: &NamedServer) -> Reconnecting {
+        let options = ClientOptions {
             questions: match self.shared || self.alone.load(Ordering::Relaxed) {
                 true => Questions::Declared,
-                false => Questions::Client(self.desk.clone()),
+                false => Questions::Client(self.downstream.clone()),
             },
             hears: Some(self.hears.clone()),
-            ..Manner::within(named.limit)
+            ..ClientOptions::within(named.limit)
         };
-        Kept::new(named.name.clone(), named.server.clone(), manner)
+        Reconnecting::new(named.name.clone(), named.server.clone(), options)
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<u64, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn resources(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Kept>>> {
+    fn resources(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Reconnecting>>> {
         self.resources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,15 +213,15 @@ impl Fan {
         let message = Message::read(text).map_err(unreadable)?;
         let (Some(method), Some(id)) = (message.method.clone(), message.id) else {
             if message.method.is_none() {
-                self.desk.answered(&message);
+                self.downstream.answered(&message);
             } else if let Some(id) = message.cancels() {
                 self.forget(id);
             }
             return Ok(Reply::accepted());
         };
         let (to, queue) = mpsc::channel(WAITING);
-        let (number, fan) = (self.desk.number(), Arc::clone(self));
-        self.desk.open(number, to.clone());
+        let (number, aggregate) = (self.downstream.number(), Arc::clone(self));
+        self.downstream.open(number, to.clone());
         let asked = Asked {
             id: id.to_owned(),
             method,
@@ -232,11 +234,11 @@ impl Fan {
         // The task notes its end only when it is noted itself.
         let mut running = self.running();
         let task = tokio::spawn(async move {
-            let answer = fan.answer(&asked).await;
+            let answer = aggregate.answer(&asked).await;
             // A client that is gone is told nothing.
             asked.to.send(answer).await.ok();
-            fan.desk.close(number);
-            fan.running().remove(&number);
+            aggregate.downstream.close(number);
+            aggregate.running().remove(&number);
         });
         running.insert(number, Running { id, to, task: task.abort_handle() });
         Ok(Reply::of(Flow::Queue(queue)))
@@ -245,7 +247,7 @@ impl Fan {
     /// What servers say without being asked.
     pub(crate) fn listen(&self) -> Reply {
         let (to, queue) = mpsc::channel(WAITING);
-        self.desk.hear(to);
+        self.downstream.hear(to);
         Reply::of(Flow::Queue(queue))
     }
 
@@ -265,7 +267,7 @@ impl Fan {
         if let Some((number, running)) = found.and_then(|number| running.remove_entry(&number)) {
             // What it asked of a server is given up with it.
             running.task.abort();
-            self.desk.close(number);
+            self.downstream.close(number);
         }
     }
 
@@ -287,13 +289,14 @@ impl Fan {
             Err(Wrong::Client(wrong)) => {
                 error(Some(&asked.id), code::SERVER_GONE, &wrong.to_string())
             }
-            Err(Wrong::Told(code, what)) => error(Some(&asked.id), code, &what),
+            Err(Wrong::ClientReply(code, what)) => error(Some(&asked.id), code, &what),
         }
     }
 
     async fn result(&self, asked: &Asked) -> Result<String, Wrong> {
-        let params: Object<'_> = serde_json::from_str(&asked.params)
-            .map_err(|error| Wrong::Told(code::INVALID_PARAMS, format!("`params`: {error}")))?;
+        let params: Object<'_> = serde_json::from_str(&asked.params).map_err(|error| {
+            Wrong::ClientReply(code::INVALID_PARAMS, format!("`params`: {error}"))
+        })?;
         if asked.alone {
             asked.fits_its_wire()?;
         }
@@ -303,7 +306,7 @@ impl Fan {
                 let said = |name: &str| {
                     params.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok())
                 };
-                self.desk.can(said("capabilities").unwrap_or_default());
+                self.downstream.can(said("capabilities").unwrap_or_default());
                 let wanted = said("protocolVersion");
                 Ok(greeting(wanted.as_ref().and_then(Value::as_str), &self.greetings().await))
             }
@@ -315,7 +318,7 @@ impl Fan {
             "subscriptions/listen" => {
                 let wanted = params.get("notifications").map_or("{}", RawValue::get);
                 let wanted = serde_json::from_str(wanted).unwrap_or_default();
-                self.desk.subscribe(&asked.id, wanted, &asked.to).await;
+                self.downstream.subscribe(&asked.id, wanted, &asked.to).await;
                 asked.to.closed().await;
                 Ok("{}".to_owned())
             }
@@ -329,9 +332,10 @@ impl Fan {
                 Ok("{}".to_owned())
             }
             method if method.starts_with("resources/") => self.resource(asked, &params).await,
-            other => {
-                Err(Wrong::Told(code::METHOD_NOT_FOUND, format!("there is no method `{other}`")))
-            }
+            other => Err(Wrong::ClientReply(
+                code::METHOD_NOT_FOUND,
+                format!("there is no method `{other}`"),
+            )),
         }
     }
 
@@ -368,14 +372,14 @@ impl Fan {
                 Err(Wrong::Client(error)) => {
                     tracing::warn!("`{}`, {}: {error}", member.name, list.member());
                 }
-                Err(Wrong::Told(_, what)) => tracing::warn!("`{}`: {what}", member.name),
+                Err(Wrong::ClientReply(_, what)) => tracing::warn!("`{}`: {what}", member.name),
             }
         }
         Ok(format!("{{\"{}\":[{}]}}", list.member(), all.join(",")))
     }
 
     /// An entry of a list, as the client sees it.
-    fn shown(&self, list: List, member: &Arc<Kept>, text: &str) -> String {
+    fn shown(&self, list: List, member: &Arc<Reconnecting>, text: &str) -> String {
         let Ok(members) = serde_json::from_str::<Object<'_>>(text) else { return text.to_owned() };
         let told = |name: &str| members.get(name).and_then(text_of);
         if list == List::Resources
@@ -393,7 +397,7 @@ impl Fan {
     }
 
     /// The server of a name, and the server's own name for it.
-    fn owner<'n>(&self, name: &'n str) -> Option<(Arc<Kept>, &'n str)> {
+    fn owner<'n>(&self, name: &'n str) -> Option<(Arc<Reconnecting>, &'n str)> {
         let mut members = self.members().into_iter();
         if !self.prefixed {
             return Some((members.next()?, name));
@@ -408,7 +412,10 @@ impl Fan {
     async fn named(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
         let name = params.get("name").and_then(text_of).unwrap_or_default();
         let Some((member, own)) = self.owner(&name) else {
-            return Err(Wrong::Told(code::INVALID_PARAMS, format!("no server has `{name}`")));
+            return Err(Wrong::ClientReply(
+                code::INVALID_PARAMS,
+                format!("no server has `{name}`"),
+            ));
         };
         let called = format!("{name} {}", params.get("arguments").map_or("", RawValue::get));
         let (state, responses) = (params.get("requestState"), params.get("inputResponses"));
@@ -431,7 +438,7 @@ impl Fan {
         for _ in 0..ROUNDS {
             let result = self.pass(&member, asked, &again).await?;
             let Some(more) = asks_for_more(&result) else { return Ok(result) };
-            let questions = Questions::Client(Arc::clone(&self.desk) as _);
+            let questions = Questions::Client(Arc::clone(&self.downstream) as _);
             let Some(answers) = questions.answered(&more).await else {
                 return Err(ClientError::NobodyToAsk.into());
             };
@@ -444,11 +451,17 @@ impl Fan {
     }
 
     /// A call of a server that may ask in the middle of it, for a client that is asked in results.
-    fn begun(&self, member: Arc<Kept>, asked: &Asked, params: &str, called: String) -> Pending {
-        let (asker, questions) = Asker::new(asked.able());
+    fn begun(
+        &self,
+        member: Arc<Reconnecting>,
+        asked: &Asked,
+        params: &str,
+        called: String,
+    ) -> PausedCall {
+        let (asker, questions) = PausingResponder::new(asked.able());
         let (method, to) = (asked.method.clone(), asked.to.clone());
         let params = params.to_owned();
-        let asks: Arc<dyn Asks> = Arc::new(asker);
+        let asks: Arc<dyn Responder> = Arc::new(asker);
         let outcome = tokio::spawn(async move {
             let client = member.client().await?;
             let result = client.request_raw(&method, &params, Some(&to), Some(&asks)).await;
@@ -457,18 +470,21 @@ impl Fan {
             }
             Ok(result?.get().to_owned())
         });
-        Pending::new(called, outcome, questions)
+        PausedCall::new(called, outcome, questions)
     }
 
     async fn completed(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
         let refers = params.get("ref").map_or("{}", RawValue::get);
         let refers: Object<'_> = serde_json::from_str(refers)
-            .map_err(|error| Wrong::Told(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
+            .map_err(|error| Wrong::ClientReply(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
         let Some(name) = refers.get("name").and_then(text_of) else {
             return self.resource(asked, params).await;
         };
         let Some((member, own)) = self.owner(&name) else {
-            return Err(Wrong::Told(code::INVALID_PARAMS, format!("no server has `{name}`")));
+            return Err(Wrong::ClientReply(
+                code::INVALID_PARAMS,
+                format!("no server has `{name}`"),
+            ));
         };
         let refers = refers.with("name", &Value::from(own).to_string());
         self.pass(&member, asked, &params.with("ref", &refers)).await
@@ -481,7 +497,7 @@ impl Fan {
         if let Some(member) = known {
             return self.pass(&member, asked, &asked.params).await;
         }
-        let mut wrong = Wrong::Told(code::INVALID_PARAMS, format!("no server has `{uri}`"));
+        let mut wrong = Wrong::ClientReply(code::INVALID_PARAMS, format!("no server has `{uri}`"));
         for member in self.members() {
             match self.pass(&member, asked, &asked.params).await {
                 Ok(result) => return Ok(result),
@@ -492,7 +508,12 @@ impl Fan {
     }
 
     /// A request to one server, and its result as it was written.
-    async fn pass(&self, member: &Kept, asked: &Asked, params: &str) -> Result<String, Wrong> {
+    async fn pass(
+        &self,
+        member: &Reconnecting,
+        asked: &Asked,
+        params: &str,
+    ) -> Result<String, Wrong> {
         let client: Arc<Client> = member.client().await?;
         if client.instead(&asked.method, params).await {
             return Ok("{}".to_owned());
@@ -505,15 +526,15 @@ impl Fan {
     }
 }
 
-impl Drop for Fan {
+impl Drop for Aggregate {
     fn drop(&mut self) {
         self.pump.abort();
     }
 }
 
-impl std::fmt::Debug for Fan {
+impl std::fmt::Debug for Aggregate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Fan").field("servers", &self.servers).finish_non_exhaustive()
+        f.debug_struct("Aggregate").field("servers", &self.servers).finish_non_exhaustive()
     }
 }
 

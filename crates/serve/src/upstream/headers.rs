@@ -13,12 +13,12 @@ use crate::mcp::{Members, Message, REVISION};
 
 /// What of a message stands in headers, too.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Speech {
+pub(crate) struct RequestHeaders {
     /// The revision that both sides agreed on, in a session.
     pub(crate) revision: Option<String>,
 }
 
-impl Speech {
+impl RequestHeaders {
     /// The headers of a message. `schema` is that of the tool that it calls.
     pub(crate) fn headers(&self, message: &Message<'_>, schema: Option<&Value>) -> HeaderMap {
         let mut headers = self.listening();
@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn headers(speech: &Speech, message: &Value, schema: Option<&Value>) -> Vec<String> {
+    fn headers(speech: &RequestHeaders, message: &Value, schema: Option<&Value>) -> Vec<String> {
         let text = message.to_string();
         let message = Message::read(&text).unwrap();
         let headers = speech.headers(&message, schema);
@@ -192,7 +192,7 @@ mod tests {
             "missing": { "type": "string", "x-mcp-header": "Missing" },
             "list": { "type": "array", "x-mcp-header": "List" },
             "in": { "properties": { "x": { "type": "string", "x-mcp-header": "X" } } } } });
-        let found = headers(&Speech::default(), &call, Some(&schema));
+        let found = headers(&RequestHeaders::default(), &call, Some(&schema));
         assert_eq!(
             found,
             [
@@ -214,7 +214,7 @@ mod tests {
         let schema = json!({ "properties": { "region": { "x-mcp-header": "Region" } } });
         let text = call.to_string();
         let message = Message::read(&text).unwrap();
-        let right = Speech::default().headers(&message, Some(&schema));
+        let right = RequestHeaders::default().headers(&message, Some(&schema));
         assert_eq!(differs(&message, Some(&schema), &right), None);
         for (name, value) in [
             ("mcp-protocol-version", "2025-11-25"),
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn in_a_session_a_message_says_its_revision() {
-        let speech = Speech { revision: Some("2025-11-25".to_owned()) };
+        let speech = RequestHeaders { revision: Some("2025-11-25".to_owned()) };
         let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
         assert_eq!(headers(&speech, &ping, None), ["mcp-protocol-version: 2025-11-25"]);
-        assert!(headers(&Speech::default(), &ping, None).is_empty());
+        assert!(headers(&RequestHeaders::default(), &ping, None).is_empty());
     }
 }

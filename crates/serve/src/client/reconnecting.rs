@@ -4,17 +4,17 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::{Client, ClientError, Manner};
+use super::{Client, ClientError, ClientOptions};
 use crate::upstream::Server;
 
 /// The longest pause between two tries to reach a server again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// A server that is reached again when it is gone, after a pause that grows.
-pub(crate) struct Kept {
+pub(crate) struct Reconnecting {
     pub(crate) name: String,
     server: Server,
-    manner: Manner,
+    options: ClientOptions,
     connected: Mutex<Connected>,
 }
 
@@ -36,10 +36,10 @@ pub(crate) enum AwayError {
     Failed { name: String, reason: ClientError },
 }
 
-impl Kept {
-    pub(crate) fn new(name: String, server: Server, manner: Manner) -> Self {
+impl Reconnecting {
+    pub(crate) fn new(name: String, server: Server, options: ClientOptions) -> Self {
         let connected = Connected { client: None, failures: 0, next: Instant::now() };
-        Self { name, server, manner, connected: Mutex::new(connected) }
+        Self { name, server, options, connected: Mutex::new(connected) }
     }
 
     /// The connection; a new one where the last is gone, if it may be tried.
@@ -53,7 +53,7 @@ impl Kept {
         if now < connected.next {
             return Err(AwayError::Pausing { name, secs: (connected.next - now).as_secs() + 1 });
         }
-        match Client::connect(&self.server, &self.manner).await {
+        match Client::connect(&self.server, &self.options).await {
             Ok(client) => {
                 let client = Arc::new(client);
                 connected.client = Some(Arc::clone(&client));

@@ -11,7 +11,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::timeout;
 
-use crate::link::{Told, ToldEvents};
+use crate::connection::{ClientReply, ReplyEvents};
 use crate::upstream::{Content, Event};
 
 /// A stream on which nothing happens says so this often, or whatever is in between closes it.
@@ -36,12 +36,12 @@ fn plain(status: StatusCode, bytes: Bytes) -> Answer {
 }
 
 /// What a client is told, as an answer over HTTP.
-pub(crate) fn of(told: Told) -> Answer {
+pub(crate) fn of(told: ClientReply) -> Answer {
     match told {
-        Told::Message(text) => json(StatusCode::OK, text),
-        Told::Taken => plain(StatusCode::ACCEPTED, Bytes::new()),
-        Told::Answer(head, text) => with(json(head.status, text), head.headers),
-        Told::Passed(reply) => {
+        ClientReply::Message(text) => json(StatusCode::OK, text),
+        ClientReply::Taken => plain(StatusCode::ACCEPTED, Bytes::new()),
+        ClientReply::Answer(head, text) => with(json(head.status, text), head.headers),
+        ClientReply::Passed(reply) => {
             let bytes = match reply.content {
                 Content::Message(text) => Bytes::from(text),
                 Content::Other(bytes) => bytes,
@@ -49,7 +49,7 @@ pub(crate) fn of(told: Told) -> Answer {
             };
             with(plain(reply.status, bytes), reply.headers)
         }
-        Told::Events(told) => events(told),
+        ClientReply::Events(told) => events(told),
     }
 }
 
@@ -61,8 +61,8 @@ fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
     answer
 }
 
-fn events(told: ToldEvents) -> Answer {
-    let ToldEvents { head, first, rest } = told;
+fn events(told: ReplyEvents) -> Answer {
+    let ReplyEvents { head, first, rest } = told;
     let pieces = stream::unfold((first, rest), |(first, mut rest)| async move {
         let text = match first {
             Some(event) => event.written(),

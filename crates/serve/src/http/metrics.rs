@@ -8,9 +8,9 @@ use counterfoil_guard::ToolEvent;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Counts since the process began.
+/// Metrics since the process began.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct Metrics {
     /// Requests by status.
     requests: Mutex<BTreeMap<u16, u64>>,
     /// Calls by how they ended.
@@ -21,12 +21,12 @@ fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Counts {
+impl Metrics {
     pub(crate) fn request(&self, status: u16) {
         *lock(&self.requests).entry(status).or_default() += 1;
     }
 
-    /// Counts calls, for as long as it is waited for.
+    /// Metrics calls, for as long as it is waited for.
     pub(crate) async fn follow(&self, mut events: Receiver<ToolEvent>) {
         loop {
             let status = match events.recv().await {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::client::Asks;
+use crate::client::Responder;
 use crate::mcp::{Members, Message, request};
 
 /// How long a client may take for an answer to what a server asks of it.
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Where the client is: what it is told, and what it is asked.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct Downstream {
     /// Several clients without a session: each hears only what it asked for.
     shared: bool,
     /// What a client without a session wants to hear, by the number of its request.
@@ -72,7 +72,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl Downstream {
     pub(super) fn new(shared: bool) -> Self {
         Self { shared, ..Self::default() }
     }
@@ -143,7 +143,7 @@ impl Desk {
     }
 }
 
-impl Asks for Desk {
+impl Responder for Downstream {
     fn capabilities(&self) -> Value {
         let known = lock(&self.capabilities).clone();
         if known.is_object() { known } else { json!({}) }

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::Wrong;
-use crate::client::Asks;
+use crate::client::Responder;
 use crate::mcp::code;
 
 /// How the names of waiting calls begin.
@@ -27,10 +27,10 @@ const ASKED: &str = "asked";
 
 /// Calls that wait for their clients.
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<BTreeMap<String, Pending>>);
+pub(super) struct PausedCalls(Mutex<BTreeMap<String, PausedCall>>);
 
 /// A call that is under way, and what its server asks.
-pub(super) struct Pending {
+pub(super) struct PausedCall {
     /// What was called with what: the same has to come again.
     called: String,
     outcome: JoinHandle<Result<String, Wrong>>,
@@ -47,21 +47,21 @@ pub(super) struct Question {
 }
 
 /// Brings the questions of a server to whoever waits for its call.
-pub(super) struct Asker {
+pub(super) struct PausingResponder {
     /// What the client of the call can answer.
     capabilities: Value,
     to: mpsc::Sender<Question>,
     waits: AtomicBool,
 }
 
-impl Asker {
+impl PausingResponder {
     pub(super) fn new(capabilities: Value) -> (Self, mpsc::Receiver<Question>) {
         let (to, questions) = mpsc::channel(1);
         (Self { capabilities, to, waits: AtomicBool::new(false) }, questions)
     }
 }
 
-impl Asks for Asker {
+impl Responder for PausingResponder {
     fn capabilities(&self) -> Value {
         self.capabilities.clone()
     }
@@ -87,7 +87,7 @@ impl Asks for Asker {
     }
 }
 
-impl Pending {
+impl PausedCall {
     pub(super) fn new(
         called: String,
         outcome: JoinHandle<Result<String, Wrong>>,
@@ -97,19 +97,19 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PausedCall {
     fn drop(&mut self) {
         self.outcome.abort();
     }
 }
 
-impl Waiting {
-    fn calls(&self) -> MutexGuard<'_, BTreeMap<String, Pending>> {
+impl PausedCalls {
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<String, PausedCall>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What comes of a call next: its result, or a question.
-    pub(super) async fn next(&self, mut pending: Pending) -> Result<String, Wrong> {
+    pub(super) async fn next(&self, mut pending: PausedCall) -> Result<String, Wrong> {
         let question = tokio::select! {
             outcome = &mut pending.outcome => return ended(outcome),
             question = pending.questions.recv() => question,
@@ -117,7 +117,7 @@ impl Waiting {
         let Some(question) = question else { return ended((&mut pending.outcome).await) };
         let mut random = [0; 16];
         getrandom::fill(&mut random)
-            .map_err(|error| Wrong::Told(code::INTERNAL_ERROR, error.to_string()))?;
+            .map_err(|error| Wrong::ClientReply(code::INTERNAL_ERROR, error.to_string()))?;
         let token = format!("{TOKEN}{:032x}", u128::from_be_bytes(random));
         let asked = json!({ "method": question.method, "params": question.params });
         pending.answer = Some(question.answer);
@@ -126,7 +126,7 @@ impl Waiting {
         calls.retain(|_, pending| pending.since.elapsed() < PATIENCE);
         if calls.len() >= MOST {
             let what = format!("{MOST} calls wait for an answer already");
-            return Err(Wrong::Told(code::INTERNAL_ERROR, what));
+            return Err(Wrong::ClientReply(code::INTERNAL_ERROR, what));
         }
         calls.insert(token.clone(), pending);
         let result = json!({
@@ -143,9 +143,10 @@ impl Waiting {
         token: Option<&str>,
         called: &str,
         responses: &Value,
-    ) -> Option<Result<Pending, Wrong>> {
+    ) -> Option<Result<PausedCall, Wrong>> {
         let token = token.filter(|token| token.starts_with(TOKEN))?;
-        let wrong = |what: &str| Some(Err(Wrong::Told(code::INVALID_PARAMS, what.to_owned())));
+        let wrong =
+            |what: &str| Some(Err(Wrong::ClientReply(code::INVALID_PARAMS, what.to_owned())));
         let pending = self.calls().remove(token);
         let Some(mut pending) = pending else {
             return wrong("no such call waits for an answer (any more)");
@@ -165,6 +166,6 @@ impl Waiting {
 
 fn ended(outcome: Result<Result<String, Wrong>, tokio::task::JoinError>) -> Result<String, Wrong> {
     let broke =
-        |error: tokio::task::JoinError| Wrong::Told(code::INTERNAL_ERROR, error.to_string());
+        |error: tokio::task::JoinError| Wrong::ClientReply(code::INTERNAL_ERROR, error.to_string());
     outcome.map_err(broke)?
 }

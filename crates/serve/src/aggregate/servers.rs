@@ -8,7 +8,7 @@ use crate::upstream::Server;
 
 /// A server by its name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Named {
+pub struct NamedServer {
     /// What it is called: its tools are `{name}__{tool}`.
     pub name: String,
     /// How it is reached.
@@ -20,21 +20,21 @@ pub struct Named {
 /// Several servers, which may change while clients speak to them.
 #[derive(Debug, Clone)]
 pub struct Servers {
-    now: Arc<ArcSwap<Vec<Named>>>,
+    now: Arc<ArcSwap<Vec<NamedServer>>>,
     changed: Arc<watch::Sender<()>>,
 }
 
 impl Servers {
     /// These.
     #[must_use]
-    pub fn new(servers: Vec<Named>) -> Self {
+    pub fn new(servers: Vec<NamedServer>) -> Self {
         let now = Arc::new(ArcSwap::from_pointee(servers));
         Self { now, changed: Arc::new(watch::Sender::new(())) }
     }
 
     /// From now on, these. Clients are told that their tools changed; a server that stays as it was
     /// keeps its connections.
-    pub fn replace(&self, servers: Vec<Named>) {
+    pub fn replace(&self, servers: Vec<NamedServer>) {
         if **self.now.load() != servers {
             self.now.store(Arc::new(servers));
             self.changed.send_replace(());
@@ -47,7 +47,7 @@ impl Servers {
         self.now.load().is_empty()
     }
 
-    pub(super) fn now(&self) -> Arc<Vec<Named>> {
+    pub(super) fn now(&self) -> Arc<Vec<NamedServer>> {
         self.now.load_full()
     }
 
