@@ -347,6 +347,11 @@ impl Desk<'_> {
         };
         let verified = audit(&["verify"])?;
         ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+        let mut stats = Command::new(&self.binary);
+        stats.arg("--state").arg(self.state.path()).args(["stats", "--format", "json"]);
+        let stats: Value = serde_json::from_slice(&stats.output()?.stdout)?;
+        let open = stats.pointer("/by_status/open");
+        ensure!(stats.get("by_status").is_some() && open.is_none(), "calls are open: {stats}");
         let found = audit(&["query", "--format", "jsonl"])?;
         Ok(found.stdout.iter().filter(|byte| **byte == b'\n').count())
     }
