@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod approver;
 mod catalog;
 mod choices;
 mod command;

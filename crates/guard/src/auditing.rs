@@ -109,7 +109,7 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         PermitBasis::Policy { rules } => {
             (Some("auto".to_owned()), (!rules.is_empty()).then(|| rules.join(", ")))
         }
-        PermitBasis::Approval { who } => (Some(who.clone()), None),
+        PermitBasis::Approval { who, .. } => (Some(who.clone()), None),
         PermitBasis::Host => (Some("host".to_owned()), None),
         PermitBasis::Nothing => (None, None),
     };

@@ -181,7 +181,8 @@ impl GuardBuilder {
             registering: Mutex::new(()),
             for_host: hosted,
             gates,
-            approvals: Approvals::new(Arc::clone(&clock), settings.approval_lifetime),
+            approvals: Approvals::new(Arc::clone(&clock), settings.approval_lifetime)
+                .and_of(ledger.clone()),
             approver: self.approver,
             judge: self.judge,
             executor,

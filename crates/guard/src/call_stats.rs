@@ -80,7 +80,11 @@ impl CallStats {
                 }
                 self.bytes_left_out += recorded_bytes.saturating_sub(*shown_bytes);
             }
-            Draft::Began { .. } | Draft::Said(_) | Draft::Cleared | Draft::Ended => {}
+            Draft::Began { .. }
+            | Draft::Said(_)
+            | Draft::Approved(_)
+            | Draft::Cleared
+            | Draft::Ended => {}
         }
     }
 

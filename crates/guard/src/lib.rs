@@ -32,6 +32,7 @@
 //! Start with [`Guard::builder`], the only constructor of the chain.
 
 mod admitted;
+mod approve;
 mod audit;
 mod auditing;
 mod builder;
@@ -122,10 +123,10 @@ pub use host::{
     Asking, Before, HostEnded, HostedCall, Review, is_feedback, profile, reason, remark, review,
 };
 pub use ledger::{
-    AppendError, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
-    Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,
-    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links, LogFile,
-    OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
+    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
+    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links,
+    LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
     Rejected, Retention, Said, SystemLogFile, Verification,
 };
 pub use offer::{Excluded, Offer};
@@ -135,8 +136,8 @@ pub use options::{
 };
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
-    Approval, Approver, BoxFuture, Clock, Judge, JudgeError, Randomness, RandomnessError,
-    SystemClock, SystemRandomness,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Judge, JudgeError, Lasts,
+    Randomness, RandomnessError, SystemClock, SystemRandomness,
 };
 pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;

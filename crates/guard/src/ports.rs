@@ -6,7 +6,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use serde::{Deserialize, Serialize};
+
 use crate::gate::Question;
+use crate::scene::Phase;
 
 /// A future on the heap, for traits that are used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -35,15 +38,92 @@ pub struct RandomnessError(pub String);
 
 /// Asks a person.
 pub trait Approver: Send + Sync {
-    /// `None`: nobody agreed, or nobody was there.
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Approval>>;
+    /// What somebody says to one call, to all that is asked about it.
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply>;
 }
 
-/// Somebody agreed to exactly what was asked.
+/// One call about which a person is asked.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ApprovalRequest<'a> {
+    /// The session that it belongs to.
+    pub session: &'a str,
+    /// The model's id of the call; empty when it gave none.
+    pub call_id: &'a str,
+    /// The sub-agent that makes it; `None` for the main one.
+    pub caller: Option<&'a str>,
+    /// When in the agent's cycle.
+    pub phase: Phase,
+    /// Everything that is asked about it, one question a gate; at least one. All are about the same
+    /// call: whoever agrees, agrees to the call.
+    pub questions: &'a [Question],
+}
+
+impl ApprovalRequest<'_> {
+    /// The call in one line, redacted.
+    #[must_use]
+    pub fn call(&self) -> &str {
+        self.questions.first().map_or("", |question| &question.call)
+    }
+}
+
+/// What somebody says who is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalReply {
+    /// Yes.
+    Agreed(Approval),
+    /// No: the call is denied, and the model is told so.
+    Declined {
+        /// Who said so.
+        by: String,
+        /// Why, where they said.
+        reason: Option<String>,
+    },
+    /// Nobody was there, or nobody answered: the question stays open.
+    Nobody,
+}
+
+/// Somebody agreed to exactly what was asked: this tool with these arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Approval {
     /// Who agreed, as the receipt will say.
     pub by: String,
+    /// Why, where they said.
+    pub reason: Option<String>,
+    /// For how many calls.
+    pub lasts: Lasts,
+}
+
+/// For how many calls an approval holds. Other arguments are another call, whatever it says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasts {
+    /// One.
+    #[default]
+    Once,
+    /// All of the session that are the same.
+    Session,
+}
+
+impl Approval {
+    /// For one call, by this person.
+    #[must_use]
+    pub fn by(who: impl Into<String>) -> Self {
+        Self { by: who.into(), reason: None, lasts: Lasts::Once }
+    }
+
+    /// The same for every such call of the session.
+    #[must_use]
+    pub fn for_session(self) -> Self {
+        Self { lasts: Lasts::Session, ..self }
+    }
+
+    /// The same with the reason that was given.
+    #[must_use]
+    pub fn because(self, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..self }
+    }
 }
 
 /// Asks a model whether a call keeps to policies in plain language.

@@ -144,7 +144,11 @@ impl Timeline {
                     None => Catalog::unknown(),
                 };
             }
-            Draft::Judged { .. } | Draft::Shown { .. } | Draft::Cleared | Draft::Ended => {}
+            Draft::Judged { .. }
+            | Draft::Shown { .. }
+            | Draft::Approved(_)
+            | Draft::Cleared
+            | Draft::Ended => {}
         }
     }
 

@@ -111,8 +111,8 @@ impl Default for HooksOptions {
 }
 
 /// Commands of ours that are the user's: with the first an agent would write receipts for runs
-/// that never were, with the second it would loosen what judges it.
-const OWN: [&str; 2] = ["counterfoil hook", "counterfoil trust"];
+/// that never were, with the others it would loosen what judges it.
+const OWN: [&str; 3] = ["counterfoil hook", "counterfoil trust", "counterfoil approve"];
 
 impl HooksOptions {
     /// The checked settings.

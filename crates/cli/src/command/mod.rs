@@ -1,5 +1,6 @@
 //! The commands, one file each, in one table: [`Command`].
 
+mod approve;
 mod audit;
 mod check;
 mod completions;
@@ -95,6 +96,7 @@ enum Command {
     Policy(policy::Arguments),
     Prompt(prompt::Arguments),
     Run(run::Arguments),
+    Approve(approve::Arguments),
     Mcp(mcp::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
@@ -143,6 +145,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
         Command::Run(arguments) => run::run(global, &arguments),
+        Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),

@@ -1,5 +1,3 @@
-mod approver;
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
@@ -13,6 +11,7 @@ use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::Global;
+use crate::approver::Answerer;
 use crate::choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
@@ -20,7 +19,6 @@ use crate::files;
 use crate::guard::Making;
 use crate::signals::interrupted;
 use crate::terminal::Paint;
-use approver::Answerer;
 
 /// Make one tool call through the whole guard: checked, judged, run, recorded
 ///

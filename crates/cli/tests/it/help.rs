@@ -23,6 +23,7 @@ fn help() {
       policy       Check a policy, or show what it would do
       prompt       Print the execution protocol: instructions for an agent's system prompt
       run          Make one tool call through the whole guard: checked, judged, run, recorded
+      approve      Agree to a call that was denied because a person has to agree first
       mcp          Stand between an MCP client and a server: calls are validated, judged and recorded
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the binary is run, on files written for it")]
 
+mod approve;
 mod audit;
 mod check;
 mod config;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::admitted::Admitted;
 use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
 use crate::guard::Guard;
-use crate::ports::{Judge, JudgeError};
+use crate::ports::{ApprovalReply, ApprovalRequest, Judge, JudgeError};
 use crate::scene::Scene;
 
 /// Why a call did not get a permit.
@@ -55,11 +55,23 @@ impl Guard {
         let (Some(approver), Some(question)) = (self.approver(), questions.first()) else {
             return Err(Stopped::Asked(questions));
         };
-        // All questions are about the same call: whoever agrees, agrees to the call.
-        let Some(approval) = approver.ask(question).await else {
-            return Err(Stopped::Asked(questions));
+        let request = ApprovalRequest {
+            session: scene.session,
+            call_id: &admitted.call().id,
+            caller: scene.caller,
+            phase: scene.phase,
+            questions: &questions,
         };
-        self.approvals().grant(scene.session, question, &approval.by);
+        match approver.ask(&request).await {
+            ApprovalReply::Nobody => return Err(Stopped::Asked(questions)),
+            ApprovalReply::Declined { by, reason } => {
+                let declined = self.declined(question, &by, reason.as_deref());
+                return Err(Stopped::Denied(vec![declined]));
+            }
+            ApprovalReply::Agreed(approval) => {
+                self.agreed(scene.session, question, approval).await;
+            }
+        }
         // Judged anew: meanwhile a policy may have been swapped.
         match self.gates().decide(admitted, scene, self.approvals()) {
             Decision::Cleared(cleared) => Ok(cleared),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::CallError;
 use super::judge::Stopped;
 use crate::admitted::Admitted;
+use crate::approve::approval_used;
 use crate::gate::{Clearance, GateId, PermitBasis, Reason};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Links, Opened};
@@ -40,6 +41,7 @@ impl Guard {
             Err(AppendError::QuotaExhausted { limit }) => {
                 Ok(Err(Stopped::Denied(vec![quota_blocked(limit)])))
             }
+            Err(AppendError::ApprovalUsed) => Ok(Err(Stopped::Denied(vec![approval_used()]))),
             Err(error) => Err(CallError::NotRecorded(error)),
         }
     }

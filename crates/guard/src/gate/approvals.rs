@@ -4,62 +4,112 @@ use std::time::Duration;
 
 use counterfoil_model::Digest;
 
+use super::permit::PermitBasis;
 use super::verdict::Question;
-use crate::ports::Clock;
+use crate::ledger::Ledger;
+use crate::ports::{Approval, Clock, Lasts};
 
-/// What people agreed to and what has not run yet.
+/// What people agreed to: in this process, and ahead of a call in the ledger.
 ///
-/// An approval holds for exactly one tool with exactly these arguments in one session, once, and
-/// not for long.
+/// An approval holds for exactly one tool with exactly these arguments in one session; once, and
+/// not for long, unless whoever gave it said for the whole session.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     clock: Arc<dyn Clock>,
     lifetime: Duration,
     granted: Arc<Mutex<VecDeque<Granted>>>,
+    ledger: Option<Ledger>,
 }
 
 #[derive(Debug)]
 struct Granted {
     session: String,
     digest: Digest,
-    by: String,
+    approval: Approval,
     /// On the clock that never goes back.
     until: Duration,
+}
+
+/// Who agreed to a call that is about to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agreed {
+    pub(crate) by: String,
+    pub(crate) reason: Option<String>,
+    /// The approval in the ledger that the call uses up.
+    pub(crate) uses: Option<u64>,
+}
+
+impl Agreed {
+    /// The same as the receipt has it.
+    pub(crate) fn basis(&self) -> PermitBasis {
+        let Self { by, reason, uses } = self.clone();
+        PermitBasis::Approval { who: by, reason, uses }
+    }
 }
 
 /// Approvals that may wait at one time; beyond, the oldest is forgotten.
 const MOST: usize = 4096;
 
 impl Approvals {
-    /// An approval that is not used within `lifetime` is worth nothing.
+    /// An approval for one call that is not used within `lifetime` is worth nothing.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, lifetime: Duration) -> Self {
-        Self { clock, lifetime, granted: Arc::default() }
+        Self { clock, lifetime, granted: Arc::default(), ledger: None }
+    }
+
+    /// The same, with those that were given ahead.
+    pub(crate) fn and_of(self, ledger: Ledger) -> Self {
+        Self { ledger: Some(ledger), ..self }
+    }
+
+    /// How long one for one call is good for.
+    pub(crate) fn lifetime(&self) -> Duration {
+        self.lifetime
     }
 
     /// Somebody agreed to what was asked.
-    pub fn grant(&self, session: &str, question: &Question, by: &str) {
+    pub fn grant(&self, session: &str, question: &Question, approval: Approval) {
         let now = self.clock.monotonic();
-        let approval = Granted {
-            session: session.to_owned(),
-            digest: question.digest,
-            by: by.to_owned(),
-            until: now.saturating_add(self.lifetime),
+        let until = match approval.lasts {
+            Lasts::Once => now.saturating_add(self.lifetime),
+            Lasts::Session => Duration::MAX,
         };
-        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        granted.retain(|old| old.until > now);
-        if granted.len() >= MOST {
-            granted.pop_front();
+        let granted =
+            Granted { session: session.to_owned(), digest: question.digest, approval, until };
+        let mut all = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|old| old.until > now);
+        if all.len() >= MOST {
+            all.pop_front();
         }
-        granted.push_back(approval);
+        all.push_back(granted);
     }
 
-    /// Uses the approval for exactly this call up; says who gave it.
-    pub(super) fn redeem(&self, session: &str, digest: Digest) -> Option<String> {
+    /// The approval for exactly this call; one for one call is used up.
+    pub(crate) fn redeem(&self, session: &str, digest: Digest) -> Option<Agreed> {
+        self.redeem_here(session, digest).or_else(|| self.given_ahead(session, digest))
+    }
+
+    fn redeem_here(&self, session: &str, digest: Digest) -> Option<Agreed> {
         let now = self.clock.monotonic();
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
         granted.retain(|old| old.until > now);
         let at = granted.iter().position(|one| one.digest == digest && one.session == session)?;
-        granted.remove(at).map(|approval| approval.by)
+        let approval = match granted.get(at)?.approval.lasts {
+            Lasts::Once => granted.remove(at)?.approval,
+            Lasts::Session => granted.get(at)?.approval.clone(),
+        };
+        Some(Agreed { by: approval.by, reason: approval.reason, uses: None })
+    }
+
+    /// One that stands in the ledger. It is used up by the event that opens the call.
+    fn given_ahead(&self, session: &str, digest: Digest) -> Option<Agreed> {
+        let ledger = self.ledger.as_ref()?;
+        let found = ledger.standing_approval(session, digest, self.clock.wall());
+        // What cannot be read is no approval.
+        let (at, approved) = found
+            .inspect_err(|error| tracing::error!("approvals cannot be read: {error}"))
+            .ok()??;
+        let uses = (approved.lasts == Lasts::Once).then_some(at);
+        Some(Agreed { by: approved.by, reason: approved.reason, uses })
     }
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit, PermitBasis};
 use super::verdict::GateId;
 use crate::admitted::Admitted;
@@ -17,7 +18,7 @@ pub struct Clearance {
 #[derive(Debug)]
 enum Ground {
     Policy(Vec<String>),
-    Approval(String),
+    Approval(Agreed),
 }
 
 impl Clearance {
@@ -26,8 +27,8 @@ impl Clearance {
         Self { call: Arc::clone(call), ground: Ground::Policy(rules) }
     }
 
-    pub(super) fn by_approval(call: &Arc<Admitted>, by: String) -> Self {
-        Self { call: Arc::clone(call), ground: Ground::Approval(by) }
+    pub(super) fn by_approval(call: &Arc<Admitted>, agreed: Agreed) -> Self {
+        Self { call: Arc::clone(call), ground: Ground::Approval(agreed) }
     }
 
     /// The call that is cleared.
@@ -41,7 +42,7 @@ impl Clearance {
     pub fn basis(&self) -> PermitBasis {
         match &self.ground {
             Ground::Policy(rules) => PermitBasis::Policy { rules: rules.clone() },
-            Ground::Approval(by) => PermitBasis::Approval { who: by.clone() },
+            Ground::Approval(agreed) => agreed.basis(),
         }
     }
 
@@ -54,8 +55,8 @@ impl Clearance {
                 let basis = ByPolicy { matched: matched.clone() };
                 AnyPermit::ByPolicy(Permit::new(call, execution_id, attempt, basis))
             }
-            Ground::Approval(by) => {
-                let basis = ByApproval { by: by.clone() };
+            Ground::Approval(agreed) => {
+                let basis = ByApproval { by: agreed.by.clone() };
                 AnyPermit::ByApproval(Permit::new(call, execution_id, attempt, basis))
             }
         }
@@ -80,7 +81,8 @@ mod tests {
         let said = (permit.call().digest(), permit.execution_id(), permit.attempt());
         assert_eq!(said, (call.digest(), "ex_1", 2));
         assert_eq!(permit.basis().matched, ["policy: reading"]);
-        let clearance = Clearance::by_approval(&call, "ada".to_owned());
+        let agreed = Agreed { by: "ada".to_owned(), reason: None, uses: None };
+        let clearance = Clearance::by_approval(&call, agreed);
         let AnyPermit::ByApproval(permit) = clearance.permit("ex_1", 1) else {
             panic!("not by approval")
         };

@@ -53,6 +53,13 @@ pub enum PermitBasis {
     Approval {
         /// Who.
         who: String,
+        /// Why, where they said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The place in the session of the approval that was given ahead and is used up by this
+        /// call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uses: Option<u64>,
     },
     /// A host that executes tools itself: nobody here was asked.
     Host,

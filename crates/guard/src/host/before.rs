@@ -3,6 +3,7 @@ use serde_json::Value;
 
 use super::{repetition, secrets};
 use crate::admitted::call_digest;
+use crate::approve::approval_used;
 use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
@@ -71,7 +72,9 @@ fn not_agreed(question: Question) -> Reason {
         code: "approval_required",
         message: question.why,
         matched: None,
-        help: Some("a person has to agree, and cannot be asked here".to_owned()),
+        help: Some("a person has to agree, and cannot be asked here; its user can, with `counterfoil approve` \
+             and the id of this call, and then it may be made again"
+                .to_owned()),
     }
 }
 
@@ -104,9 +107,19 @@ impl Guard {
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let (judged, consulted) = self.verdict_on(hosted, &scene).await;
+        let mut permit = PermitBasis::Host;
         let judged = match judged {
-            Judged::Asked(questions) if asking == Asking::Nobody => {
-                Judged::Denied(questions.into_iter().map(not_agreed).collect())
+            Judged::Asked(questions) => {
+                match self.approvals().redeem(session.id(), hosted.digest()) {
+                    Some(agreed) => {
+                        permit = agreed.basis();
+                        Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }
+                    }
+                    None if asking == Asking::Nobody => {
+                        Judged::Denied(questions.into_iter().map(not_agreed).collect())
+                    }
+                    None => Judged::Asked(questions),
+                }
             }
             judged => judged,
         };
@@ -129,21 +142,36 @@ impl Guard {
                     .intent(call, &tool.name, arguments, hosted.digest(), &scene)
                     .map_err(CallError::NoRandomness)?;
                 opened.origin = tool.origin.clone();
-                opened.permit = PermitBasis::Host;
-                match Recording::open(self, session, opened, self.quota()).await {
+                opened.permit = permit;
+                match self.open_hosted(session, opened).await? {
                     Ok(recording) => Some(recording.left_open()),
-                    Err(AppendError::QuotaExhausted { limit }) => {
-                        let reasons = vec![crate::call::quota_blocked(limit)];
+                    Err(reason) => {
+                        let reasons = vec![reason];
                         let denied =
                             self.deny(session, hosted, &reasons, &scene, consulted).await?;
                         let execution_id = Some(denied.call.execution_id);
                         return Ok(Before { judged: Judged::Denied(reasons), notes, execution_id });
                     }
-                    Err(error) => return Err(CallError::NotRecorded(error)),
                 }
             }
         };
         Ok(Before { judged, notes, execution_id })
+    }
+
+    /// Writes down the intent; or why the ledger, which counts for all processes, does not let it.
+    async fn open_hosted(
+        &self,
+        session: &Session,
+        opened: Opened,
+    ) -> Result<Result<Recording, Reason>, CallError> {
+        match Recording::open(self, session, opened, self.quota()).await {
+            Ok(recording) => Ok(Ok(recording)),
+            Err(AppendError::QuotaExhausted { limit }) => {
+                Ok(Err(crate::call::quota_blocked(limit)))
+            }
+            Err(AppendError::ApprovalUsed) => Ok(Err(approval_used())),
+            Err(error) => Err(CallError::NotRecorded(error)),
+        }
     }
 
     /// What gates say, and the model that judges by policies where none of them denies; with that

@@ -19,6 +19,9 @@ pub enum AppendError {
         /// The id.
         id: String,
     },
+    /// Another call has used the approval up.
+    #[error("another call has used up the approval of this one")]
+    ApprovalUsed,
     /// The ledger has no execution with this id.
     #[error("the execution `{id}` was not opened")]
     UnknownExecution {

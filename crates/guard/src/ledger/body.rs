@@ -84,12 +84,20 @@ pub(super) struct DraftOutline<'b> {
     call: Option<CallOutline<'b>>,
     #[serde(default)]
     links: Links,
+    #[serde(default)]
+    permit: PermitOutline,
     #[serde(borrow, default)]
     recorded_digest: Option<Cow<'b, str>>,
     #[serde(borrow, default)]
     text: Option<Cow<'b, str>>,
     #[serde(borrow, default)]
     answer: Option<Cow<'b, str>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct PermitOutline {
+    #[serde(default)]
+    uses: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,6 +124,10 @@ impl DraftOutline<'_> {
 
     pub(super) fn follows(&self) -> Option<&str> {
         matches!(&*self.event, "closed" | "shown").then_some(self.execution_id.as_deref()).flatten()
+    }
+
+    pub(super) fn uses(&self) -> Option<u64> {
+        self.permit.uses.filter(|_| self.event == "opened")
     }
 
     pub(super) fn needs(&self) -> Option<Digest> {
@@ -152,11 +164,16 @@ mod tests {
         });
         let mut retry = opened.clone();
         retry["links"] = json!({ "retry_of": "t_1735999999123_00000000" });
+        let mut approved = opened.clone();
+        approved["permit"] = json!({ "by": "approval", "who": "ada", "uses": 7 });
         let mut call = opened.clone();
         call.as_object_mut().unwrap().remove("event");
         let drafts = json!([
             opened,
             retry,
+            approved,
+            { "event": "approved", "arguments_digest": digest("a"), "tool": "t", "by": "ada",
+              "lasts": "once", "until": 9 },
             { "event": "rejected", "call": call, "status": "denied", "category": "PolicyBlocked",
               "codes": [], "answer": "no" },
             { "event": "closed", "execution_id": "t_1735999999123_00000001",
@@ -195,6 +212,7 @@ mod tests {
             assert_eq!(outline.opens(), draft.opens(), "{draft:?}");
             assert_eq!(outline.follows(), draft.follows(), "{draft:?}");
             assert_eq!(outline.needs(), draft.needs(), "{draft:?}");
+            assert_eq!(outline.uses(), draft.uses(), "{draft:?}");
             assert_eq!(outline.is_first_attempt(), draft.is_first_attempt(), "{draft:?}");
         }
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::executor::{Confinement, SideEffect};
 use crate::gate::PermitBasis;
+use crate::ports::Lasts;
 use crate::scene::{Phase, Requested, TrustLevel};
 
 /// One event as it stands in the ledger.
@@ -79,6 +80,8 @@ pub enum Draft {
         #[serde(default, skip_serializing_if = "is_zero")]
         shown_bytes: u64,
     },
+    /// A person agreed to a call ahead of it.
+    Approved(Approved),
     /// The session forgot what it had learned: completed tools, repetitions, cached results.
     Cleared,
     /// The session ended.
@@ -97,6 +100,7 @@ impl Draft {
             Self::Said(_) => "said",
             Self::Judged { .. } => "judged",
             Self::Shown { .. } => "shown",
+            Self::Approved(_) => APPROVED,
             Self::Cleared => "cleared",
             Self::Ended => "ended",
         }
@@ -116,6 +120,14 @@ impl Draft {
         match self {
             Self::Closed(closed) => Some(&closed.execution_id),
             Self::Shown { execution_id, .. } => Some(execution_id),
+            _ => None,
+        }
+    }
+
+    /// The approval of its session that it uses up.
+    pub(super) fn uses(&self) -> Option<u64> {
+        match self {
+            Self::Opened(Opened { permit: PermitBasis::Approval { uses, .. }, .. }) => *uses,
             _ => None,
         }
     }
@@ -255,6 +267,35 @@ pub struct Said {
     /// Milliseconds since the Unix epoch.
     pub at: i64,
 }
+
+/// A person agreed to a call ahead of it: to this tool with these arguments in this session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approved {
+    /// Digest of `{tool, arguments}`.
+    pub arguments_digest: Digest,
+    /// The tool.
+    pub tool: String,
+    /// Who.
+    pub by: String,
+    /// Why, where they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For how many calls.
+    pub lasts: Lasts,
+    /// Until when: milliseconds since the Unix epoch. `None`: as long as the session goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
+}
+
+impl Approved {
+    /// Whether it holds for this call at this time.
+    pub(super) fn holds_for(&self, digest: Digest, now: i64) -> bool {
+        self.arguments_digest == digest && self.until.is_none_or(|until| now < until)
+    }
+}
+
+/// The name of an event that says so.
+pub(super) const APPROVED: &str = "approved";
 
 /// Other executions that one stands on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

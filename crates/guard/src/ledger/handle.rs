@@ -5,7 +5,7 @@ use counterfoil_model::Digest;
 use rusqlite::Connection;
 
 use super::append::{AppendError, Item};
-use super::event::{Draft, Event, Opened};
+use super::event::{Approved, Draft, Event, Opened};
 use super::export::{ExportedReceipt, export};
 use super::group::Group;
 use super::head;
@@ -141,6 +141,17 @@ impl Ledger {
                 Pending::ready(outcome.unwrap_or(Err(AppendError::Closed)))
             }
         }
+    }
+
+    /// The approval, given ahead, that holds for a call now: its place in the session and what it
+    /// says.
+    pub(crate) fn standing_approval(
+        &self,
+        session: &str,
+        digest: Digest,
+        now: i64,
+    ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
+        self.read(|connection| read::standing_approval(connection, session, digest, now))
     }
 
     /// First attempts that a session made.

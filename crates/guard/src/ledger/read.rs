@@ -4,9 +4,11 @@ use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::body;
-use super::event::Event;
+use super::event::{APPROVED, Approved, Draft, Event};
 use super::key::PublicKey;
+use super::recent::Recent;
 use super::tree::Subtrees;
+use crate::ports::Lasts;
 
 /// Why the ledger could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -141,6 +143,56 @@ pub(super) fn session(
         events.push(event(row.get(0)?, &digest_at(row, 1)?, bytes)?);
     }
     Ok(events)
+}
+
+/// Whether one of the calls that a session opened after this place is such a one.
+pub(super) fn any_opened(
+    connection: &Connection,
+    name: &str,
+    after: u64,
+    is: impl Fn(&[u8]) -> Result<bool, ReadLedgerError>,
+) -> Result<bool, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT body FROM events
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
+           AND kind = 'opened'",
+    )?;
+    let mut rows = statement.query((name, after))?;
+    while let Some(row) = rows.next()? {
+        if is(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The approval of a session, given ahead, that holds for a call now: its place and what it says.
+/// One for one call that another call has used up does not.
+pub(super) fn standing_approval(
+    connection: &Connection,
+    name: &str,
+    digest: Digest,
+    now: i64,
+) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM events
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind = ?2
+         ORDER BY session_seq",
+    )?;
+    let mut rows = statement.query((name, APPROVED))?;
+    while let Some(row) = rows.next()? {
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        let event = event(row.get(0)?, &digest_at(row, 1)?, bytes)?;
+        let Draft::Approved(approved) = event.draft else { continue };
+        let place = event.session_seq;
+        let stands = approved.holds_for(digest, now)
+            && (approved.lasts == Lasts::Session
+                || !Recent::default().has_used(connection, name, place)?);
+        if stands {
+            return Ok(Some((place, approved)));
+        }
+    }
+    Ok(None)
 }
 
 /// The names of the sessions, in the order in which they began.

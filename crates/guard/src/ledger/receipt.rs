@@ -181,6 +181,7 @@ impl Receipt {
             | Draft::Rejected(_)
             | Draft::Said(_)
             | Draft::Judged { .. }
+            | Draft::Approved(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }

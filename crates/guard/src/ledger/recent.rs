@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::body::Outline;
+use super::read::{self, ReadLedgerError};
 use super::results::Stored;
 use super::tree::StoredNode;
 
@@ -64,6 +66,28 @@ impl Recent {
 
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.checkpoints.is_empty()
+    }
+
+    /// Whether a call of the session has used up the approval at this place of it.
+    pub(super) fn has_used(
+        &self,
+        connection: &Connection,
+        session: &str,
+        approval: u64,
+    ) -> Result<bool, ReadLedgerError> {
+        let uses = |body: &[u8]| {
+            let read = Outline::read(body).map(|outline| outline.draft.uses() == Some(approval));
+            read.map_err(|error| ReadLedgerError::Broken {
+                what: format!("an event of `{session}` cannot be read: {error}"),
+            })
+        };
+        let after = |entry: &&Entry| entry.session == session && entry.session_seq > approval;
+        for entry in self.entries.iter().filter(after) {
+            if uses(&entry.body)? {
+                return Ok(true);
+            }
+        }
+        read::any_opened(connection, session, approval, uses)
     }
 
     /// The event that brought an execution, wherever it stands.

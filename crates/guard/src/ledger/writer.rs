@@ -275,6 +275,11 @@ impl Writer {
         if let Some(limit) = item.quota.filter(|limit| now.calls >= *limit) {
             return Ok(Err(AppendError::QuotaExhausted { limit }));
         }
+        if let Some(approval) = item.draft.uses()
+            && head.recent.has_used(connection, &item.session, approval)?
+        {
+            return Ok(Err(AppendError::ApprovalUsed));
+        }
         let brought = |digest: &Digest| item.stored.iter().any(|stored| stored.digest == *digest);
         let needs = item
             .draft

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Approval, Approver, BoxFuture, CitationFault, Draft, Durability, FunctionExecutor, Guard,
-    GuardSettings, PermitBasis, Question, SessionStart, ShowId, StateFolder, Surroundings,
-    ToolError, TrustLevel,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault, Draft,
+    Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, SessionStart, ShowId,
+    StateFolder, Surroundings, ToolError, TrustLevel,
 };
 use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -180,18 +180,29 @@ fn a_batch_cannot_overshoot_the_quota() {
 struct Somebody(bool);
 
 impl Approver for Somebody {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Option<Approval>> {
-        Box::pin(async { self.0.then(|| Approval { by: "maria".to_owned() }) })
+    fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        assert_eq!((asked.session, asked.call_id, asked.questions.len()), ("s", "", 1));
+        let declined = || ApprovalReply::Declined {
+            by: "maria".to_owned(),
+            reason: Some("not before noon".to_owned()),
+        };
+        let agreed = || ApprovalReply::Agreed(Approval::by("maria").because("the user wants it"));
+        Box::pin(async move { if self.0 { agreed() } else { declined() } })
     }
 }
 
 #[test]
 fn who_agreed_stands_in_the_receipt() {
     let asking = || cancel().asking("it cannot be undone");
+    let maria = PermitBasis::Approval {
+        who: "maria".to_owned(),
+        reason: Some("the user wants it".to_owned()),
+        uses: None,
+    };
     for (approver, status, permit) in [
         (None, Status::Denied, None),
         (Some(false), Status::Denied, None),
-        (Some(true), Status::Completed, Some(PermitBasis::Approval { who: "maria".to_owned() })),
+        (Some(true), Status::Completed, Some(maria)),
     ] {
         let mut builder = Guard::builder().clock(StillClock::at(NOW)).executor(asking());
         if let Some(agrees) = approver {
@@ -202,9 +213,12 @@ fn who_agreed_stands_in_the_receipt() {
         let answer = wait(run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##));
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!((answer.status, receipt.permit), (status, permit));
-        if status == Status::Denied {
+        if approver.is_none() {
             assert_eq!(answer.category, Some(ToolErrorCategory::ConfirmationRequired));
             assert!(answer.questions[0].why.contains("it cannot be undone"));
+        } else if status == Status::Denied {
+            assert_eq!(answer.codes, ["approval_declined"]);
+            assert!(answer.text.contains("maria did not agree to this call: not before noon"));
         }
     }
 }
@@ -221,10 +235,53 @@ fn an_approval_holds_for_one_call_with_these_arguments_once() {
         wait(run(&guard, &session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
     };
     let question = ask("#W1").questions.remove(0);
-    guard.approvals().grant("s", &question, "maria");
+    guard.approvals().grant("s", &question, Approval::by("maria"));
     assert_eq!(ask("#W2").status, Status::Denied, "other arguments");
     assert_eq!(ask("#W1").status, Status::Completed);
     assert_eq!(ask("#W1").status, Status::Denied, "used up");
+    guard.approvals().grant("s", &question, Approval::by("maria").for_session());
+    assert_eq!([ask("#W1").status, ask("#W1").status], [Status::Completed; 2], "for the session");
+}
+
+/// In a ledger on disk, so that another process honours it; and of many calls one uses it up.
+#[test]
+fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = StateFolder::at(folder.path());
+    let clock = StillClock::at(NOW);
+    let guard = || {
+        let guard = Guard::builder().clock(clock.clone()).state(state.clone());
+        guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
+    };
+    let ask = |guard: &Guard, session: &str, id: &str| {
+        let session = self::session(guard, session);
+        wait(run(guard, &session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
+    };
+    let first = ask(&guard(), "s", "#W1");
+    assert_eq!(first.status, Status::Denied);
+    let receipt = guard().ledger().receipt(&first.execution_id).unwrap().unwrap();
+    let approve = |approval: Approval| {
+        let guard = guard();
+        let digest = receipt.arguments_digest;
+        wait(guard.approve("s", "cancel_order", digest, approval)).unwrap();
+    };
+    approve(Approval::by("ada").because("the customer called"));
+    let guard = guard();
+    assert_eq!(ask(&guard, "s", "#W2").status, Status::Denied, "other arguments");
+    assert_eq!(ask(&guard, "t", "#W1").status, Status::Denied, "another session");
+    let done = ask(&guard, "s", "#W1");
+    let permit = guard.ledger().receipt(&done.execution_id).unwrap().unwrap().permit;
+    let Some(PermitBasis::Approval { who, reason, uses: Some(_) }) = permit else {
+        panic!("{permit:?}")
+    };
+    assert_eq!((who.as_str(), reason.as_deref()), ("ada", Some("the customer called")));
+    assert_eq!(ask(&guard, "s", "#W1").status, Status::Denied, "used up");
+    approve(Approval::by("ada"));
+    clock.pass(Duration::from_secs(601));
+    assert_eq!(ask(&guard, "s", "#W1").status, Status::Denied, "too old");
+    approve(Approval::by("ada").for_session());
+    clock.pass(Duration::from_secs(601));
+    assert_eq!([0, 1].map(|_| ask(&guard, "s", "#W1").status), [Status::Completed; 2]);
 }
 
 #[test]

@@ -10,8 +10,9 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Answer, Approval, Approver, BoxFuture, Draft, Guard, GuardSettings, PermitBasis, Question,
-    Session, SessionStart, ShellExecutor, SideEffect, Surroundings, TrustLevel,
+    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Draft, Guard,
+    GuardSettings, PermitBasis, Session, SessionStart, ShellExecutor, SideEffect, Surroundings,
+    TrustLevel,
 };
 use counterfoil_model::{
     Status,
@@ -26,8 +27,8 @@ use crate::desk::{call, wait};
 struct Yes;
 
 impl Approver for Yes {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Option<Approval>> {
-        Box::pin(async { Some(Approval { by: "maria".to_owned() }) })
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        Box::pin(async { ApprovalReply::Agreed(Approval::by("maria")) })
     }
 }
 
@@ -161,7 +162,7 @@ fn what_nothing_confines_is_asked_unless_the_turn_is_trusted() {
         };
         assert_eq!((receipt.status, receipt.category), (status, category), "{trust:?} {command}");
         let agreed = match receipt.permit {
-            Some(PermitBasis::Approval { who }) => Some(who),
+            Some(PermitBasis::Approval { who, .. }) => Some(who),
             _ => None,
         };
         assert_eq!(agreed.as_deref(), who, "{trust:?} {command}");

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Answer, Approval, Approver, BoxFuture, Guard, Question, Session, SessionStart, Surroundings,
-    ToolExecutor as _,
+    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, Session,
+    SessionStart, Surroundings, ToolExecutor as _,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_serve::{ClientOptions, Elicits, McpExecutor, Pins, Program, Server, inspect};
@@ -104,10 +104,11 @@ fn a_server_s_tools_are_tools_of_a_guard() {
 struct Maria(AtomicU32);
 
 impl Approver for Maria {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Approval>> {
-        assert!(question.why.contains("destroys something"), "{}", question.why);
+    fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        let why = &asked.questions[0].why;
+        assert!(why.contains("destroys something"), "{why}");
         self.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async { Some(Approval { by: "maria".to_owned() }) })
+        Box::pin(async { ApprovalReply::Agreed(Approval::by("maria")) })
     }
 }
 

@@ -125,7 +125,7 @@ impl Gates {
             Judged::Denied(reasons) => Decision::Denied(reasons),
             Judged::Allowed { matched } => Decision::Cleared(Clearance::by_policy(call, matched)),
             Judged::Asked(questions) => match approvals.redeem(scene.session, call.digest()) {
-                Some(by) => Decision::Cleared(Clearance::by_approval(call, by)),
+                Some(agreed) => Decision::Cleared(Clearance::by_approval(call, agreed)),
                 None => Decision::Asked(questions),
             },
         }

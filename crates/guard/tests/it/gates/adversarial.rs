@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use counterfoil_guard::{
-    AdversarialOptions, Answer, Approval, Approver, BoxFuture, Guard, GuardSettings, Judge,
-    JudgeError, PermissionOptions, Phase, Question, Requested, StateFolder, Surroundings,
+    AdversarialOptions, Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture,
+    Guard, GuardSettings, Judge, JudgeError, PermissionOptions, Phase, Requested, StateFolder,
+    Surroundings,
 };
 use counterfoil_model::{Status, ToolErrorCategory};
 
@@ -111,9 +112,9 @@ fn a_judge_that_never_answers_is_given_up() {
 struct Yes(AtomicU64);
 
 impl Approver for Yes {
-    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Option<Approval>> {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Some(Approval { by: "ada".to_owned() }) })
+        Box::pin(async { ApprovalReply::Agreed(Approval::by("ada")) })
     }
 }
 

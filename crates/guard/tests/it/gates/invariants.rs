@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use counterfoil_guard::{
-    Admitted, Approvals, AuthorizationOptions, BlocklistOptions, Clearance, Decision, Effect, Gate,
-    GateId, Gates, Judged, ORDER, PermitBasis, Phase, PolicyOptions, PolicyRule, PolicySettings,
-    Requested, Scene, ShellPolicy, ShellPolicyHandle, TrustLevel, Verdict,
+    Admitted, Approval, Approvals, AuthorizationOptions, BlocklistOptions, Clearance, Decision,
+    Effect, Gate, GateId, Gates, Judged, ORDER, PermitBasis, Phase, PolicyOptions, PolicyRule,
+    PolicySettings, Requested, Scene, ShellPolicy, ShellPolicyHandle, TrustLevel, Verdict,
 };
 use serde_json::json;
 
@@ -93,7 +93,7 @@ fn blocklist_holds_under_approval() {
         call: "shell".to_owned(),
         why: "wanted".to_owned(),
     };
-    approvals.grant("s1", &question, "ada");
+    approvals.grant("s1", &question, Approval::by("ada"));
     let decision = gates.decide(&asked, &Situation::default().scene(), &approvals);
     assert!(matches!(decision, Decision::Denied(_)), "{decision:?}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Action, Admitted, Approvals, Decision, ExecutorId, ExecutorKind, Gates, Judged,
+    Action, Admitted, Approval, Approvals, Decision, ExecutorId, ExecutorKind, Gates, Judged,
     PermissionOptions, PermissionRule, PermitBasis, Phase, Question, Scene, ToolError,
     ToolExecutor, ToolOutput, Verdict,
 };
@@ -123,7 +123,7 @@ fn an_approval_is_bound_to_tool_and_arguments() {
     let approvals = Approvals::new(Arc::new(HandClock::default()), Duration::from_secs(60));
     let approved = call("write", json!({ "path": "a", "text": "b" }));
     let asked = questions(gates.decide(&approved, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], "ada");
+    approvals.grant("s1", &asked[0], Approval::by("ada"));
     for (tool, arguments) in [
         ("write", json!({ "path": "a", "text": "c" })),
         ("write", json!({ "path": "a" })),
@@ -139,7 +139,10 @@ fn an_approval_is_bound_to_tool_and_arguments() {
     let same = call("write", json!({ "text": "b", "path": "a" }));
     let decision = gates.decide(&same, &situation.scene(), &approvals);
     let Decision::Cleared(clearance) = decision else { panic!("{decision:?}") };
-    assert_eq!(clearance.basis(), PermitBasis::Approval { who: "ada".to_owned() });
+    assert_eq!(
+        clearance.basis(),
+        PermitBasis::Approval { who: "ada".to_owned(), reason: None, uses: None }
+    );
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn an_approval_is_used_once() {
     let approvals = Approvals::new(Arc::new(HandClock::default()), Duration::from_secs(60));
     let call = shell("make install");
     let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], "ada");
+    approvals.grant("s1", &asked[0], Approval::by("ada"));
     let first = gates.decide(&call, &situation.scene(), &approvals);
     assert!(matches!(first, Decision::Cleared(_)), "{first:?}");
     let second = gates.decide(&call, &situation.scene(), &approvals);
@@ -162,11 +165,11 @@ fn an_approval_expires() {
     let approvals = Approvals::new(clock.clone(), Duration::from_secs(60));
     let call = shell("make install");
     let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], "ada");
+    approvals.grant("s1", &asked[0], Approval::by("ada"));
     clock.turn(60);
     let late = gates.decide(&call, &situation.scene(), &approvals);
     assert!(matches!(late, Decision::Asked(_)), "{late:?}");
-    approvals.grant("s1", &asked[0], "ada");
+    approvals.grant("s1", &asked[0], Approval::by("ada"));
     clock.turn(59);
     let in_time = gates.decide(&call, &situation.scene(), &approvals);
     assert!(matches!(in_time, Decision::Cleared(_)), "{in_time:?}");
@@ -178,7 +181,7 @@ fn an_approval_that_a_later_denial_overtakes_is_not_used_up() {
     let approvals = Approvals::new(clock, Duration::from_secs(60));
     let call = call("write", json!({}));
     let asked = questions(asking().decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], "ada");
+    approvals.grant("s1", &asked[0], Approval::by("ada"));
     let denying = with(Action::Deny, &[]);
     assert!(matches!(denying.decide(&call, &situation.scene(), &approvals), Decision::Denied(_)));
     assert!(matches!(asking().decide(&call, &situation.scene(), &approvals), Decision::Cleared(_)));
@@ -191,7 +194,7 @@ fn of_many_threads_one_uses_an_approval() {
     let call = shell("make install");
     let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
     for _ in 0..50 {
-        approvals.grant("s1", &asked[0], "ada");
+        approvals.grant("s1", &asked[0], Approval::by("ada"));
         let cleared: usize = std::thread::scope(|threads| {
             let deciding: Vec<_> = (0..4)
                 .map(|_| {

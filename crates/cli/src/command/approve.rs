@@ -1,0 +1,94 @@
+use std::io::{self, Write as _};
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_guard::{Approval, Receipt};
+use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_report::visible;
+
+use super::Global;
+use crate::approver::{answered, user};
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::guard::Making;
+
+/// Agree to a call that was denied because a person has to agree first
+///
+/// The approval is for this tool with exactly these arguments in the session of the denied call.
+/// It stands in the ledger, the call that uses it names it in its receipt, and it holds for one
+/// call, unless it is for the session. The agent makes the call again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil approve cancel_order_1735999999123_0a1b2c3d
+  counterfoil approve cancel_order_1735999999123_0a1b2c3d --because 'the customer called'
+
+It asks on the terminal. Where there is none, nothing is approved.")]
+pub(crate) struct Arguments {
+    /// The denied call, as the answer or `counterfoil audit` names it
+    #[arg(value_name = "EXECUTION_ID")]
+    execution_id: String,
+    /// For every such call of the session, not for one
+    #[arg(long)]
+    for_session: bool,
+    /// Why; it stands in the receipt
+    #[arg(long, value_name = "TEXT")]
+    because: Option<String>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let state = global.state()?.existing()?;
+    let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
+        .guard()?;
+    let id = &arguments.execution_id;
+    let receipt = guard.ledger().receipt(id)?;
+    let receipt = receipt.ok_or_else(|| {
+        Complaint::new(format!("there is no receipt of `{}`", visible(id)))
+            .help("`counterfoil audit` lists the calls; the id of a denied one is in its answer")
+    })?;
+    if !waits(&receipt) {
+        let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";
+        return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
+            .help("`counterfoil policy explain` says what the rules make of a call")
+            .into());
+    }
+    let lasts = if arguments.for_session { "every such call of the session" } else { "one call" };
+    let question = format!(
+        "{} {}\n  in session {}\n  {}\nAgree, for {lasts}? [y/N] ",
+        visible(&receipt.tool),
+        visible(&receipt.arguments.to_string()),
+        visible(&receipt.session_id),
+        visible(why(receipt.answer.as_deref().unwrap_or_default())),
+    );
+    if answered(&question) != Some(true) {
+        return Err(Complaint::new("nothing was approved").help("answer on a terminal").into());
+    }
+    let mut approval = Approval::by(format!("{} (counterfoil approve)", user()));
+    if let Some(why) = &arguments.because {
+        approval = approval.because(why);
+    }
+    if arguments.for_session {
+        approval = approval.for_session();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let Receipt { session_id, tool, arguments_digest, .. } = &receipt;
+    runtime
+        .block_on(guard.approve(session_id, tool, *arguments_digest, approval))
+        .context("the approval is not recorded")?;
+    writeln!(io::stdout(), "approved: the agent may make this call again")?;
+    Ok(Exit::Clean)
+}
+
+/// What the agent was told, without the rest of the form in which it was.
+fn why(answer: &str) -> &str {
+    answer.lines().find_map(|line| line.strip_prefix("message: ")).unwrap_or(answer)
+}
+
+/// Whether a person would have had to agree to it.
+fn waits(receipt: &Receipt) -> bool {
+    receipt.status == Status::Denied
+        && (receipt.category == Some(ToolErrorCategory::ConfirmationRequired)
+            || !receipt.codes.is_empty()
+                && receipt.codes.iter().all(|code| code == "approval_required"))
+}

@@ -1,0 +1,69 @@
+use counterfoil_model::Digest;
+
+use crate::gate::{GateId, Question, Reason};
+use crate::guard::Guard;
+use crate::ledger::{AppendError, Approved, Draft};
+use crate::ports::{Approval, Lasts};
+
+impl Guard {
+    /// Somebody agrees to a call ahead of it: to this tool with the arguments of this digest (see
+    /// [`Question::digest`] and [`Receipt::arguments_digest`](crate::Receipt)) in this session.
+    /// It stands in the ledger, so every process honours it, and only one call uses it up.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn approve(
+        &self,
+        session: &str,
+        tool: &str,
+        digest: Digest,
+        approval: Approval,
+    ) -> Result<(), AppendError> {
+        let Approval { by, reason, lasts } = approval;
+        let lifetime = i64::try_from(self.approvals().lifetime().as_millis()).unwrap_or(i64::MAX);
+        let until = (lasts == Lasts::Once).then(|| self.clock().wall().saturating_add(lifetime));
+        let reason = reason.map(|reason| self.redactor().redact(&reason).into_owned());
+        let approved =
+            Approved { arguments_digest: digest, tool: tool.to_owned(), by, reason, lasts, until };
+        self.ledger().append(session, Draft::Approved(approved), Vec::new()).await.map(drop)
+    }
+
+    /// Takes note that somebody who was asked agreed.
+    pub(crate) async fn agreed(&self, session: &str, question: &Question, approval: Approval) {
+        let reason = approval.reason.map(|reason| self.redactor().redact(&reason).into_owned());
+        let approval = Approval { reason, ..approval };
+        self.approvals().grant(session, question, approval.clone());
+        if approval.lasts == Lasts::Session {
+            // Whoever goes on with the session elsewhere is not asked again; or is, where this
+            // cannot be kept.
+            let (tool, digest) = (&question.tool, question.digest);
+            if let Err(error) = self.approve(session, tool, digest, approval).await {
+                tracing::error!("an approval for the session is not recorded: {error}");
+            }
+        }
+    }
+
+    /// Why a call does not run to which somebody said no.
+    pub(crate) fn declined(&self, question: &Question, by: &str, why: Option<&str>) -> Reason {
+        let why = why.map(|why| self.redactor().redact(why));
+        let said = why.map(|why| format!(": {why}")).unwrap_or_default();
+        Reason {
+            gate: question.gate,
+            code: "approval_declined",
+            message: format!("{by} did not agree to this call{said}"),
+            matched: None,
+            help: Some("do not try it another way, and do not report it as done".to_owned()),
+        }
+    }
+}
+
+/// Why a call does not run whose approval another one used up meanwhile.
+pub(crate) fn approval_used() -> Reason {
+    Reason {
+        gate: GateId("approval"),
+        code: "approval_used",
+        message: "the approval of this call was used up by another one".to_owned(),
+        matched: None,
+        help: Some("a person has to agree once more".to_owned()),
+    }
+}
