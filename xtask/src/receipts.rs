@@ -117,6 +117,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         permit: PermitBasis::Policy { rules: vec!["reading".to_owned()] },
         trust: TrustLevel::Provisional,
         started_at: 1_735_999_999_123,
+        trace: None,
         links: Links::default(),
         warnings: Vec::new(),
     }

@@ -1,4 +1,4 @@
-use counterfoil_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, Presentation, Tool};
 use serde_json::{Map, Value};
 
 /// Why a list of tools cannot be read.
@@ -193,6 +193,7 @@ fn definition(
     if let Some(Value::Object(annotations)) = object.get("annotations") {
         tool.effects = hinted(annotations);
     }
+    tool.presentation = presentation(object);
     if let Some(Value::Object(effects)) = object.get("effects") {
         declared(effects, &mut tool.effects);
     }
@@ -227,6 +228,16 @@ fn schema(
 fn availability(object: &Map<String, Value>, tool: &mut Tool) {
     if let Some(available) = object.get("available").and_then(Value::as_bool) {
         tool.available = available;
+    }
+}
+
+fn presentation(object: &Map<String, Value>) -> Presentation {
+    let member = |name: &str| object.get(name).filter(|value| !value.is_null()).cloned();
+    Presentation {
+        title: object.get("title").and_then(Value::as_str).map(str::to_owned),
+        icons: member("icons"),
+        annotations: member("annotations"),
+        meta: member("_meta"),
     }
 }
 

@@ -64,6 +64,7 @@ fn judge(bencher: Bencher<'_, '_>, count: usize, tool: &str, arguments: Value) {
         mentioned: &nothing,
         recent: &[],
         claim_source: None,
+        trace: None,
         now: 0,
     };
     bencher.bench_local(|| gates.judge(black_box(&call), black_box(&scene)));

@@ -44,6 +44,7 @@ fn executor(bencher: Bencher<'_, '_>, command: &str) {
         mentioned: &nothing,
         recent: &[],
         claim_source: None,
+        trace: None,
         now: 0,
     };
     let shell = ShellExecutor::new(ShellPolicyHandle::default());

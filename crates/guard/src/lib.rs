@@ -39,6 +39,7 @@ mod builder;
 mod cache;
 mod call;
 mod call_stats;
+mod cancel;
 mod cited;
 mod claim_source;
 mod executor;
@@ -147,13 +148,13 @@ pub use sandbox::{
 };
 #[cfg(target_os = "linux")]
 pub use sandbox::{run_confined, try_user_namespace};
-pub use scene::{Phase, Requested, Scene, TrustLevel};
+pub use scene::{Phase, Requested, Scene, TraceContext, TraceContextError, TrustLevel};
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;
 pub use state::StateFolder;
 pub use timeline::recorded_transcript;
-pub use tool_event::ToolEvent;
+pub use tool_event::{CallName, Happening, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError, feedback};

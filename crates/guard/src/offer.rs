@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::gate::{Available, Turn, available};
 use crate::guard::Guard;
-use crate::session::Session;
+use crate::session::{Session, Surroundings};
 
 /// Which tools the model may see in this turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ impl Guard {
     /// gate asks the same function.
     #[must_use]
     pub fn offer(&self, session: &Session) -> Offer {
-        let held = session.hold(self);
+        let held = session.hold(self, &Surroundings::default());
         let turn =
             Turn { tools: &held.tools, completed: &held.completed, mentioned: &held.mentioned };
         let Available { offered, excluded, deadlock } =

@@ -7,7 +7,7 @@ use crate::executor::{Confinement, SideEffect};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;
-use crate::tool_event::ToolEvent;
+use crate::tool_event::{CallName, Happening, Progress};
 
 /// An execution whose intent stands in the ledger and whose end does not yet.
 ///
@@ -36,6 +36,8 @@ pub(crate) struct Ending {
     pub(crate) attempts: u32,
     pub(crate) side_effects: Vec<SideEffect>,
     pub(crate) confinement: Option<Confinement>,
+    /// Of the result as the tool gave it, where that is neither the JSON nor the text.
+    pub(crate) raw_digest: Option<Digest>,
 }
 
 /// What stands in the ledger about it.
@@ -85,11 +87,7 @@ impl Recording {
         };
         recording.session.began(&recording.opened.execution_id, since);
         recording.session.note(event, Vec::new());
-        recording.guard.tell(|| ToolEvent::Opened {
-            execution_id: recording.opened.execution_id.clone(),
-            session: recording.session.id().to_owned(),
-            tool: recording.opened.tool.clone(),
-        });
+        recording.tell(|| Happening::Opened);
         Ok(recording)
     }
 
@@ -128,9 +126,10 @@ impl Recording {
         // From here on it was not given up: whatever it did has happened.
         self.closed = true;
         let redactor = self.guard.redactor();
-        let raw_digest = match &ending.structured {
-            Some(value) => Digest::of_json(value),
-            None => Digest::of_bytes(ending.text.as_bytes()),
+        let raw_digest = match (ending.raw_digest, &ending.structured) {
+            (Some(digest), _) => digest,
+            (None, Some(value)) => Digest::of_json(value),
+            (None, None) => Digest::of_bytes(ending.text.as_bytes()),
         };
         let structured = ending.structured.as_ref().map(|value| redactor.redact_value(value));
         let text = redactor.redact(&ending.text).into_owned();
@@ -145,13 +144,23 @@ impl Recording {
         let session = self.session.clone();
         let event = self.guard.ledger().append(session.id(), draft, stored.clone()).await?;
         session.note(event, stored);
-        self.tell_end(closed.status);
+        self.tell(|| Happening::Closed { status: closed.status });
         Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
     }
 
-    fn tell_end(&self, status: Status) {
-        let execution_id = || self.opened.execution_id.clone();
-        self.guard.tell(|| ToolEvent::Closed { execution_id: execution_id(), status });
+    /// The model's id of the call; empty when it gave none.
+    pub(crate) fn call_id(&self) -> &str {
+        &self.opened.call_id
+    }
+
+    /// With what whoever executes it tells how far it is.
+    pub(crate) fn progress(&self) -> Progress {
+        let call = CallName::of(&self.session, &self.opened);
+        Progress::new(self.guard.sender().clone(), call)
+    }
+
+    fn tell(&self, what: impl FnOnce() -> Happening) {
+        self.guard.tell(&self.session, &self.opened, what);
     }
 
     fn closed_with(&self, ending: Ending, raw_digest: Digest, recorded_digest: Digest) -> Closed {
@@ -194,6 +203,6 @@ impl Drop for Recording {
         // session reads it back from the ledger.
         drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
         self.guard.audit_given_up(&self.session, &self.opened, &closed);
-        self.tell_end(closed.status);
+        self.tell(|| Happening::Closed { status: closed.status });
     }
 }

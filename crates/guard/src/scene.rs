@@ -40,8 +40,71 @@ pub struct Scene<'s> {
     /// Where the content that led to the call came from (`shell`, `file`, `web`, `mcp`, `memory`,
     /// `user`), where it could be found.
     pub claim_source: Option<&'s str>,
+    /// The trace that it belongs to, as whoever makes it said: for executors that pass it on.
+    pub trace: Option<&'s TraceContext>,
     /// Milliseconds since the Unix epoch.
     pub now: i64,
+}
+
+/// A place in a distributed trace: the `traceparent` of W3C Trace Context. The receipt has it, so
+/// that both can be found from each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TraceContext(String);
+
+/// A text is no `traceparent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a `traceparent` is four fields in lower-case hexadecimal: version, trace, parent, flags")]
+pub struct TraceContextError;
+
+impl TraceContext {
+    /// As the header and the member of `_meta` have it:
+    /// `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
+    ///
+    /// # Errors
+    /// When the text is none, or names no trace.
+    pub fn parse(traceparent: &str) -> Result<Self, TraceContextError> {
+        let fields: Vec<&str> = traceparent.split('-').collect();
+        let [version, trace, parent, flags] = fields.as_slice() else {
+            return Err(TraceContextError);
+        };
+        let hex = |field: &str, digits: usize| {
+            field.len() == digits
+                && field.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let named = |field: &str| field.bytes().any(|byte| byte != b'0');
+        let whole = hex(version, 2) && hex(trace, 32) && hex(parent, 16) && hex(flags, 2);
+        match whole && *version != "ff" && named(trace) && named(parent) {
+            true => Ok(Self(traceparent.to_owned())),
+            false => Err(TraceContextError),
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id of the trace: 32 hexadecimal digits.
+    #[must_use]
+    pub fn trace_id(&self) -> &str {
+        self.0.split('-').nth(1).unwrap_or_default()
+    }
+}
+
+impl TryFrom<String> for TraceContext {
+    type Error = TraceContextError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<TraceContext> for String {
+    fn from(context: TraceContext) -> Self {
+        context.0
+    }
 }
 
 /// When in the agent's cycle a call is made. Said by whoever makes it, never inferred.
@@ -132,4 +195,29 @@ pub enum Requested {
     ByModel,
     /// The user, literally.
     ByUser,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_a_trace_is_one_or_none() {
+        let one = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        assert_eq!(
+            TraceContext::parse(one).unwrap().trace_id(),
+            "0af7651916cd43dd8448eb211c80319c"
+        );
+        for none in [
+            "",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+        ] {
+            assert_eq!(TraceContext::parse(none), Err(TraceContextError), "{none}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use counterfoil_model::{Arguments, Digest, Role, Transcript};
 use counterfoil_rules::{
     Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
 };
+use futures_util::future::AbortHandle;
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
 use crate::gate::RecentCall;
@@ -14,7 +15,7 @@ use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use crate::repeated::remembered;
-use crate::scene::{Phase, Requested, Scene, TrustLevel};
+use crate::scene::{Phase, Requested, Scene, TraceContext, TrustLevel};
 use crate::timeline::Timeline;
 use crate::toolset::Toolset;
 
@@ -62,6 +63,13 @@ pub struct Surroundings {
     pub retry_of: Option<String>,
     /// The execution that this one undoes.
     pub rollback_of: Option<String>,
+    /// The result is for a program: nothing is left out of it, cut, or added. What is redacted
+    /// stays redacted.
+    pub verbatim: bool,
+    /// Variables for this call, beside those of the session and before them.
+    pub environment: BTreeMap<String, String>,
+    /// The trace that it belongs to.
+    pub trace: Option<TraceContext>,
 }
 
 struct Shared {
@@ -92,6 +100,8 @@ pub(crate) struct State {
     calls_made: u64,
     /// When executions of this process began, by the clock that never goes back; the latest.
     begun: VecDeque<(String, Duration)>,
+    /// Calls that run and can be cancelled: the id of the receipt and of the call.
+    cancellable: Vec<(String, String, AbortHandle)>,
     /// Calls that a host executes and this process opened; the latest.
     handed_over: VecDeque<Opened>,
     timeline: Timeline,
@@ -218,26 +228,39 @@ impl Session {
             model: self.model(),
             requested: around.requested,
             workspace,
-            environment: &self.shared.environment,
+            environment: &held.environment,
             calls_made: held.calls_made,
             completed: &held.completed,
             tools: &held.tools,
             mentioned: &held.mentioned,
             recent: &held.recent,
             claim_source: around.claim_source.as_deref(),
+            trace: around.trace.as_ref(),
             now,
         }
     }
 
     /// What a scene borrows from the session, as it is now.
-    pub(crate) fn hold(&self, guard: &Guard) -> Held {
+    pub(crate) fn hold(&self, guard: &Guard, around: &Surroundings) -> Held {
         let mut state = self.state();
         // Something is missing that this process did not note: another one wrote it, or it was
         // written for a call that was given up. What cannot be read now is asked for again.
         if !state.waiting.is_empty() {
             drop(state.catch_up(&self.shared.id, guard.ledger()));
         }
+        let own = &self.shared.environment;
+        let environment = match around.environment.is_empty() {
+            true => Arc::clone(own),
+            false => {
+                let mut environment = around.environment.clone();
+                own.iter().for_each(|(name, value)| {
+                    environment.entry(name.clone()).or_insert_with(|| value.clone());
+                });
+                Arc::new(environment)
+            }
+        };
         Held {
+            environment,
             tools: Arc::clone(&guard.toolset().names),
             completed: Arc::clone(&state.completed),
             mentioned: Arc::clone(&state.mentioned),
@@ -253,6 +276,24 @@ impl Session {
         if state.begun.len() > RECENT {
             state.begun.pop_front();
         }
+    }
+
+    pub(crate) fn begin_cancellable(&self, execution_id: &str, call_id: &str, by: AbortHandle) {
+        let ids = (execution_id.to_owned(), call_id.to_owned());
+        self.state().cancellable.push((ids.0, ids.1, by));
+    }
+
+    pub(crate) fn end_cancellable(&self, execution_id: &str) {
+        self.state().cancellable.retain(|(id, ..)| id != execution_id);
+    }
+
+    /// What cancels the calls of this id, of the call or the receipt.
+    pub(crate) fn cancellable(&self, id: &str) -> Vec<AbortHandle> {
+        let state = self.state();
+        let named = |(execution_id, call_id, _): &&(String, String, AbortHandle)| {
+            !id.is_empty() && (execution_id == id || call_id == id)
+        };
+        state.cancellable.iter().filter(named).map(|(.., by)| by.clone()).collect()
     }
 
     /// Whether the session's record has another list of tools than this.
@@ -371,6 +412,7 @@ impl Session {
 
 /// What a scene borrows.
 pub(crate) struct Held {
+    environment: Arc<BTreeMap<String, String>>,
     pub(crate) tools: Arc<BTreeSet<String>>,
     pub(crate) completed: Arc<BTreeSet<String>>,
     pub(crate) mentioned: Arc<BTreeSet<String>>,
@@ -393,6 +435,7 @@ impl State {
             recent: Arc::default(),
             calls_made: 0,
             begun: VecDeque::new(),
+            cancellable: Vec::new(),
             handed_over: VecDeque::new(),
             timeline: Timeline::new(id),
             lean: false,

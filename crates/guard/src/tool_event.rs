@@ -1,10 +1,13 @@
+use std::sync::Arc;
+
 use counterfoil_model::Status;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use crate::executor::RolledBack;
 use crate::guard::Guard;
-use crate::ledger::Rejected;
+use crate::ledger::{Opened, Rejected};
+use crate::redact::Redactor;
 use crate::session::Session;
 
 /// So many events wait for a receiver that does not keep up; then it misses the oldest, and is
@@ -13,34 +16,66 @@ const WAITING: usize = 1024;
 
 /// What happens to a call, while it happens: for a surface that shows it. What is certain stands
 /// in the ledger: an event is sent once that is written, or under way where nobody waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolEvent {
+    /// The call.
+    #[serde(flatten)]
+    pub call: CallName,
+    /// What happens to it.
+    #[serde(flatten)]
+    pub what: Happening,
+}
+
+/// Which call an event is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CallName {
+    /// The id of its receipt.
+    pub execution_id: String,
+    /// The session.
+    pub session: String,
+    /// The model's id of the call; empty when it gave none.
+    pub call_id: String,
+    /// The sub-agent that makes it; `None` for the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The tool.
+    pub tool: String,
+}
+
+/// What happens to a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum ToolEvent {
+pub enum Happening {
     /// It begins to run.
-    Opened {
-        /// The id of its receipt.
-        execution_id: String,
-        /// The session.
-        session: String,
-        /// The tool.
-        tool: String,
+    Opened,
+    /// It has come so far.
+    Progress {
+        /// How much is done: of `total`, where that is known. Never less than before.
+        done: f64,
+        /// How much there is to do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        /// In words.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// It printed this, in whole lines where those are not too long.
+    Output {
+        /// Where to.
+        stream: OutputStream,
+        /// What, without the secrets that a line shows.
+        text: String,
     },
     /// It ended.
     Closed {
-        /// The id of its receipt.
-        execution_id: String,
         /// How.
         status: Status,
     },
     /// It was not executed: refused by admission or denied by a gate.
     Rejected {
-        /// The id of its receipt.
-        execution_id: String,
-        /// The session.
-        session: String,
-        /// The tool.
-        tool: String,
         /// `refused` or `denied`.
         status: Status,
         /// Codes of the issues or reasons.
@@ -48,16 +83,24 @@ pub enum ToolEvent {
     },
     /// What it had changed was put back.
     Rollback {
-        /// The id of its receipt.
-        execution_id: String,
         /// What.
         #[serde(flatten)]
         rolled_back: RolledBack,
     },
 }
 
+/// Where a command prints something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
 /// Where events are sent from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ToolEvents(Sender<ToolEvent>);
 
 impl Default for ToolEvents {
@@ -66,16 +109,71 @@ impl Default for ToolEvents {
     }
 }
 
+impl ToolEvents {
+    fn are_heard(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
+    fn send(&self, call: CallName, what: Happening) {
+        // The last receiver may have gone meanwhile.
+        let _ = self.0.send(ToolEvent { call, what });
+    }
+}
+
+/// With what a tool tells, while it works, how far it is: to whoever listens, and nobody waits for
+/// them. It comes with the permit.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Option<(ToolEvents, Arc<CallName>)>);
+
+impl Progress {
+    pub(crate) fn new(events: ToolEvents, call: CallName) -> Self {
+        Self(Some((events, Arc::new(call))))
+    }
+
+    /// Whether somebody listens: whoever has to work for what is told asks first.
+    #[must_use]
+    pub fn is_heard(&self) -> bool {
+        self.0.as_ref().is_some_and(|(events, _)| events.are_heard())
+    }
+
+    /// So much is done, of `total` where that is known. Redacted here.
+    pub fn step(&self, done: f64, total: Option<f64>, message: Option<&str>) {
+        self.tell(|| {
+            let message = message.map(|text| Redactor::standard().redact(text).into_owned());
+            Happening::Progress { done, total, message }
+        });
+    }
+
+    /// This was printed. Redacted here, as far as one text shows a secret: what is cut into
+    /// several is not seen.
+    pub fn output(&self, stream: OutputStream, text: &str) {
+        let clean = || Redactor::standard().redact(text).into_owned();
+        self.tell(|| Happening::Output { stream, text: clean() });
+    }
+
+    fn tell(&self, what: impl FnOnce() -> Happening) {
+        if let Some((events, call)) = self.0.as_ref().filter(|(events, _)| events.are_heard()) {
+            events.send(CallName::clone(call), what());
+        }
+    }
+}
+
+impl CallName {
+    pub(crate) fn of(session: &Session, opened: &Opened) -> Self {
+        Self {
+            execution_id: opened.execution_id.clone(),
+            session: session.id().to_owned(),
+            call_id: opened.call_id.clone(),
+            caller: opened.caller_id.clone(),
+            tool: opened.tool.clone(),
+        }
+    }
+}
+
 impl Rejected {
     /// What is told of it.
-    pub(crate) fn told(&self, session: &Session) -> ToolEvent {
-        ToolEvent::Rejected {
-            execution_id: self.call.execution_id.clone(),
-            session: session.id().to_owned(),
-            tool: self.call.tool.clone(),
-            status: self.status,
-            codes: self.codes.clone(),
-        }
+    pub(crate) fn told(&self) -> Happening {
+        Happening::Rejected { status: self.status, codes: self.codes.clone() }
     }
 }
 
@@ -88,11 +186,14 @@ impl Guard {
     }
 
     /// Tells whoever listens; where nobody does, there is no event.
-    pub(crate) fn tell(&self, event: impl FnOnce() -> ToolEvent) {
-        let sender = &self.sender().0;
-        if sender.receiver_count() > 0 {
-            // The last one may have gone meanwhile.
-            let _ = sender.send(event());
+    pub(crate) fn tell(
+        &self,
+        session: &Session,
+        opened: &Opened,
+        what: impl FnOnce() -> Happening,
+    ) {
+        if self.sender().are_heard() {
+            self.sender().send(CallName::of(session, opened), what());
         }
     }
 }

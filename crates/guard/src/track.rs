@@ -41,7 +41,7 @@ impl Guard {
         arguments: &Value,
         around: Surroundings,
     ) -> Result<Tracked, CallError> {
-        let held = session.hold(self);
+        let held = session.hold(self, &around);
         let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
         let call = ToolCall {
             id: String::new(),

@@ -35,5 +35,5 @@ pub use finding::{
 pub use json::{JsonError, JsonLimits, parse_strict};
 pub use receipt::{RecordedReceipt, Status};
 pub use span::Span;
-pub use tool::{Catalog, Effects, Origin, Tool};
+pub use tool::{Catalog, Effects, Origin, Presentation, Tool};
 pub use transcript::{Completeness, Format, Gap, Message, MessageKind, Problem, Role, Transcript};

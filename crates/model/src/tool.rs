@@ -58,6 +58,26 @@ pub struct Tool {
     pub available: bool,
     /// Declared effects.
     pub effects: Effects,
+    /// How it presents itself to people.
+    pub presentation: Presentation,
+}
+
+/// How a tool presents itself to people, as whoever offers it wrote that: passed on, never believed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Presentation {
+    /// A name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Pictures: a list, as MCP has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icons: Option<Value>,
+    /// Hints on what it does: an object, as MCP has it. [`Effects`] says what of them is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Value>,
+    /// What else stands beside it, in the member `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Value>,
 }
 
 impl Tool {
@@ -72,6 +92,7 @@ impl Tool {
             origin: Origin::External,
             available: true,
             effects: Effects::default(),
+            presentation: Presentation::default(),
         }
     }
 }

@@ -33,6 +33,13 @@ pub struct Answer {
     /// The result as JSON, where the tool gives JSON: redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// The result in blocks, where the tool gives more than a text: redacted, in the form of MCP.
+    /// Where the text that the agent sees differs from what the tool gave, these say that, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<Value>,
+    /// What the tool says beside its result: redacted.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Value>,
     /// The exit code, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -50,6 +57,9 @@ pub struct Answer {
     /// What was doubtful about the call, and did not keep it from running.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Issue>,
+    /// What was not as it should be and did not keep the tool from doing its work: redacted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_warnings: Vec<String>,
     /// What a shell command gave back, in its parts: redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<ShellOutputEnvelope>,
@@ -107,7 +117,8 @@ impl Guard {
         call: ClosedCall,
         shown: Shown,
     ) -> Result<Answer, CallError> {
-        let ClosedCall { recorded, nudge, envelope, .. } = call;
+        let ClosedCall { recorded, nudge, envelope, beside, .. } = call;
+        let content = beside.content((!shown.filters.is_empty()).then_some(&shown.text));
         let Recorded { closed, structured, text, .. } = recorded;
         if !shown.filters.is_empty() {
             let digest = Digest::of_bytes(shown.text.as_bytes());
@@ -134,12 +145,15 @@ impl Guard {
             codes: Vec::new(),
             text: shown.text,
             structured,
+            content,
+            meta: beside.meta,
             exit_code: closed.exit_code,
             truncated: closed.truncated || shown.cut,
             filtered: shown.filtered,
             questions: Vec::new(),
             nudge,
             warnings: self.doubts(admitted),
+            tool_warnings: beside.warnings,
             envelope,
         })
     }

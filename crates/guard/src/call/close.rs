@@ -1,6 +1,7 @@
-use counterfoil_model::Status;
+use counterfoil_model::{Digest, Status};
 
 use super::CallError;
+use super::beside::Beside;
 use super::execute::Ended;
 use crate::admitted::Admitted;
 use crate::auditing::{Said, reason_in};
@@ -11,7 +12,7 @@ use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::repeated::ending_of;
 use crate::session::Session;
-use crate::tool_event::ToolEvent;
+use crate::tool_event::Happening;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct ClosedCall {
     pub(super) shown_chars: Option<usize>,
     /// A word to a model that repeats itself.
     pub(super) nudge: Option<String>,
+    /// What stands beside the text: redacted.
+    pub(super) beside: Beside,
     /// What a shell command gave back, in its parts: redacted.
     pub(super) envelope: Option<ShellOutputEnvelope>,
 }
@@ -38,6 +41,10 @@ impl Guard {
         let Ended { output, status, category, attempts } = ended;
         let raw = output.raw_response.as_ref().map(|raw| self.redactor().redact_value(raw));
         let envelope = raw.and_then(|raw| serde_json::from_value(raw).ok());
+        let beside = Beside::of(&output, self.redactor());
+        // A result in blocks is more than its text.
+        let whole = output.raw_response.as_ref().filter(|_| !output.content.is_empty());
+        let raw_digest = whole.map(Digest::of_json);
         // What is shown may be cut; what is recorded is all there is.
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let cut = output.truncated;
@@ -57,11 +64,11 @@ impl Guard {
             attempts,
             side_effects: output.side_effects,
             confinement: output.confinement,
+            raw_digest,
         };
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         if let Some(rolled_back) = rolled_back {
-            let execution_id = || recorded.closed.execution_id.clone();
-            self.tell(|| ToolEvent::Rollback { execution_id: execution_id(), rolled_back });
+            self.tell(session, &recorded.opened, || Happening::Rollback { rolled_back });
         }
         // The audit log speaks of what the executor showed.
         let audited = Closed { truncated: cut, ..recorded.closed.clone() };
@@ -85,6 +92,6 @@ impl Guard {
             };
             session.ran(ran, self.writes(admitted));
         }
-        Ok(ClosedCall { recorded, shown_chars, nudge, envelope })
+        Ok(ClosedCall { recorded, shown_chars, nudge, beside, envelope })
     }
 }

@@ -3,13 +3,13 @@ use std::panic::AssertUnwindSafe;
 use counterfoil_model::{Status, ToolErrorCategory};
 use futures_util::FutureExt as _;
 
-use crate::admitted::Admitted;
 use crate::executor::{ErasedToolExecutor as _, ToolError, ToolOutput};
 use crate::gate::{AnyPermit, Clearance};
 use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::retry::may_retry;
 use crate::scene::Scene;
+use crate::session::Session;
 
 /// How an execution went, all attempts together.
 #[derive(Debug)]
@@ -21,22 +21,34 @@ pub(super) struct Ended {
 }
 
 impl Guard {
-    /// Lets the tool's owner perform the call, again where that may help and does no harm.
+    /// Lets the tool's owner perform the call, until somebody cancels it.
     pub(super) async fn execute(
         &self,
-        admitted: &Admitted,
+        session: &Session,
         recording: &Recording,
         cleared: &Clearance,
         scene: &Scene<'_>,
     ) -> Ended {
-        let tool = &admitted.tool().name;
-        let retryable = self.executor().is_tool_retryable(tool);
+        let attempts = self.attempts(recording, cleared, scene);
+        let ended = self.cancellable(session, recording, attempts).await;
+        ended.unwrap_or_else(|cancelled| Ended::of(Err(cancelled), 1))
+    }
+
+    /// Again where that may help and does no harm.
+    async fn attempts(
+        &self,
+        recording: &Recording,
+        cleared: &Clearance,
+        scene: &Scene<'_>,
+    ) -> Ended {
+        let progress = recording.progress();
+        let retryable = self.executor().is_tool_retryable(&cleared.call().tool().name);
         let mut attempts = 1;
         let retry = self.retry();
         // What earlier attempts sent has left, too.
         let mut egress = Vec::new();
         loop {
-            let permit = cleared.permit(recording.execution_id(), attempts);
+            let permit = cleared.permit(recording.execution_id(), attempts, &progress);
             let mut ended = Ended::of(self.attempt(permit, scene).await, attempts);
             egress.append(&mut ended.output.egress);
             ended.output.egress.clone_from(&egress);

@@ -26,11 +26,14 @@ pub(super) struct Shown {
 }
 
 impl Guard {
-    /// Makes of the recorded result what the agent will see.
-    pub(super) fn filter(&self, admitted: &Admitted, call: &ClosedCall) -> Shown {
+    /// Makes of the recorded result what the agent will see; `verbatim`: nothing else than that.
+    pub(super) fn filter(&self, admitted: &Admitted, call: &ClosedCall, verbatim: bool) -> Shown {
         let Recorded { opened, closed, text, structured } = &call.recorded;
         let mut shown =
             Shown { text: text.clone(), filters: Vec::new(), filtered: None, cut: false };
+        if verbatim {
+            return shown;
+        }
         if structured.is_none() {
             self.reduce(&mut shown, admitted, call);
             self.cut(&mut shown, call);

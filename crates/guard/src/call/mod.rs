@@ -3,6 +3,7 @@
 
 mod admit;
 mod answer;
+mod beside;
 mod cached;
 mod close;
 mod execute;
@@ -44,7 +45,7 @@ impl Guard {
         let call = without_hidden(call);
         let tools = self.toolset();
         self.list_tools(session, &tools).await?;
-        let held = session.hold(self);
+        let held = session.hold(self, &around);
         let admitted = self.admit(session, &tools, call, around.requested);
         if around.claim_source.is_none() {
             let arguments = match &admitted {
@@ -77,11 +78,11 @@ impl Guard {
         };
         let ended = match lookup.ended() {
             Some(ended) => ended,
-            None => self.execute(&admitted, &recording, &cleared, &scene).await,
+            None => self.execute(session, &recording, &cleared, &scene).await,
         };
         let closed = self.close(session, &admitted, recording, ended, said).await?;
         self.keep(session, lookup, &closed);
-        let shown = self.filter(&admitted, &closed);
+        let shown = self.filter(&admitted, &closed, around.verbatim);
         self.answer(session, &admitted, closed, shown).await
     }
 }

@@ -71,6 +71,7 @@ impl Guard {
             permit: PermitBasis::Nothing,
             trust: scene.trust,
             started_at: scene.now,
+            trace: scene.trace.cloned(),
             links: Links::default(),
             warnings: Vec::new(),
         })

@@ -111,7 +111,7 @@ impl Guard {
             .await
             .map_err(CallError::NotRecorded)?;
         session.note(event, Vec::new());
-        self.tell(|| rejected.told(session));
+        self.tell(session, &rejected.call, || rejected.told());
         self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
             rejected;
@@ -122,12 +122,15 @@ impl Guard {
             codes,
             text: answer,
             structured: None::<Value>,
+            content: Vec::new(),
+            meta: None,
             exit_code: None,
             truncated: false,
             filtered: None,
             questions,
             nudge: None,
             warnings: Vec::new(),
+            tool_warnings: Vec::new(),
             envelope: None,
         })
     }

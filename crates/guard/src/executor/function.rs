@@ -9,6 +9,7 @@ use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::ports::BoxFuture;
 use crate::scene::Scene;
+use crate::tool_event::Progress;
 
 /// A function of the program as a tool.
 ///
@@ -20,7 +21,8 @@ pub struct FunctionExecutor {
     asks: Option<String>,
 }
 
-type Function = dyn Fn(Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+type Function =
+    dyn Fn(Value, Progress) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
 impl FunctionExecutor {
     /// A tool that a function answers at once; it gets the arguments, an object. What takes long
@@ -42,8 +44,20 @@ impl FunctionExecutor {
         R: Into<ToolOutput>,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let function = move |arguments: Value| -> BoxFuture<'static, _> {
-            let answer = function(arguments);
+        Self::telling(tool, move |arguments, _| function(arguments))
+    }
+
+    /// The same for one that tells how far it is while it works.
+    pub fn telling<R, F>(
+        tool: Tool,
+        function: impl Fn(Value, Progress) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Into<ToolOutput>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        let function = move |arguments: Value, progress: Progress| -> BoxFuture<'static, _> {
+            let answer = function(arguments, progress);
             Box::pin(async move { answer.await.map(Into::into) })
         };
         Self { tool, function: Arc::new(function), asks: None }
@@ -55,11 +69,15 @@ impl FunctionExecutor {
         Self { asks: Some(why.into()), ..self }
     }
 
-    async fn call(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
+    async fn call(
+        &self,
+        call: &Admitted,
+        progress: &Progress,
+    ) -> Result<Option<ToolOutput>, ToolError> {
         if !self.owns(&call.tool().name) {
             return Ok(None);
         }
-        (self.function)(call.arguments().clone()).await.map(Some)
+        (self.function)(call.arguments().clone(), progress.clone()).await.map(Some)
     }
 }
 
@@ -81,7 +99,7 @@ impl ToolExecutor for FunctionExecutor {
         permit: Permit<ByPolicy>,
         _scene: &Scene<'_>,
     ) -> Result<Option<ToolOutput>, ToolError> {
-        self.call(permit.call()).await
+        self.call(permit.call(), permit.progress()).await
     }
 
     async fn execute_tool_call_confirmed(
@@ -89,7 +107,7 @@ impl ToolExecutor for FunctionExecutor {
         permit: Permit<ByApproval>,
         _scene: &Scene<'_>,
     ) -> Result<Option<ToolOutput>, ToolError> {
-        self.call(permit.call()).await
+        self.call(permit.call(), permit.progress()).await
     }
 
     fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {

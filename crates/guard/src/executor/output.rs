@@ -16,6 +16,13 @@ pub struct ToolOutput {
     pub full: Option<FullText>,
     /// The result as JSON, where the tool gives JSON. The recorded result is this, else the text.
     pub structured: Option<Value>,
+    /// The result in blocks, where the tool gives more than a text: texts, pictures, sounds,
+    /// resources, in the form of MCP. `text` says all of it in words.
+    pub content: Vec<Value>,
+    /// What the tool says beside its result, in the member `_meta` of MCP.
+    pub meta: Option<Value>,
+    /// What was not as it should be and did not keep the tool from doing its work, in words.
+    pub warnings: Vec<String>,
     /// The envelope of the executor, versioned by it; never to be read as plain text.
     pub raw_response: Option<Value>,
     /// Why it counts as failed; `None` when it succeeded.

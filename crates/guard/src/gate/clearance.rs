@@ -4,6 +4,7 @@ use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit, PermitBasis};
 use super::verdict::GateId;
 use crate::admitted::Admitted;
+use crate::tool_event::Progress;
 
 /// The gates' yes to one call. Worth nothing by itself: only the guard turns it into permits, one
 /// for each attempt, once the intent stands in the ledger.
@@ -48,16 +49,21 @@ impl Clearance {
 
     /// The permit for one attempt at the execution that stands open in the ledger under this id.
     /// `attempt` is 1 for the first.
-    pub(crate) fn permit(&self, execution_id: &str, attempt: u32) -> AnyPermit {
-        let call = Arc::clone(&self.call);
+    pub(crate) fn permit(
+        &self,
+        execution_id: &str,
+        attempt: u32,
+        progress: &Progress,
+    ) -> AnyPermit {
+        let (call, progress) = (Arc::clone(&self.call), progress.clone());
         match &self.ground {
             Ground::Policy(matched) => {
                 let basis = ByPolicy { matched: matched.clone() };
-                AnyPermit::ByPolicy(Permit::new(call, execution_id, attempt, basis))
+                AnyPermit::ByPolicy(Permit::new(call, (execution_id, attempt), basis, progress))
             }
             Ground::Approval(agreed) => {
                 let basis = ByApproval { by: agreed.by.clone() };
-                AnyPermit::ByApproval(Permit::new(call, execution_id, attempt, basis))
+                AnyPermit::ByApproval(Permit::new(call, (execution_id, attempt), basis, progress))
             }
         }
     }
@@ -74,7 +80,8 @@ mod tests {
     fn a_permit_is_for_the_call_the_execution_and_the_attempt() {
         let call = Arc::new(Admitted::for_tests(Tool::named("read"), json!({})));
         let rules = vec![(GateId("policy"), "reading".to_owned())];
-        let AnyPermit::ByPolicy(permit) = Clearance::by_policy(&call, rules).permit("ex_1", 2)
+        let AnyPermit::ByPolicy(permit) =
+            Clearance::by_policy(&call, rules).permit("ex_1", 2, &Progress::default())
         else {
             panic!("not by policy")
         };
@@ -83,7 +90,8 @@ mod tests {
         assert_eq!(permit.basis().matched, ["policy: reading"]);
         let agreed = Agreed { by: "ada".to_owned(), reason: None, uses: None };
         let clearance = Clearance::by_approval(&call, agreed);
-        let AnyPermit::ByApproval(permit) = clearance.permit("ex_1", 1) else {
+        let AnyPermit::ByApproval(permit) = clearance.permit("ex_1", 1, &Progress::default())
+        else {
             panic!("not by approval")
         };
         assert_eq!(permit.basis().by, "ada");

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::admitted::Admitted;
+use crate::tool_event::Progress;
 
 /// The right to execute one admitted call whose intent stands in the ledger. Spent by using it.
 ///
@@ -13,6 +14,7 @@ pub struct Permit<B: Basis> {
     execution_id: String,
     attempt: u32,
     basis: B,
+    progress: Progress,
 }
 
 /// What a permit stands on.
@@ -78,8 +80,13 @@ pub enum AnyPermit {
 
 impl<B: Basis> Permit<B> {
     /// Only a clearance may call this.
-    pub(super) fn new(call: Arc<Admitted>, execution_id: &str, attempt: u32, basis: B) -> Self {
-        Self { call, execution_id: execution_id.to_owned(), attempt, basis }
+    pub(super) fn new(
+        call: Arc<Admitted>,
+        (execution_id, attempt): (&str, u32),
+        basis: B,
+        progress: Progress,
+    ) -> Self {
+        Self { call, execution_id: execution_id.to_owned(), attempt, basis, progress }
     }
 
     /// The call that may run.
@@ -100,6 +107,12 @@ impl<B: Basis> Permit<B> {
         self.attempt
     }
 
+    /// With what the tool tells how far it is.
+    #[must_use]
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
     /// What it stands on.
     #[must_use]
     pub fn basis(&self) -> &B {
@@ -115,7 +128,7 @@ impl Permit<ByPolicy> {
     #[must_use]
     pub fn for_tests(call: Admitted, execution_id: &str) -> Self {
         let basis = ByPolicy { matched: Vec::new() };
-        Self::new(Arc::new(call), execution_id, 1, basis)
+        Self::new(Arc::new(call), (execution_id, 1), basis, Progress::default())
     }
 }
 
@@ -125,6 +138,6 @@ impl Permit<ByApproval> {
     #[must_use]
     pub fn for_tests(call: Admitted, execution_id: &str, by: &str) -> Self {
         let basis = ByApproval { by: by.to_owned() };
-        Self::new(Arc::new(call), execution_id, 1, basis)
+        Self::new(Arc::new(call), (execution_id, 1), basis, Progress::default())
     }
 }

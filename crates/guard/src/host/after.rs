@@ -53,7 +53,7 @@ impl Guard {
             Some(recording) => recording,
             None => {
                 let HostedCall { call, tool, arguments } = hosted;
-                let held = session.hold(self);
+                let held = session.hold(self, around);
                 let scene = session.scene(&held, around, self.workspace(), now);
                 let mut opened = self
                     .intent(call, &tool.name, arguments, hosted.digest(), &scene)

@@ -103,7 +103,7 @@ impl Guard {
         around: &Surroundings,
         asking: Asking,
     ) -> Result<Before, CallError> {
-        let held = session.hold(self);
+        let held = session.hold(self, around);
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let (judged, consulted) = self.verdict_on(hosted, &scene).await;
@@ -218,7 +218,7 @@ impl Guard {
         let draft = Draft::Rejected(rejected.clone());
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;
         session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
-        self.tell(|| rejected.told(session));
+        self.tell(session, &rejected.call, || rejected.told());
         let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
         self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
         Ok(rejected)

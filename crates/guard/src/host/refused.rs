@@ -18,7 +18,7 @@ impl Guard {
         report: CallReport,
         around: &Surroundings,
     ) -> Result<Answer, CallError> {
-        let held = session.hold(self);
+        let held = session.hold(self, around);
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         self.refuse(session, Refused { call, report }, &scene).await
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::executor::{Confinement, SideEffect};
 use crate::gate::PermitBasis;
 use crate::ports::Lasts;
-use crate::scene::{Phase, Requested, TrustLevel};
+use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 
 /// One event as it stands in the ledger.
 ///
@@ -184,6 +184,9 @@ pub struct Opened {
     pub trust: TrustLevel,
     /// Milliseconds since the Unix epoch.
     pub started_at: i64,
+    /// The trace that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// Other executions that it stands on.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,

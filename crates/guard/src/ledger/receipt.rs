@@ -6,7 +6,7 @@ use super::body::VERSION;
 use super::event::{Draft, Event, Links, Opened};
 use crate::executor::{Confinement, SideEffect};
 use crate::gate::PermitBasis;
-use crate::scene::{Phase, Requested, TrustLevel};
+use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 
 /// A record of an execution that the model cannot write: what its events add up to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,9 @@ pub struct Receipt {
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
+    /// The trace that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// Other executions that it stands on.
     pub links: Links,
     /// Digest of the event before its first one.
@@ -150,6 +153,7 @@ impl Receipt {
             filters: Vec::new(),
             side_effects: Vec::new(),
             confinement: None,
+            trace: call.trace,
             links: call.links,
             previous: event.previous,
             digest: event.digest,

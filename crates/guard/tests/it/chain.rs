@@ -284,6 +284,26 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
     assert_eq!([0, 1].map(|_| ask(&guard, "s", "#W1").status), [Status::Completed; 2]);
 }
 
+/// What a program reads is what is recorded; what a model reads may be less, and says more.
+#[test]
+fn a_program_reads_the_result_as_it_is_recorded() {
+    let long = "x".repeat(200_000);
+    let told = long.clone();
+    let log = FunctionExecutor::new(tool("log", json!({}), None), move |_: &Value| {
+        Ok::<_, ToolError>(told.clone())
+    });
+    let settings = GuardSettings { show_id: ShowId::Trailer, ..GuardSettings::default() };
+    let guard = shop().executor(log).settings(settings).build().unwrap();
+    let session = session(&guard, "s");
+    let read = |verbatim: bool| {
+        let around = Surroundings { verbatim, ..Surroundings::default() };
+        wait(guard.call(&session, call("log", "{}"), around)).unwrap()
+    };
+    let (program, model) = (read(true), read(false));
+    assert!(program.text == long && !program.truncated);
+    assert!(model.truncated && model.text.contains(&model.execution_id), "{}", model.text.len());
+}
+
 #[test]
 fn hidden_thinking_is_stripped_at_admission_and_recorded_nowhere() {
     let guard = shop().build().unwrap();

@@ -1,12 +1,20 @@
-//! What a surface hears of calls while they run.
+//! What a surface hears of calls while they run, and how it ends them.
 
 use std::time::Duration;
 
-use counterfoil_guard::{FunctionExecutor, Surroundings, ToolError, ToolEvent};
-use counterfoil_model::Status;
+use counterfoil_guard::{
+    FunctionExecutor, Guard, GuardSettings, Happening, OutputStream, SessionStart, ShellExecutor,
+    Surroundings, ToolError, ToolEvent, TrustLevel,
+};
+use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
 
 use crate::desk::{call, run, session, shop, tool, wait};
+
+fn told(events: &mut Receiver<ToolEvent>) -> Vec<ToolEvent> {
+    std::iter::from_fn(|| events.try_recv().ok()).collect()
+}
 
 #[test]
 fn every_call_is_told_to_whoever_listens() {
@@ -15,47 +23,110 @@ fn every_call_is_told_to_whoever_listens() {
     // Nobody listens yet.
     wait(run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##));
     let mut events = guard.events();
-    let answers = ["get_order", "cancel_order", "no_such_tool"]
-        .map(|tool| wait(run(&guard, &session, tool, r##"{"order_id":"#W2"}"##)));
-    let told: Vec<ToolEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
-    let mut expected = Vec::new();
-    for (tool, answer) in ["get_order", "cancel_order"].into_iter().zip(&answers) {
-        let execution_id = answer.execution_id.clone();
-        let (session, tool) = ("s".to_owned(), tool.to_owned());
-        expected.push(ToolEvent::Opened { execution_id: execution_id.clone(), session, tool });
-        expected.push(ToolEvent::Closed { execution_id, status: Status::Completed });
-    }
-    expected.push(ToolEvent::Rejected {
-        execution_id: answers[2].execution_id.clone(),
-        session: "s".to_owned(),
-        tool: "no_such_tool".to_owned(),
-        status: Status::Refused,
-        codes: answers[2].codes.clone(),
+    let answers = ["get_order", "cancel_order", "no_such_tool"].map(|tool| {
+        let call = ToolCall { id: "c7".to_owned(), ..call(tool, r##"{"order_id":"#W2"}"##) };
+        let around = Surroundings { caller: Some("helper".to_owned()), ..Surroundings::default() };
+        wait(guard.call(&session, call, around)).unwrap()
     });
+    let told: Vec<Value> =
+        told(&mut events).iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+    let mut expected = Vec::new();
+    let event = |event: &str, tool: &str, at: usize| {
+        json!({
+            "event": event, "tool": tool, "execution_id": answers[at].execution_id,
+            "session": "s", "call_id": "c7", "caller": "helper",
+        })
+    };
+    for (at, tool) in ["get_order", "cancel_order"].into_iter().enumerate() {
+        expected.push(event("opened", tool, at));
+        let mut closed = event("closed", tool, at);
+        closed["status"] = json!("completed");
+        expected.push(closed);
+    }
+    let mut rejected = event("rejected", "no_such_tool", 2);
+    rejected["status"] = json!("refused");
+    rejected["codes"] = json!(answers[2].codes);
+    expected.push(rejected);
     assert_eq!(told, expected);
-    assert_eq!(
-        serde_json::to_value(&told[1]).unwrap(),
-        json!({ "event": "closed", "execution_id": answers[0].execution_id, "status": "completed" })
-    );
+}
+
+/// A shell that prints three lines, one of them a secret; on the permit it tells each.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_command_prints_is_told_while_it_runs() {
+    let settings = GuardSettings::default();
+    let shell = ShellExecutor::new(settings.shell.clone());
+    let guard = Guard::builder().settings(settings).executor(shell);
+    let guard = guard.workspace(std::env::temp_dir()).build().unwrap();
+    let start = SessionStart { trust: TrustLevel::Trusted, ..SessionStart::default() };
+    let session = guard.session(start).unwrap();
+    let mut events = guard.events();
+    let token = concat!("ghp_Zx8Qw2Er5Ty7", "Ui9Op1As3Df6Gh4Jk0Lz2Xc");
+    let command = format!("echo one; sleep 0.05; printf 'key {token}\\nend'; echo bad >&2");
+    let arguments = json!({ "command": command }).to_string();
+    let answer = wait(run(&guard, &session, "shell", &arguments));
+    assert_eq!(answer.status, Status::Completed, "{}", answer.text);
+    let mut printed = [String::new(), String::new()];
+    for event in told(&mut events) {
+        if let Happening::Output { stream, text } = event.what {
+            printed[usize::from(stream == OutputStream::Stderr)].push_str(&text);
+        }
+    }
+    assert!(printed[0].starts_with("one\nkey ") && printed[0].ends_with("\nend"), "{printed:?}");
+    assert!(!printed[0].contains(token), "{printed:?}");
+    assert_eq!(printed[1], "bad\n");
 }
 
 #[test]
 fn a_call_that_is_given_up_is_told_as_cancelled() {
-    let endless = FunctionExecutor::waiting(tool("wait", json!({}), None), |_: Value| async {
-        std::future::pending::<Result<String, ToolError>>().await
-    });
-    let guard = shop().executor(endless).build().unwrap();
+    let guard = shop().executor(endless()).build().unwrap();
     let session = session(&guard, "s");
     let mut events = guard.events();
     wait(async {
         let running = guard.call(&session, call("wait", "{}"), Surroundings::default());
         assert!(tokio::time::timeout(Duration::from_millis(20), running).await.is_err());
     });
-    let opened = events.try_recv().unwrap();
-    assert!(matches!(&opened, ToolEvent::Opened { tool, .. } if tool == "wait"), "{opened:?}");
-    let closed = events.try_recv().unwrap();
-    let cancelled = matches!(closed, ToolEvent::Closed { status: Status::Cancelled, .. });
-    assert!(cancelled, "{closed:?}");
+    let told: Vec<Happening> = told(&mut events).into_iter().map(|event| event.what).collect();
+    assert_eq!(told, [Happening::Opened, Happening::Closed { status: Status::Cancelled }]);
+}
+
+fn endless() -> FunctionExecutor {
+    FunctionExecutor::waiting(tool("wait", json!({}), None), |_: Value| async {
+        std::future::pending::<Result<String, ToolError>>().await
+    })
+}
+
+/// Its answer says so; a call of another id, or of another session, goes on.
+#[test]
+fn a_call_is_cancelled_by_its_id() {
+    let guard = shop().executor(endless()).build().unwrap();
+    let (ours, others) = (session(&guard, "s"), session(&guard, "t"));
+    let waiting = |id: &str| ToolCall { id: id.to_owned(), ..call("wait", "{}") };
+    wait(async {
+        let first = guard.call(&ours, waiting("c1"), Surroundings::default());
+        let second = guard.call(&ours, waiting("c2"), Surroundings::default());
+        let third = guard.call(&others, waiting("c1"), Surroundings::default());
+        let cancel = async {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert_eq!([guard.cancel(&ours, "c3"), guard.cancel(&ours, "")], [0, 0]);
+            assert_eq!(guard.cancel(&ours, "c1"), 1);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert_eq!(guard.cancel(&ours, "c1"), 0, "it has ended");
+        };
+        tokio::pin!(first, second, third);
+        let (answer, ()) = tokio::join!(first, async {
+            tokio::select! {
+                () = cancel => {}
+                _ = &mut second => panic!("it goes on"),
+                _ = &mut third => panic!("it goes on"),
+            }
+        });
+        let answer = answer.unwrap();
+        assert_eq!(answer.status, Status::Cancelled);
+        assert_eq!(answer.category, Some(ToolErrorCategory::Cancelled));
+        let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+        assert_eq!(receipt.status, Status::Cancelled);
+    });
 }
 
 #[test]
@@ -68,5 +139,5 @@ fn a_listener_that_does_not_keep_up_misses_the_oldest() {
     }
     let missed = events.try_recv().unwrap_err();
     assert!(missed.to_string().contains("176"), "{missed}");
-    assert!(matches!(events.try_recv().unwrap(), ToolEvent::Opened { .. }));
+    assert_eq!(events.try_recv().unwrap().what, Happening::Opened);
 }

@@ -47,6 +47,7 @@ impl Stage {
             mentioned: &self.nothing,
             recent: &[],
             claim_source: None,
+            trace: None,
             now: 0,
         }
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
-    Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Scene, ToolError,
+    Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Progress, Scene, ToolError,
     ToolExecutor, ToolOutput,
 };
 use counterfoil_model::{Origin, Tool, ToolErrorCategory};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::reconnecting::{AwayError, Reconnecting};
 use super::{ClientError, ClientOptions};
-use crate::mcp::{Pins, PinsError, code, oddities_of};
+use crate::mcp::{Pins, PinsError, TRACE, code, oddities_of};
 use crate::upstream::{Server, UpstreamError, wrong_headers};
 
 /// The tools of an MCP server as tools of a guard: `{server}__{tool}`.
@@ -110,12 +110,19 @@ impl McpExecutor {
         self.server.close().await;
     }
 
-    async fn execute(&self, call: &Admitted) -> Result<Option<ToolOutput>, ToolError> {
+    async fn execute(
+        &self,
+        call: &Admitted,
+        scene: &Scene<'_>,
+        progress: &Progress,
+    ) -> Result<Option<ToolOutput>, ToolError> {
         let Some(offered) = self.tools.get(&call.tool().name) else { return Ok(None) };
         let away =
             |error: AwayError| ToolError::of(ToolErrorCategory::NetworkError, error.to_string());
         let client = self.server.client().await.map_err(away)?;
-        let result = client.call(&offered.name, call.arguments()).await;
+        let trace = scene.trace.map(|trace| (TRACE.to_owned(), trace.as_str().into()));
+        let meta = trace.into_iter().collect();
+        let result = client.call(&offered.name, call.arguments(), meta, progress).await;
         match result {
             Ok(result) => Ok(Some(output(result))),
             Err(error) => {
@@ -162,6 +169,8 @@ fn output(result: Value) -> ToolOutput {
     ToolOutput {
         text,
         structured,
+        content: blocks.cloned().unwrap_or_default(),
+        meta: result.get("_meta").cloned(),
         failure: failed.then_some(ToolErrorCategory::PermanentFailure),
         raw_response: Some(result),
         ..ToolOutput::default()
@@ -215,17 +224,17 @@ impl ToolExecutor for McpExecutor {
     async fn execute_tool_call(
         &self,
         permit: Permit<ByPolicy>,
-        _scene: &Scene<'_>,
+        scene: &Scene<'_>,
     ) -> Result<Option<ToolOutput>, ToolError> {
-        self.execute(permit.call()).await
+        self.execute(permit.call(), scene, permit.progress()).await
     }
 
     async fn execute_tool_call_confirmed(
         &self,
         permit: Permit<ByApproval>,
-        _scene: &Scene<'_>,
+        scene: &Scene<'_>,
     ) -> Result<Option<ToolOutput>, ToolError> {
-        self.execute(permit.call()).await
+        self.execute(permit.call(), scene, permit.progress()).await
     }
 
     fn requires_confirmation(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<String> {

@@ -1,6 +1,7 @@
 //! We as the client of an MCP server: for tools of a guard, and to look at what a server offers.
 
 mod executor;
+mod followed;
 mod inspect;
 mod listening;
 mod questions;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_guard::Progress;
 use hyper::HeaderMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -22,6 +24,7 @@ use crate::mcp::{CAPABILITIES, Members, Message, REVISION, code, error, request_
 use crate::upstream::{Content, Reply, RequestHeaders, Server, Upstream, UpstreamError};
 
 pub use executor::{McpExecutor, McpExecutorError};
+use followed::Followed;
 pub use inspect::{Offer, inspect};
 pub use questions::Elicits;
 pub(crate) use questions::{Questions, Responder};
@@ -130,6 +133,8 @@ pub(crate) struct Client {
     level: Mutex<Option<String>>,
     /// Who is asked during a call, by its id.
     asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
+    /// Who is told how far a call is, by its token.
+    followed: Followed,
     /// Of tools that want to see arguments in headers.
     schemas: Mutex<BTreeMap<String, Value>>,
 }
@@ -184,6 +189,7 @@ impl Client {
             subscribed: Mutex::default(),
             level: Mutex::default(),
             asks: Arc::default(),
+            followed: Followed::default(),
             schemas: Mutex::default(),
         })
     }
@@ -234,6 +240,7 @@ impl Client {
             upstream: Arc::clone(&self.upstream),
             questions,
             asks: Arc::clone(&self.asks),
+            followed: self.followed.clone(),
             changed: Arc::clone(&self.changed),
             headers,
         }
@@ -325,8 +332,22 @@ impl Client {
     }
 
     /// The result of a call. A server that asks for more first gets it, where somebody can be asked.
-    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ClientError> {
-        let plain = json!({ "name": tool, "arguments": arguments });
+    /// `meta`: what the call says beside it; `progress`: who is told how far it is.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        mut meta: Map<String, Value>,
+        progress: &Progress,
+    ) -> Result<Value, ClientError> {
+        let following = self.followed.begin(self.next_id(), progress);
+        if let Some(following) = &following {
+            meta.insert("progressToken".to_owned(), following.token.into());
+        }
+        let plain = match meta.is_empty() {
+            true => json!({ "name": tool, "arguments": arguments }),
+            false => json!({ "name": tool, "arguments": arguments, "_meta": meta }),
+        };
         let mut params = plain.clone();
         for _ in 0..ROUNDS {
             let result = self.request("tools/call", params).await?;
@@ -524,6 +545,7 @@ struct ServerListener {
     upstream: Arc<Upstream>,
     questions: Questions,
     asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
+    followed: Followed,
     changed: Arc<AtomicBool>,
     headers: HeaderMap,
 }
@@ -546,6 +568,9 @@ impl ServerListener {
         let Some(id) = message.id.map(str::to_owned) else {
             if method == "notifications/tools/list_changed" {
                 self.changed.store(true, Ordering::Relaxed);
+            }
+            if method == "notifications/progress" {
+                self.followed.told(message.params());
             }
             if let Some(hears) = hears {
                 // Whoever is gone does not hear it.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::confirm::{Held, Wire, elicits};
 use super::members::Members;
-use super::message::{self, Message, code};
+use super::message::{self, Message, code, traced};
 use super::pins::Pins;
 use super::tools::{Known, Offered, Watch};
 
@@ -271,6 +271,8 @@ impl Gateway {
             arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
             line: 0,
         };
+        let trace = traced(members.get("_meta"));
+        let around = Surroundings { trace, ..Surroundings::default() };
         let known = self.shared().offered.known();
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
             let what =
@@ -282,7 +284,7 @@ impl Gateway {
             report.filter(|report| !report.valid() || report.corrected_arguments.is_some());
         if let Some(report) = report.as_ref().filter(|report| !report.valid()) {
             let held = known.as_ref().is_some_and(|known| known.is_held(&call.tool));
-            return self.refused((wire, id), call, report.clone(), held).await;
+            return self.refused((wire, id), (call, report.clone()), held, &around).await;
         }
         let corrected = report.and_then(|report| report.corrected_arguments);
         let line = match &corrected {
@@ -293,13 +295,20 @@ impl Gateway {
             None => text.trim().to_owned(),
         };
         let hosted = self.hosted(call, corrected, known.as_deref());
-        self.judged(wire, id, hosted, line).await
+        self.judged(wire, (id, line), hosted, &around).await
     }
 
     /// What becomes of a call that fits its tool.
-    async fn judged(&self, wire: Wire, id: &str, hosted: HostedCall, line: String) -> Step {
-        let (asking, around) = (self.asking(wire).await, Surroundings::default());
-        match self.guard.before(&self.session, &hosted, &around, asking).await {
+    async fn judged(
+        &self,
+        wire: Wire,
+        message: (&str, String),
+        hosted: HostedCall,
+        around: &Surroundings,
+    ) -> Step {
+        let asking = self.asking(wire).await;
+        let (id, line) = message;
+        match self.guard.before(&self.session, &hosted, around, asking).await {
             Err(error) => {
                 let told = not_recorded(&error);
                 Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told))
@@ -342,11 +351,10 @@ impl Gateway {
     async fn refused(
         &self,
         (wire, id): (Wire, &str),
-        call: ToolCall,
-        report: CallReport,
+        (call, report): (ToolCall, CallReport),
         held: bool,
+        around: &Surroundings,
     ) -> Step {
-        let around = &Surroundings::default();
         let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
         let unknown = unknown.map(|issue| issue.message.clone());
         let answer = match self.guard.refused(&self.session, call, report, around).await {

@@ -1,3 +1,4 @@
+use counterfoil_guard::TraceContext;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -65,6 +66,16 @@ pub(crate) fn parts(line: &str) -> Result<Vec<&str>, serde_json::Error> {
     Ok(batch.into_iter().map(RawValue::get).collect())
 }
 
+/// The member of `_meta` that names the trace to which a request belongs.
+pub(crate) const TRACE: &str = "traceparent";
+
+/// The trace to which a request with this `_meta` belongs.
+pub(crate) fn traced(meta: Option<&RawValue>) -> Option<TraceContext> {
+    let members: Members<'_> = serde_json::from_str(meta?.get()).ok()?;
+    let text: String = serde_json::from_str(members.get(TRACE)?.get()).ok()?;
+    TraceContext::parse(&text).ok()
+}
+
 /// Codes of JSON-RPC.
 pub(crate) mod code {
     pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -122,6 +133,12 @@ pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
 pub(crate) fn request_raw(id: &str, method: &str, params: &str) -> String {
     let method = Value::from(method);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+}
+
+/// A notification of ours.
+pub(crate) fn notification(method: &str, params: &Value) -> String {
+    let method = Value::from(method);
+    format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
 }
 
 /// An answer with this result. `id` is JSON.

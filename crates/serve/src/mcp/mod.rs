@@ -25,6 +25,6 @@ pub use stdio::{input, output};
 pub(crate) use lines::{LONGEST, Line, Lines};
 pub(crate) use members::Members;
 pub(crate) use message::{
-    CAPABILITIES, Message, REVISION, code, error, error_with, gone, parts, request, request_raw,
-    result, result_raw,
+    CAPABILITIES, Message, REVISION, TRACE, code, error, error_with, gone, parts, request,
+    request_raw, result, result_raw,
 };

@@ -2,18 +2,19 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use counterfoil_guard::{Answer, Guard, Session, Surroundings};
-use counterfoil_model::{Arguments, Status, Tool, ToolCall};
+use counterfoil_guard::{Answer, Guard, Happening, Session, Surroundings, ToolEvent};
+use counterfoil_model::{Arguments, Presentation, Status, Tool, ToolCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::broadcast::Receiver;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::lines::{Line, Lines};
 use super::members::Members;
-use super::message::{self, EXECUTION_ID, Message, code};
+use super::message::{self, EXECUTION_ID, Message, code, traced};
 
 /// Revisions of the protocol that this server speaks, the latest first.
 const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -37,6 +38,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let mut lines = Lines::new(input);
     let mut running = Running::default();
+    let mut events = guard.events();
     loop {
         let answer = tokio::select! {
             line = lines.next() => match line? {
@@ -46,15 +48,15 @@ pub async fn serve(
                     Some(message::error(None, code::PARSE_ERROR, why))
                 }
             },
-            answer = running.next(), if !running.calls.is_empty() => answer,
+            said = running.says(session, &mut events), if running.are_some() => said,
         };
         if let Some(answer) = answer {
             send(&mut output, &answer).await?;
         }
     }
     let rest = async {
-        while !running.calls.is_empty() {
-            if let Some(answer) = running.next().await {
+        while running.are_some() {
+            if let Some(answer) = running.says(session, &mut events).await {
                 send(&mut output, &answer).await?;
             }
         }
@@ -75,20 +77,60 @@ struct Running {
     calls: JoinSet<(String, String)>,
     /// By id, as it was written.
     by_id: BTreeMap<String, AbortHandle>,
+    /// The tokens by which clients want to hear how far a call is, by the call's id.
+    tokens: BTreeMap<String, String>,
 }
 
 impl Running {
+    fn are_some(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// What the client is sent next of the calls that are under way: how far one is, if it wants to
+    /// know that, or an answer.
+    async fn says(
+        &mut self,
+        session: &Session,
+        events: &mut Receiver<ToolEvent>,
+    ) -> Option<String> {
+        tokio::select! {
+            answer = self.next() => answer,
+            // One that was missed is followed by others.
+            event = events.recv() => event.ok().and_then(|event| self.told(session, &event)),
+        }
+    }
+
+    /// What the client hears of a call that is under way, if it wants to.
+    fn told(&self, session: &Session, event: &ToolEvent) -> Option<String> {
+        let Happening::Progress { done, total, message } = &event.what else { return None };
+        let token = self.tokens.get(&event.call.call_id);
+        let token = token.filter(|_| event.call.session == session.id())?;
+        let token: Value = serde_json::from_str(token).ok()?;
+        let members = [
+            ("progressToken", Some(token)),
+            ("progress", Some(json!(done))),
+            ("total", total.map(Value::from)),
+            ("message", message.clone().map(Value::from)),
+        ];
+        let members =
+            members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let params = Value::Object(members.collect());
+        Some(message::notification("notifications/progress", &params))
+    }
+
     /// The next answer; `None` where a call was given up, and when there is none.
     async fn next(&mut self) -> Option<String> {
         match self.calls.join_next().await? {
             Ok((id, answer)) => {
                 self.by_id.remove(&id);
+                self.tokens.remove(&id);
                 Some(answer)
             }
             Err(error) => {
                 let mut open = self.by_id.iter();
                 let id = open.find(|(_, call)| call.id() == error.id())?.0.clone();
                 self.by_id.remove(&id);
+                self.tokens.remove(&id);
                 let wrong = "the call broke off: that is a fault of counterfoil";
                 Some(message::error(Some(&id), code::INTERNAL_ERROR, wrong))
             }
@@ -130,9 +172,12 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
         }
         "tools/call" => match params.map(|raw| serde_json::from_str::<Asked<'_>>(raw.get())) {
             Some(Ok(asked)) => {
+                let around = Surroundings { trace: traced(asked.meta), ..Surroundings::default() };
+                let token = member(asked.meta, "progressToken");
+                running.tokens.extend(token.map(|token| (id.to_owned(), token)));
                 let call = called(id, asked);
                 let (guard, session, own) = (guard.clone(), session.clone(), id.to_owned());
-                let call = async move { (own, answered(&guard, &session, call).await) };
+                let call = async move { (own, answered(&guard, &session, call, around).await) };
                 running.by_id.insert(id.to_owned(), running.calls.spawn(call));
                 return None;
             }
@@ -153,6 +198,8 @@ struct Asked<'m> {
     name: String,
     #[serde(borrow, default)]
     arguments: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'m RawValue>,
 }
 
 /// The revision that is answered to the one that a client wants.
@@ -172,12 +219,31 @@ fn greeting(params: Option<&RawValue>) -> Value {
 
 fn described(tool: &Tool) -> Value {
     let schema = tool.parameters.clone().unwrap_or_else(|| json!({ "type": "object" }));
-    json!({
+    let Presentation { title, icons, annotations, meta } = tool.presentation.clone();
+    let own = || json!({ "readOnlyHint": tool.effects.writes == Some(false) });
+    let mut described = json!({
         "name": tool.name,
         "description": tool.description,
         "inputSchema": schema,
-        "annotations": { "readOnlyHint": tool.effects.writes == Some(false) },
-    })
+        "annotations": annotations.unwrap_or_else(own),
+    });
+    let more = [
+        ("title", title.map(Value::from)),
+        ("outputSchema", tool.output.clone()),
+        ("icons", icons),
+        ("_meta", meta),
+    ];
+    if let Some(members) = described.as_object_mut() {
+        let more = more.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        members.extend(more);
+    }
+    described
+}
+
+/// A member of an object, as it is written.
+fn member(object: Option<&RawValue>, name: &str) -> Option<String> {
+    let members: Members<'_> = serde_json::from_str(object?.get()).ok()?;
+    members.get(name).map(|raw| raw.get().to_owned())
 }
 
 fn called(id: &str, asked: Asked<'_>) -> ToolCall {
@@ -185,19 +251,32 @@ fn called(id: &str, asked: Asked<'_>) -> ToolCall {
     ToolCall { id: id.to_owned(), tool: asked.name, arguments, line: 0 }
 }
 
-async fn answered(guard: &Guard, session: &Session, call: ToolCall) -> String {
+async fn answered(
+    guard: &Guard,
+    session: &Session,
+    call: ToolCall,
+    around: Surroundings,
+) -> String {
     let id = call.id.clone();
-    match guard.call(session, call, Surroundings::default()).await {
+    match guard.call(session, call, around).await {
         Ok(answer) => message::result(&id, &told(&answer)),
         Err(error) => message::error(Some(&id), code::INTERNAL_ERROR, &error.to_string()),
     }
 }
 
 fn told(answer: &Answer) -> Value {
+    let content = match answer.content.as_slice() {
+        [] => json!([{ "type": "text", "text": answer.text }]),
+        blocks => json!(blocks),
+    };
+    let mut meta = answer.meta.clone().unwrap_or_else(|| json!({}));
+    if let Some(members) = meta.as_object_mut() {
+        members.insert(EXECUTION_ID.to_owned(), answer.execution_id.as_str().into());
+    }
     let mut told = json!({
-        "content": [{ "type": "text", "text": answer.text }],
+        "content": content,
         "isError": answer.status != Status::Completed,
-        "_meta": { EXECUTION_ID: answer.execution_id },
+        "_meta": meta,
     });
     let structured = answer.structured.as_ref().filter(|value| value.is_object());
     if let (Some(structured), Some(members)) = (structured, told.as_object_mut()) {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, Session,
-    SessionStart, Surroundings, ToolExecutor as _,
+    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, Happening,
+    Session, SessionStart, Surroundings, ToolExecutor as _, TraceContext,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_serve::{ClientOptions, Elicits, McpExecutor, Pins, Program, Server, inspect};
@@ -31,8 +31,12 @@ while IFS= read -r line; do
     *'"name":"ask"'*) answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}' ;;
     *'"word":"die"'*) exit 3 ;;
     *'"word":"late"'*) ;;
+    *'"word":"slow"'*) token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
+      echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1,"total":4,"message":"a quarter"}}'
+      echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":99,"progress":1}}'
+      sleep 0.1; answer '"result":{"content":[]}' ;;
     *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":77,"method":"ping"}'
-      answer '"result":{"content":[{"type":"text","text":"said"},{"type":"image","mimeType":"image/png","data":"AA=="}]}' ;;
+      answer '"result":{"content":[{"type":"text","text":"said"},{"type":"image","mimeType":"image/png","data":"AA=="}],"_meta":{"from":"words"}}' ;;
   esac
 done
 "#;
@@ -85,6 +89,11 @@ fn a_server_s_tools_are_tools_of_a_guard() {
             (said.status, said.text.as_str()),
             (Status::Completed, "said\n[image: image/png]")
         );
+        assert_eq!(
+            said.content[1],
+            json!({ "type": "image", "mimeType": "image/png", "data": "AA==" })
+        );
+        assert_eq!(said.meta, Some(json!({ "from": "words" })));
         let receipt = guard.ledger().receipt(&said.execution_id).unwrap().unwrap();
         assert_eq!(receipt.tool, "words__say");
         let again = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
@@ -110,6 +119,36 @@ impl Approver for Maria {
         self.0.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { ApprovalReply::Agreed(Approval::by("maria")) })
     }
+}
+
+#[test]
+fn how_far_a_server_is_with_a_call_is_told() {
+    crate::test(async {
+        let folder = folder();
+        let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        let mut events = guard.events();
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let around = Surroundings {
+            trace: Some(TraceContext::parse(trace).unwrap()),
+            ..Surroundings::default()
+        };
+        let arguments = Arguments::raw(r#"{"word":"slow"}"#);
+        let slow =
+            ToolCall { id: "c".to_owned(), tool: "words__say".to_owned(), arguments, line: 0 };
+        guard.call(&session, slow, around).await.unwrap();
+        let told = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.what);
+        let told: Vec<Happening> = told.collect();
+        let quarter = Happening::Progress {
+            done: 1.0,
+            total: Some(4.0),
+            message: Some("a quarter".to_owned()),
+        };
+        let closed = Happening::Closed { status: Status::Completed };
+        assert_eq!(told, [Happening::Opened, quarter, closed]);
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+        assert!(heard.contains(&format!(r#""traceparent":"{trace}""#)), "{heard}");
+    });
 }
 
 #[test]

@@ -74,6 +74,7 @@ impl Place {
             mentioned: &past.mentioned,
             recent: &[],
             claim_source: None,
+            trace: None,
             now: 0,
         }
     }

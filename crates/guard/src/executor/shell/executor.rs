@@ -31,6 +31,7 @@ use crate::executor::{
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::sandbox::{Gap, Limits, Profile, Room, Sandbox};
 use crate::scene::{Scene, TrustLevel};
+use crate::tool_event::Progress;
 
 /// Runs shell commands with Bash.
 ///
@@ -75,20 +76,20 @@ impl ShellExecutor {
     async fn perform(
         &self,
         call: &Admitted,
-        execution_id: &str,
+        (execution_id, progress): (&str, &Progress),
         scene: &Scene<'_>,
     ) -> Result<ToolOutput, ToolError> {
         match call.tool().name.as_str() {
             OUTPUT => self.look(call, scene, false),
             STOP => self.look(call, scene, true),
-            _ => self.run(call, execution_id, scene).await,
+            _ => self.run(call, (execution_id, progress), scene).await,
         }
     }
 
     async fn run(
         &self,
         call: &Admitted,
-        execution_id: &str,
+        (execution_id, progress): (&str, &Progress),
         scene: &Scene<'_>,
     ) -> Result<ToolOutput, ToolError> {
         let policy = self.policy.load();
@@ -99,7 +100,7 @@ impl ShellExecutor {
         let transaction =
             Transaction::begin(&settings.transaction, asked.command, &directory, scene)?;
         let watched = Watched::before(&written(asked.command), &directory);
-        let (run, beforehand) = self.prepared(&asked, &policy, scene, directory)?;
+        let (mut run, beforehand) = self.prepared(&asked, &policy, scene, directory)?;
         if policy.sandbox.strict && beforehand.iter().any(|gap| gap.essential) {
             return Err(refused(&beforehand));
         }
@@ -123,6 +124,7 @@ impl ShellExecutor {
             let confinement = Some(told(Vec::new(), Left::Nobody));
             return Ok(ToolOutput { confinement, ..ToolOutput::from(text) });
         }
+        run.progress = progress.clone();
         let ended = run::run(run).await?;
         let confinement = Some(told(ended.gaps.clone(), ended.left));
         let mut output = output(&ended, settings, asked.timeout);
@@ -159,6 +161,7 @@ impl ShellExecutor {
             timeout: asked.timeout,
             max_output: settings.max_recorded,
             echo: None,
+            progress: Progress::default(),
         };
         if !self.sandbox.can_hold(&policy.sandbox) {
             if policy.sandbox.strict {
@@ -244,7 +247,9 @@ impl ToolExecutor for ShellExecutor {
         if !self.owns(&permit.call().tool().name) {
             return Ok(None);
         }
-        self.perform(permit.call(), permit.execution_id(), scene).await.map(Some)
+        self.perform(permit.call(), (permit.execution_id(), permit.progress()), scene)
+            .await
+            .map(Some)
     }
 
     async fn execute_tool_call_confirmed(
@@ -255,7 +260,9 @@ impl ToolExecutor for ShellExecutor {
         if !self.owns(&permit.call().tool().name) {
             return Ok(None);
         }
-        self.perform(permit.call(), permit.execution_id(), scene).await.map(Some)
+        self.perform(permit.call(), (permit.execution_id(), permit.progress()), scene)
+            .await
+            .map(Some)
     }
 
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {

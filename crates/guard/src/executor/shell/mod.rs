@@ -20,6 +20,8 @@ mod run;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod supervisor;
+#[cfg(target_os = "linux")]
+mod told;
 mod transaction;
 mod written;
 

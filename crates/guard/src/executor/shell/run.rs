@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::capture::{Captured, Echo};
 use crate::executor::ToolError;
 use crate::sandbox::{Gap, Held, Limits};
+use crate::tool_event::Progress;
 
 /// What is to be run.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Run {
     pub(super) max_output: usize,
     /// Where what it prints can be read while it runs.
     pub(super) echo: Option<Echo>,
+    /// Who is told what it prints while it runs.
+    pub(super) progress: Progress,
 }
 
 /// How it is started.

@@ -13,8 +13,10 @@ use super::capture::{Capture, Echo};
 use super::group::{Group, HeldTo, KillOnDrop, Leader, failed};
 use super::receipt::refused;
 use super::run::{Ended, Left, Run, Start};
+use super::told::Told;
 use crate::executor::ToolError;
 use crate::sandbox::{Gap, Reply, end_all, give};
+use crate::tool_event::OutputStream;
 
 /// How long output may still come after the last process of the group is gone.
 const DRAIN: Duration = Duration::from_millis(500);
@@ -100,7 +102,11 @@ fn watch(
     let deadline = Instant::now() + run.timeout;
     let leader = pidfd_open(leader, PidfdFlags::empty())
         .map_err(|error| failed("it cannot be watched", &error))?;
-    let mut streams = streams.map(|from| Stream::new(from, run));
+    let [stdout, stderr] = streams;
+    let mut streams = [
+        Stream::new(stdout, run, OutputStream::Stdout),
+        Stream::new(stderr, run, OutputStream::Stderr),
+    ];
     let gaps = gaps(held, run)?;
 
     let mut until = deadline;
@@ -185,11 +191,14 @@ struct Stream {
     from: Option<OwnedFd>,
     capture: Capture,
     echo: Option<Echo>,
+    told: Told,
 }
 
 impl Stream {
-    fn new(from: OwnedFd, run: &Run) -> Self {
-        Self { from: Some(from), capture: Capture::of(run.max_output), echo: run.echo.clone() }
+    fn new(from: OwnedFd, run: &Run, stream: OutputStream) -> Self {
+        let told = Told::new(run.progress.clone(), stream);
+        let capture = Capture::of(run.max_output);
+        Self { from: Some(from), capture, echo: run.echo.clone(), told }
     }
 
     fn is_closed(&self) -> bool {
@@ -201,10 +210,14 @@ impl Stream {
         let Some(from) = &self.from else { return };
         let mut buffer = [0; 16 * 1024];
         match rustix::io::read(from.as_fd(), &mut buffer) {
-            Ok(0) => self.from = None,
+            Ok(0) => {
+                self.told.finish();
+                self.from = None;
+            }
             Ok(count) => {
                 let bytes = buffer.get(..count).unwrap_or_default();
                 self.capture.push(bytes);
+                self.told.push(bytes);
                 if let Some(echo) = &self.echo {
                     echo.push(bytes);
                 }

@@ -358,6 +358,7 @@ mod tests {
             mentioned: &nothing,
             recent: &[],
             claim_source: None,
+            trace: None,
             now: 0,
         };
         let gates = Gates::builder().build();

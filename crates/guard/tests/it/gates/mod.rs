@@ -77,6 +77,7 @@ impl Situation {
             mentioned: &self.mentioned,
             recent: &self.recent,
             claim_source: None,
+            trace: None,
             now: 1_700_000_000_000,
         }
     }

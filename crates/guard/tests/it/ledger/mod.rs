@@ -105,6 +105,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         permit: PermitBasis::Policy { rules: vec!["reading".to_owned()] },
         trust: TrustLevel::Provisional,
         started_at: NOW,
+        trace: None,
         links: Links::default(),
         warnings: Vec::new(),
     }
