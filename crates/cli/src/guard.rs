@@ -55,7 +55,8 @@ impl Making<'_> {
     }
 
     fn made(self, records: bool, kinds: &[ExecutorKind]) -> anyhow::Result<Guard> {
-        let mut settings = settings(self.options)?;
+        let folder = self.state.map(|state| state.folder());
+        let settings = settings_beside(self.options, folder.as_ref())?;
         let workspace = match self.workspace {
             Some(folder) => folder
                 .canonicalize()
@@ -67,9 +68,6 @@ impl Making<'_> {
             return Err(Complaint::new(format!("the workspace {named} is not a folder")).into());
         }
         let judge = judge(&self.options.tools.adversarial_policy)?;
-        let folder = self.state.map(|state| state.folder());
-        let own = folder.iter().map(|folder| folder.path().to_owned());
-        settings.protected = settings.protected.and_folders(own);
         let mut shell =
             ShellExecutor::new(settings.shell.clone()).confined(sandbox(folder.as_ref()));
         if let Some(folder) = &folder {
@@ -135,12 +133,23 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
     Ok(ledger)
 }
 
-/// The gates, for whoever wants to know what they would say. Nobody is asked.
+/// The gates of a host, for whoever wants to know what they would say. Nobody is asked.
 pub(crate) fn gates(options: &Options) -> anyhow::Result<Gates> {
     let policy = &options.tools.adversarial_policy;
-    let gates = options.guard().resolve()?.gates();
+    let gates = options.guard().resolve()?.gates().for_host();
     let gates = if policy.url.is_empty() { gates } else { gates.with_judge() };
     Ok(gates.build())
+}
+
+/// The checked settings of the guard, with its state folder among the places that are protected.
+pub(crate) fn settings_beside(
+    options: &Options,
+    folder: Option<&StateFolder>,
+) -> anyhow::Result<GuardSettings> {
+    let mut settings = settings(options)?;
+    let own = folder.map(|folder| folder.path().to_owned());
+    settings.protected = settings.protected.and_folders(own);
+    Ok(settings)
 }
 
 /// The checked settings of the guard.

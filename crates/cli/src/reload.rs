@@ -26,8 +26,8 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
         before = now;
         let told = match config::find(&place).and_then(|found| apply(&found.options)) {
             Ok(()) => {
-                "note: the configuration changed: what it says of servers and of the shell is \
-                       in force now"
+                "note: the configuration changed: what it says of servers and of what calls may do \
+                 is in force now"
                     .to_owned()
             }
             Err(error) => format!(

@@ -99,8 +99,12 @@ fn ledger_event(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         n += 1;
         let text = format!("something of forty bytes, more or less {n}").into_bytes();
-        let said =
-            counterfoil_guard::Said { role: Role::User, text: Digest::of_bytes(&text), at: 0 };
+        let said = counterfoil_guard::Said {
+            role: Role::User,
+            caller_id: None,
+            text: Digest::of_bytes(&text),
+            at: 0,
+        };
         ledger.append("s", Draft::Said(said), vec![text]).wait().unwrap()
     });
 }

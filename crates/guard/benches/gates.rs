@@ -65,6 +65,7 @@ fn judge(bencher: Bencher<'_, '_>, count: usize, tool: &str, arguments: Value) {
         recent: &[],
         claim_source: None,
         trace: None,
+        tainted_by: None,
         now: 0,
     };
     bencher.bench_local(|| gates.judge(black_box(&call), black_box(&scene)));

@@ -45,6 +45,7 @@ fn executor(bencher: Bencher<'_, '_>, command: &str) {
         recent: &[],
         claim_source: None,
         trace: None,
+        tainted_by: None,
         now: 0,
     };
     let shell = ShellExecutor::new(ShellPolicyHandle::default());

@@ -9,7 +9,7 @@ use crate::executor::{
 };
 use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
-use crate::guard::{Guard, Parts};
+use crate::guard::{Guard, Parts, Policy};
 use crate::ledger::{Ledger, OpenLedgerError};
 use crate::ports::{Approver, Clock, Judge, Randomness, SystemClock, SystemRandomness};
 use crate::redact::Redactor;
@@ -171,16 +171,13 @@ impl GuardBuilder {
         let executor = CompositeExecutor::in_order(settings.executors.clone(), executors)?;
         let tools = Toolset::of(&executor, &settings.admission);
         let executor = Arc::new(executor);
-        let mut gates = settings.gates();
-        if !hosted {
-            gates = gates.executor(Arc::clone(&executor) as Arc<dyn ErasedToolExecutor>);
-        }
-        let gates = if self.judge.is_some() { gates.with_judge() } else { gates }.build();
+        let confirming = (!hosted).then(|| Arc::clone(&executor));
+        let policy = Policy::of(settings.clone(), confirming, self.judge.is_some());
         Ok(Guard::from_parts(Parts {
             tools: ArcSwap::from_pointee(tools),
             registering: Mutex::new(()),
             for_host: hosted,
-            gates,
+            policy: ArcSwap::from_pointee(policy),
             approvals: Approvals::new(Arc::clone(&clock), settings.approval_lifetime)
                 .and_of(ledger.clone()),
             approver: self.approver,

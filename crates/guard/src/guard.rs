@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::audit::AuditLog;
-use crate::executor::{CompositeExecutor, SessionEnd, ShellPolicyHandle};
+use crate::executor::{CompositeExecutor, ErasedToolExecutor, SessionEnd, ShellPolicyHandle};
 use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
@@ -37,7 +37,7 @@ pub(crate) struct Parts {
     pub(crate) registering: Mutex<()>,
     /// It began without a tool: a host runs its own.
     pub(crate) for_host: bool,
-    pub(crate) gates: Gates,
+    pub(crate) policy: ArcSwap<Policy>,
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) judge: Option<Arc<dyn Judge>>,
@@ -53,6 +53,30 @@ pub(crate) struct Parts {
     pub(crate) events: ToolEvents,
     pub(crate) settings: GuardSettings,
     pub(crate) notices: Vec<String>,
+}
+
+/// What decides about calls, and is replaced as one while the guard runs.
+pub(crate) struct Policy {
+    pub(crate) gates: Arc<Gates>,
+    /// What the gates go by. Of the rest only what was there in the beginning counts.
+    pub(crate) settings: GuardSettings,
+}
+
+impl Policy {
+    /// `executor`: whom to ask what wants a confirmation; nobody, where a host runs every tool.
+    pub(crate) fn of(
+        settings: GuardSettings,
+        executor: Option<Arc<CompositeExecutor>>,
+        judged: bool,
+    ) -> Self {
+        let gates = settings.gates();
+        let gates = match executor {
+            Some(executor) => gates.executor(executor as Arc<dyn ErasedToolExecutor>),
+            None => gates.for_host(),
+        };
+        let gates = Arc::new(if judged { gates.with_judge() } else { gates }.build());
+        Self { gates, settings }
+    }
 }
 
 /// A session could not begin.
@@ -130,6 +154,22 @@ impl Guard {
         self.settings().shell.clone()
     }
 
+    /// Puts other rules in force for every call from now on: what the gates go by (blocklist and
+    /// quota, policy, permissions, trust, dependencies, protected places, utility, the policies in
+    /// plain language) and what shell commands may do. A call that is being judged or runs keeps
+    /// what it began with. Ledger, audit log, executors and the rules for answers stay as they are.
+    pub fn reload(&self, settings: GuardSettings) {
+        let shell = self.settings().shell.clone();
+        shell.rebuild(Arc::unwrap_or_clone(settings.shell.load()));
+        let executor = (!self.is_for_host()).then(|| Arc::clone(&self.parts.executor));
+        let settings = GuardSettings { shell, ..settings };
+        self.parts.policy.store(Arc::new(Policy::of(
+            settings,
+            executor,
+            self.policy_judge().is_some(),
+        )));
+    }
+
     /// What the operator should know about the start: a torn tail that was cut, a clock that went
     /// back.
     #[must_use]
@@ -149,10 +189,14 @@ impl Guard {
         &self.parts.approvals
     }
 
-    /// The gates, to explain a verdict with.
+    /// The gates in force, to explain a verdict with.
     #[must_use]
-    pub fn gates(&self) -> &Gates {
-        &self.parts.gates
+    pub fn gates(&self) -> Arc<Gates> {
+        Arc::clone(&self.policy().gates)
+    }
+
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        self.parts.policy.load_full()
     }
 
     /// A session as a transcript: what [`crate::export`] writes and `counterfoil check` reads.
@@ -249,7 +293,7 @@ impl Guard {
     }
 
     pub(crate) fn quota(&self) -> Option<u64> {
-        self.settings().quota
+        self.policy().settings.quota
     }
 
     pub(crate) fn longest_call(&self) -> Duration {

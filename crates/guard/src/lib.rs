@@ -154,7 +154,7 @@ pub use settings::GuardSettings;
 pub use shown_id::ShowId;
 pub use state::StateFolder;
 pub use timeline::recorded_transcript;
-pub use tool_event::{CallName, Happening, OutputStream, Progress, ToolEvent};
+pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError, feedback};

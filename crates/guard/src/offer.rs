@@ -36,7 +36,8 @@ impl Guard {
     /// operator. `None` where one may be. Such a tool need not be offered.
     #[must_use]
     pub fn never_runs(&self, tool: &str) -> Option<String> {
-        let settings = self.settings();
+        let policy = self.policy();
+        let settings = &policy.settings;
         settings.policy.always_denies(tool).or_else(|| settings.permissions.always_denies(tool))
     }
 
@@ -48,7 +49,7 @@ impl Guard {
         let turn =
             Turn { tools: &held.tools, completed: &held.completed, mentioned: &held.mentioned };
         let Available { offered, excluded, deadlock } =
-            available(&self.settings().dependencies, &turn);
+            available(&self.policy().settings.dependencies, &turn);
         let catalog = self.catalog();
         let (mut tools, mut boosts, mut denied) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (name, boost) in offered {

@@ -7,7 +7,7 @@ use crate::executor::{Confinement, SideEffect};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;
-use crate::tool_event::{CallName, Happening, Progress};
+use crate::tool_event::{CallName, Progress, ToolEvent};
 
 /// An execution whose intent stands in the ledger and whose end does not yet.
 ///
@@ -87,7 +87,7 @@ impl Recording {
         };
         recording.session.began(&recording.opened.execution_id, since);
         recording.session.note(event, Vec::new());
-        recording.tell(|| Happening::Opened);
+        recording.tell(|| ToolEvent::Opened);
         Ok(recording)
     }
 
@@ -144,7 +144,7 @@ impl Recording {
         let session = self.session.clone();
         let event = self.guard.ledger().append(session.id(), draft, stored.clone()).await?;
         session.note(event, stored);
-        self.tell(|| Happening::Closed { status: closed.status });
+        self.tell(|| ToolEvent::Closed { status: closed.status });
         Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
     }
 
@@ -159,7 +159,7 @@ impl Recording {
         Progress::new(self.guard.sender().clone(), call)
     }
 
-    fn tell(&self, what: impl FnOnce() -> Happening) {
+    fn tell(&self, what: impl FnOnce() -> ToolEvent) {
         self.guard.tell(&self.session, &self.opened, what);
     }
 
@@ -203,6 +203,6 @@ impl Drop for Recording {
         // session reads it back from the ledger.
         drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
         self.guard.audit_given_up(&self.session, &self.opened, &closed);
-        self.tell(|| Happening::Closed { status: closed.status });
+        self.tell(|| ToolEvent::Closed { status: closed.status });
     }
 }

@@ -16,6 +16,8 @@ pub struct Scene<'s> {
     pub phase: Phase,
     /// The least trusted source that is active in this turn.
     pub trust: TrustLevel,
+    /// The tool whose result, from strangers, lowered that trust; `None` where none did.
+    pub tainted_by: Option<&'s str>,
     /// The sub-agent that makes the call; `None` for the main one.
     pub caller: Option<&'s str>,
     /// The model that wrote it, where known.

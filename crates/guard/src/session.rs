@@ -40,6 +40,8 @@ pub struct SessionStart {
     pub id: Option<String>,
     /// The model, where known.
     pub model: Option<String>,
+    /// The session that it is a part of, where a sub-agent has one of its own.
+    pub parent: Option<String>,
     /// How far its sources are trusted.
     pub trust: TrustLevel,
     /// Variables that the host passes on.
@@ -93,6 +95,8 @@ pub(crate) struct State {
     /// Executions that are open, with their tools.
     running: BTreeMap<String, String>,
     completed: Arc<BTreeSet<String>>,
+    /// Tools whose results the agent has.
+    answered: BTreeSet<String>,
     /// Tools that the latest message of the user names.
     mentioned: Arc<BTreeSet<String>>,
     /// What ran of late, the newest last.
@@ -131,7 +135,8 @@ impl Session {
         }
         state.past_known = true;
         if state.timeline.tools() != Some(tools.digest) {
-            let draft = Draft::Began { tools: tools.digest, model: start.model.clone(), at: now };
+            let (model, parent) = (start.model.clone(), start.parent.clone());
+            let draft = Draft::Began { tools: tools.digest, model, parent, at: now };
             let event = ledger.append(&id, draft, vec![tools.list.clone()]).wait()?;
             state.waiting.insert(event.session_seq, (event, vec![tools.list.clone()]));
             state.apply_waiting();
@@ -174,6 +179,12 @@ impl Session {
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.shared.start.model.as_deref()
+    }
+
+    /// The session that it is a part of, where a sub-agent has one of its own.
+    #[must_use]
+    pub fn parent(&self) -> Option<&str> {
+        self.shared.start.parent.as_deref()
     }
 
     /// Where the current streak of one tool stands.
@@ -220,10 +231,12 @@ impl Session {
         now: i64,
     ) -> Scene<'s> {
         let own = self.shared.start.trust;
+        let own = if held.tainted_by.is_some() { TrustLevel::Untrusted } else { own };
         Scene {
             session: &self.shared.id,
             phase: around.phase,
             trust: around.trust.map_or(own, |trust| trust.min(own)),
+            tainted_by: held.tainted_by.as_deref(),
             caller: around.caller.as_deref(),
             model: self.model(),
             requested: around.requested,
@@ -259,7 +272,9 @@ impl Session {
                 Arc::new(environment)
             }
         };
+        let trust = &guard.policy().settings.trust;
         Held {
+            tainted_by: trust.stranger(&state.answered).cloned(),
             environment,
             tools: Arc::clone(&guard.toolset().names),
             completed: Arc::clone(&state.completed),
@@ -405,6 +420,7 @@ impl Session {
         self.cache().clear();
         let mut state = self.state();
         state.completed = Arc::default();
+        state.answered.clear();
         state.recent = Arc::default();
         state.fixation.reset();
     }
@@ -412,6 +428,7 @@ impl Session {
 
 /// What a scene borrows.
 pub(crate) struct Held {
+    tainted_by: Option<String>,
     environment: Arc<BTreeMap<String, String>>,
     pub(crate) tools: Arc<BTreeSet<String>>,
     pub(crate) completed: Arc<BTreeSet<String>>,
@@ -431,6 +448,7 @@ impl State {
             corrections: None,
             running: BTreeMap::new(),
             completed: Arc::default(),
+            answered: BTreeSet::new(),
             mentioned: Arc::default(),
             recent: Arc::default(),
             calls_made: 0,
@@ -482,11 +500,18 @@ impl State {
             }
             Draft::Closed(closed) => {
                 let tool = self.running.remove(&closed.execution_id);
+                if let Some(tool) = tool.as_ref().filter(|tool| !self.answered.contains(*tool)) {
+                    self.answered.insert(tool.clone());
+                }
                 let tool =
                     tool.filter(|tool| closed.status.succeeded() && !self.completed.contains(tool));
                 if let Some(tool) = tool {
                     Arc::make_mut(&mut self.completed).insert(tool);
                 }
+            }
+            Draft::Cleared => {
+                self.completed = Arc::default();
+                self.answered.clear();
             }
             _ => {}
         }

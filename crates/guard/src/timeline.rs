@@ -69,7 +69,11 @@ impl Timeline {
         match &event.draft {
             Draft::Said(said) => {
                 let text = stored(&said.text).map(text_of).unwrap_or_default();
-                self.push(Message { time: Some(said.at), ..Message::text(said.role, text) });
+                self.push(Message {
+                    time: Some(said.at),
+                    agent: said.caller_id.clone(),
+                    ..Message::text(said.role, text)
+                });
             }
             Draft::Opened(opened) => {
                 self.call(opened);

@@ -18,13 +18,13 @@ const WAITING: usize = 1024;
 /// in the ledger: an event is sent once that is written, or under way where nobody waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct ToolEvent {
+pub struct CallEvent {
     /// The call.
     #[serde(flatten)]
     pub call: CallName,
     /// What happens to it.
     #[serde(flatten)]
-    pub what: Happening,
+    pub what: ToolEvent,
 }
 
 /// Which call an event is about.
@@ -48,7 +48,7 @@ pub struct CallName {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Happening {
+pub enum ToolEvent {
     /// It begins to run.
     Opened,
     /// It has come so far.
@@ -101,7 +101,7 @@ pub enum OutputStream {
 
 /// Where events are sent from.
 #[derive(Debug, Clone)]
-pub(crate) struct ToolEvents(Sender<ToolEvent>);
+pub(crate) struct ToolEvents(Sender<CallEvent>);
 
 impl Default for ToolEvents {
     fn default() -> Self {
@@ -114,9 +114,9 @@ impl ToolEvents {
         self.0.receiver_count() > 0
     }
 
-    fn send(&self, call: CallName, what: Happening) {
+    fn send(&self, call: CallName, what: ToolEvent) {
         // The last receiver may have gone meanwhile.
-        let _ = self.0.send(ToolEvent { call, what });
+        let _ = self.0.send(CallEvent { call, what });
     }
 }
 
@@ -140,7 +140,7 @@ impl Progress {
     pub fn step(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         self.tell(|| {
             let message = message.map(|text| Redactor::standard().redact(text).into_owned());
-            Happening::Progress { done, total, message }
+            ToolEvent::Progress { done, total, message }
         });
     }
 
@@ -148,10 +148,10 @@ impl Progress {
     /// several is not seen.
     pub fn output(&self, stream: OutputStream, text: &str) {
         let clean = || Redactor::standard().redact(text).into_owned();
-        self.tell(|| Happening::Output { stream, text: clean() });
+        self.tell(|| ToolEvent::Output { stream, text: clean() });
     }
 
-    fn tell(&self, what: impl FnOnce() -> Happening) {
+    fn tell(&self, what: impl FnOnce() -> ToolEvent) {
         if let Some((events, call)) = self.0.as_ref().filter(|(events, _)| events.are_heard()) {
             events.send(CallName::clone(call), what());
         }
@@ -172,8 +172,8 @@ impl CallName {
 
 impl Rejected {
     /// What is told of it.
-    pub(crate) fn told(&self) -> Happening {
-        Happening::Rejected { status: self.status, codes: self.codes.clone() }
+    pub(crate) fn told(&self) -> ToolEvent {
+        ToolEvent::Rejected { status: self.status, codes: self.codes.clone() }
     }
 }
 
@@ -181,7 +181,7 @@ impl Guard {
     /// What happens to the calls of this guard from now on. A receiver that is slow misses the
     /// oldest; no call waits for one.
     #[must_use]
-    pub fn events(&self) -> Receiver<ToolEvent> {
+    pub fn events(&self) -> Receiver<CallEvent> {
         self.sender().0.subscribe()
     }
 
@@ -190,7 +190,7 @@ impl Guard {
         &self,
         session: &Session,
         opened: &Opened,
-        what: impl FnOnce() -> Happening,
+        what: impl FnOnce() -> ToolEvent,
     ) {
         if self.sender().are_heard() {
             self.sender().send(CallName::of(session, opened), what());

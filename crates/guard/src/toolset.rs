@@ -94,7 +94,8 @@ impl Guard {
         }
         let (digest, list) = (tools.digest, tools.list.clone());
         let model = session.model().map(str::to_owned);
-        let draft = Draft::Began { tools: digest, model, at: self.clock().wall() };
+        let parent = session.parent().map(str::to_owned);
+        let draft = Draft::Began { tools: digest, model, parent, at: self.clock().wall() };
         let event = self.ledger().append(session.id(), draft, vec![list.clone()]).await;
         session.note(event.map_err(CallError::NotRecorded)?, vec![list]);
         session.lists(digest);

@@ -51,13 +51,28 @@ impl Guard {
     /// # Errors
     /// When it cannot be recorded.
     pub async fn hear(&self, session: &Session, role: Role, text: &str) -> Result<(), AppendError> {
+        self.hear_in(session, None, role, text).await
+    }
+
+    /// The same in the conversation of a sub-agent: what is said to it, and what it says.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn hear_in(
+        &self,
+        session: &Session,
+        caller: Option<&str>,
+        role: Role,
+        text: &str,
+    ) -> Result<(), AppendError> {
         let text = self.redactor().redact(text).into_owned();
         let at = self.clock().wall();
-        let said = Said { role, text: Digest::of_bytes(text.as_bytes()), at };
+        let caller_id = caller.map(str::to_owned);
+        let said = Said { role, caller_id, text: Digest::of_bytes(text.as_bytes()), at };
         let stored = vec![text.into_bytes()];
         let event = self.ledger().append(session.id(), Draft::Said(said), stored.clone()).await?;
         session.note(event, stored);
-        if role == Role::User {
+        if role == Role::User && caller.is_none() {
             // What went before was another task.
             let mut state = session.state();
             state.corrections = None;
@@ -113,7 +128,20 @@ impl Guard {
     /// # Errors
     /// When the record cannot be read or written.
     pub async fn verify(&self, session: &Session, answer: &str) -> Result<Verified, VerifyError> {
-        self.hear(session, Role::Assistant, answer).await?;
+        self.verify_of(session, None, answer).await
+    }
+
+    /// The same for what a sub-agent reports.
+    ///
+    /// # Errors
+    /// When the record cannot be read or written.
+    pub async fn verify_of(
+        &self,
+        session: &Session,
+        caller: Option<&str>,
+        answer: &str,
+    ) -> Result<Verified, VerifyError> {
+        self.hear_in(session, caller, Role::Assistant, answer).await?;
         let transcript = session.transcript(self.ledger())?;
         let turn = transcript.messages.len().saturating_sub(1);
         let text = transcript.messages.last().map(|last| last.text.clone()).unwrap_or_default();

@@ -18,12 +18,12 @@ pub struct Event {
     /// The user's prompt that led here, where the agent numbers them.
     pub prompt: Option<String>,
     /// What happened.
-    pub happening: Happening,
+    pub happening: ToolEvent,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Happening {
+pub enum ToolEvent {
     /// The agent is about to execute a tool.
     Before(HostedCall),
     /// It has executed one.

@@ -99,6 +99,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let session = guard.session(SessionStart {
         id: arguments.session.clone(),
         model: arguments.model.clone(),
+        parent: None,
         trust: arguments.trust.into(),
         environment: environment(),
     })?;

@@ -88,6 +88,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.dependencies.rules", May::AddNames),
     ("tools.trust.needs", May::RiseEach(TRUST)),
     ("tools.trust.below", May::Rise(&["ask", "deny"])),
+    ("tools.trust.untrusted_results", May::Add),
     ("tools.trust.read_only_commands", May::Leave),
     ("tools.permissions.default", May::Rise(&["allow", "ask", "deny"])),
     ("tools.permissions.rules", May::AddTables("action", &["ask", "deny"])),

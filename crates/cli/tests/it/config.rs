@@ -89,6 +89,7 @@ fn what_is_in_force() {
 
     [tools.trust]
     below = "ask"
+    untrusted_results = []
     read_only_commands = [
       "basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file", "find",
       "git diff", "git log", "git show", "git status", "grep", "head", "id", "ls", "nl", "pwd",
@@ -345,6 +346,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [tools.trust]
     below = "ask"
+    untrusted_results = []
     read_only_commands = [
       "basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file", "find",
       "git diff", "git log", "git show", "git status", "grep", "head", "id", "ls", "nl", "pwd",

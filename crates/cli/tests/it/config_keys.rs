@@ -56,6 +56,7 @@ const KEYS: &[(&str, &str)] = &[
     ("tools.dependencies.rules", "{}"),
     ("tools.trust.needs", "{}"),
     ("tools.trust.below", "\"ask\""),
+    ("tools.trust.untrusted_results", "[]"),
     (
         "tools.trust.read_only_commands",
         r#"["basename", "cat", "cmp", "cut", "date", "df", "diff", "dirname", "du", "echo", "file",

@@ -142,6 +142,10 @@ fn an_explanation_as_json() {
           "verdict": "allow"
         },
         {
+          "gate": "secrets",
+          "verdict": "allow"
+        },
+        {
           "gate": "utility",
           "verdict": "allow"
         },
@@ -230,6 +234,10 @@ fn a_replay_as_json() {
               "verdict": "allow"
             },
             {
+              "gate": "secrets",
+              "verdict": "allow"
+            },
+            {
               "gate": "utility",
               "verdict": "allow"
             },
@@ -279,6 +287,10 @@ fn a_replay_as_json() {
               "gate": "permission",
               "verdict": "ask",
               "message": "the rule `shell: git push*` asks for a person's agreement"
+            },
+            {
+              "gate": "secrets",
+              "verdict": "allow"
             },
             {
               "gate": "utility",

@@ -98,6 +98,6 @@ impl Guard {
     fn command_only_reads(&self, admitted: &Admitted) -> bool {
         let policy = self.settings().shell.load();
         let command = policy.blocklist.command_in(admitted).and_then(Result::ok);
-        command.is_some_and(|(command, _)| self.settings().trust.only_reads(&command))
+        command.is_some_and(|(command, _)| self.policy().settings.trust.only_reads(&command))
     }
 }

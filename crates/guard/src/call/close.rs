@@ -12,7 +12,7 @@ use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::repeated::ending_of;
 use crate::session::Session;
-use crate::tool_event::Happening;
+use crate::tool_event::ToolEvent;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Guard {
         };
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         if let Some(rolled_back) = rolled_back {
-            self.tell(session, &recorded.opened, || Happening::Rollback { rolled_back });
+            self.tell(session, &recorded.opened, || ToolEvent::Rollback { rolled_back });
         }
         // The audit log speaks of what the executor showed.
         let audited = Closed { truncated: cut, ..recorded.closed.clone() };
@@ -80,7 +80,7 @@ impl Guard {
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
         let nudge = session.went(&tool.name, arguments, &recorded.text, went, tool.effects.writes);
-        if self.settings().utility.enabled() {
+        if self.policy().settings.utility.enabled() {
             let ran = RecentCall {
                 execution_id: recorded.closed.execution_id.clone(),
                 tool: tool.name.clone(),

@@ -83,7 +83,7 @@ impl Guard {
     /// Whom to ask about this call. Where nobody is there, its gate has the last word.
     pub(crate) fn consulting(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&dyn Judge> {
         let judge = self.policy_judge()?;
-        self.settings().adversarial.concerns(admitted, scene).then_some(judge)
+        self.policy().settings.adversarial.concerns(admitted, scene).then_some(judge)
     }
 
     /// The word of the model that judges by policies, and its objection where it has one.
@@ -103,7 +103,8 @@ impl Guard {
         admitted: &Admitted,
         scene: &Scene<'_>,
     ) -> AdversarialDecision {
-        let settings = &self.settings().adversarial;
+        let policy = self.policy();
+        let settings = &policy.settings.adversarial;
         let Some(question) = settings.question(admitted, scene, self.redactor()) else {
             return AdversarialDecision::Unanswered;
         };

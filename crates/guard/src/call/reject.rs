@@ -104,15 +104,7 @@ impl Guard {
         questions: Vec<Question>,
         said: Said<'_>,
     ) -> Result<Answer, CallError> {
-        let draft = Draft::Rejected(rejected.clone());
-        let event = self
-            .ledger()
-            .append(session.id(), draft, Vec::new())
-            .await
-            .map_err(CallError::NotRecorded)?;
-        session.note(event, Vec::new());
-        self.tell(session, &rejected.call, || rejected.told());
-        self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
+        self.record_rejected(session, &rejected, said).await?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
             rejected;
         Ok(Answer {
@@ -133,6 +125,22 @@ impl Guard {
             tool_warnings: Vec::new(),
             envelope: None,
         })
+    }
+}
+
+impl Guard {
+    /// Writes down that a call was not executed: in the ledger, then in the audit log.
+    pub(crate) async fn record_rejected(
+        &self,
+        session: &Session,
+        rejected: &Rejected,
+        said: Said<'_>,
+    ) -> Result<(), CallError> {
+        let draft = Draft::Rejected(rejected.clone());
+        let written = self.ledger().append(session.id(), draft, Vec::new()).await;
+        session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
+        self.tell(session, &rejected.call, || rejected.told());
+        self.audit_rejected(session, rejected, said).map_err(CallError::NotAudited)
     }
 }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_model::{Origin, Tool};
 use schemars::JsonSchema;
@@ -17,6 +17,9 @@ pub struct TrustOptions {
     pub needs: BTreeMap<String, TrustLevel>,
     /// What happens to a call in a turn that is trusted too little: `ask` (the default) or `deny`.
     pub below: Below,
+    /// Tools whose results come from strangers, by name or pattern. Once one of them has answered,
+    /// the session is `untrusted`, until it is cleared.
+    pub untrusted_results: Vec<String>,
     /// Shell commands that may run in an untrusted turn: a program, or a program with its first
     /// words.
     pub read_only_commands: Vec<String>,
@@ -76,6 +79,7 @@ impl Default for TrustOptions {
         Self {
             needs: BTreeMap::new(),
             below: Below::default(),
+            untrusted_results: Vec::new(),
             read_only_commands: read_only_commands.map(str::to_owned).to_vec(),
         }
     }
@@ -84,8 +88,8 @@ impl Default for TrustOptions {
 /// Why the trust that tools need cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustOptionsError {
-    /// The name of a tool is no pattern.
-    #[error("tools.trust.needs: {0}")]
+    /// The name of a tool, in `needs` or `untrusted_results`, is no pattern.
+    #[error("tools.trust: {0}")]
     Pattern(#[from] PatternError),
 }
 
@@ -99,10 +103,12 @@ impl TrustOptions {
             .needs
             .iter()
             .map(|(pattern, level)| Ok((Pattern::new(pattern, Over::Text)?, *level)));
+        let strangers = self.untrusted_results.iter().map(|name| Pattern::new(name, Over::Text));
         let words = |command: &String| command.split_whitespace().map(str::to_owned).collect();
         Ok(TrustSettings {
             needs: needs.collect::<Result<_, PatternError>>()?,
             below: self.below,
+            strangers: strangers.collect::<Result<_, PatternError>>()?,
             read_only: self.read_only_commands.iter().map(words).collect(),
         })
     }
@@ -113,13 +119,20 @@ impl TrustOptions {
 pub struct TrustSettings {
     needs: Vec<(Pattern, TrustLevel)>,
     pub(super) below: Below,
+    /// Tools whose results come from strangers.
+    strangers: Vec<Pattern>,
     /// Each a program and its first words.
     read_only: Vec<Vec<String>>,
 }
 
 impl Default for TrustSettings {
     fn default() -> Self {
-        let nothing = Self { needs: Vec::new(), below: Below::Ask, read_only: Vec::new() };
+        let nothing = Self {
+            needs: Vec::new(),
+            below: Below::Ask,
+            strangers: Vec::new(),
+            read_only: Vec::new(),
+        };
         TrustOptions::default().resolve().unwrap_or(nothing)
     }
 }
@@ -128,6 +141,16 @@ impl TrustSettings {
     /// Whether every part of a command line is known to only read.
     pub(crate) fn only_reads(&self, command: &str) -> bool {
         crate::executor::only_reads(command, &self.read_only)
+    }
+
+    /// Whether any tool brings content from strangers.
+    pub(crate) fn taints(&self) -> bool {
+        !self.strangers.is_empty()
+    }
+
+    /// The first of these tools that brings content from strangers.
+    pub(crate) fn stranger<'t>(&self, tools: &'t BTreeSet<String>) -> Option<&'t String> {
+        tools.iter().find(|tool| self.strangers.iter().any(|stranger| stranger.is_match(tool)))
     }
 
     /// The trust that this tool needs, and whether the operator said so.

@@ -8,7 +8,7 @@ use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
-use crate::ledger::{AppendError, Draft, Opened, Rejected};
+use crate::ledger::{AppendError, Opened, Rejected};
 use crate::recording::Recording;
 use crate::scene::Scene;
 use crate::session::{Session, SessionStart, Surroundings};
@@ -86,9 +86,10 @@ impl Guard {
     /// When the ledger cannot be read.
     pub fn host_session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
-        let dependencies = self.settings().dependencies.is_enabled();
+        let policy = self.policy();
+        let past = policy.settings.dependencies.is_enabled() || policy.settings.trust.taints();
         let learned = (self.settings().fixation.clone(), self.settings().result_cache);
-        Session::hosted(id, start, learned, self.ledger(), dependencies)
+        Session::hosted(id, start, learned, self.ledger(), past)
     }
 
     /// Asks every gate about a call that the host is about to execute, and opens its receipt where
@@ -186,7 +187,7 @@ impl Guard {
             return (Judged::Denied(vec![not_judged(&tool.name)]), None);
         };
         let verdicts = self.gates().explain(&seen, scene);
-        let judged = combine(verdicts.into_iter().chain(self.secrets_of(hosted)));
+        let judged = combine(verdicts);
         let judge = self.consulting(&seen, scene);
         let Some(judge) = judge.filter(|_| !matches!(judged, Judged::Denied(_))) else {
             return (judged, None);
@@ -215,12 +216,8 @@ impl Guard {
             codes: reasons.iter().map(|reason| reason.code.to_owned()).collect(),
             answer: self.redactor().redact(&messages.join("; ")).into_owned(),
         };
-        let draft = Draft::Rejected(rejected.clone());
-        let written = self.ledger().append(session.id(), draft, Vec::new()).await;
-        session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
-        self.tell(session, &rejected.call, || rejected.told());
         let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
-        self.audit_rejected(session, &rejected, said).map_err(CallError::NotAudited)?;
+        self.record_rejected(session, &rejected, said).await?;
         Ok(rejected)
     }
 }

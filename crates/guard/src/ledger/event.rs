@@ -43,6 +43,9 @@ pub enum Draft {
         /// The model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// The session that it is a part of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<String>,
         /// Milliseconds since the Unix epoch.
         at: i64,
     },
@@ -265,6 +268,9 @@ pub struct Rejected {
 pub struct Said {
     /// By whom.
     pub role: Role,
+    /// The sub-agent that said it, or to which it was said; `None` for the main one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_id: Option<String>,
     /// Digest of the (redacted) text, which stands in the result store.
     pub text: Digest,
     /// Milliseconds since the Unix epoch.

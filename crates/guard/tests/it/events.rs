@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use counterfoil_guard::{
-    FunctionExecutor, Guard, GuardSettings, Happening, OutputStream, SessionStart, ShellExecutor,
+    CallEvent, FunctionExecutor, Guard, GuardSettings, OutputStream, SessionStart, ShellExecutor,
     Surroundings, ToolError, ToolEvent, TrustLevel,
 };
 use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
@@ -12,7 +12,7 @@ use tokio::sync::broadcast::Receiver;
 
 use crate::desk::{call, run, session, shop, tool, wait};
 
-fn told(events: &mut Receiver<ToolEvent>) -> Vec<ToolEvent> {
+fn told(events: &mut Receiver<CallEvent>) -> Vec<CallEvent> {
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
@@ -68,7 +68,7 @@ fn what_a_command_prints_is_told_while_it_runs() {
     assert_eq!(answer.status, Status::Completed, "{}", answer.text);
     let mut printed = [String::new(), String::new()];
     for event in told(&mut events) {
-        if let Happening::Output { stream, text } = event.what {
+        if let ToolEvent::Output { stream, text } = event.what {
             printed[usize::from(stream == OutputStream::Stderr)].push_str(&text);
         }
     }
@@ -86,8 +86,8 @@ fn a_call_that_is_given_up_is_told_as_cancelled() {
         let running = guard.call(&session, call("wait", "{}"), Surroundings::default());
         assert!(tokio::time::timeout(Duration::from_millis(20), running).await.is_err());
     });
-    let told: Vec<Happening> = told(&mut events).into_iter().map(|event| event.what).collect();
-    assert_eq!(told, [Happening::Opened, Happening::Closed { status: Status::Cancelled }]);
+    let told: Vec<ToolEvent> = told(&mut events).into_iter().map(|event| event.what).collect();
+    assert_eq!(told, [ToolEvent::Opened, ToolEvent::Closed { status: Status::Cancelled }]);
 }
 
 fn endless() -> FunctionExecutor {
@@ -139,5 +139,5 @@ fn a_listener_that_does_not_keep_up_misses_the_oldest() {
     }
     let missed = events.try_recv().unwrap_err();
     assert!(missed.to_string().contains("176"), "{missed}");
-    assert_eq!(events.try_recv().unwrap().what, Happening::Opened);
+    assert_eq!(events.try_recv().unwrap().what, ToolEvent::Opened);
 }

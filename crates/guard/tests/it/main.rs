@@ -19,6 +19,7 @@ mod filters;
 mod function;
 mod gates;
 mod host;
+mod in_force;
 mod ledger;
 mod live;
 mod overflow;

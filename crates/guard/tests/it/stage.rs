@@ -48,6 +48,7 @@ impl Stage {
             recent: &[],
             claim_source: None,
             trace: None,
+            tainted_by: None,
             now: 0,
         }
     }

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{
-    Answer, Guard, GuardSettings, Happening, Requested, SessionStart, ShellExecutor, ShellOptions,
-    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, TrustLevel, UndoError,
-    undo_snapshot,
+    Answer, Guard, GuardSettings, Requested, SessionStart, ShellExecutor, ShellOptions,
+    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, ToolEvent, TrustLevel,
+    UndoError, undo_snapshot,
 };
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -144,7 +144,7 @@ fn a_failed_command_is_undone() {
         assert_eq!(answer.exit_code, Some(code), "{command}: {}", answer.text);
         assert_eq!(answer.status, Status::RolledBack, "{command}: {}", answer.text);
         let mut told = std::iter::from_fn(|| events.try_recv().ok());
-        assert!(told.any(|event| matches!(event.what, Happening::Rollback { .. })), "{command}");
+        assert!(told.any(|event| matches!(event.what, ToolEvent::Rollback { .. })), "{command}");
         assert_eq!(answer.category, Some(ToolErrorCategory::PermanentFailure));
         assert!(answer.text.contains("[undone: "), "{command}: {}", answer.text);
         let after = tree(&bench.work());

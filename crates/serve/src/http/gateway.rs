@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_guard::ToolEvent;
+use counterfoil_guard::CallEvent;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
@@ -110,7 +110,7 @@ impl HttpGateway {
 pub async fn serve_http(
     gateway: Arc<HttpGateway>,
     listener: TcpListener,
-    events: Receiver<ToolEvent>,
+    events: Receiver<CallEvent>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), HttpGatewayError> {
     let mut connections = JoinSet::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use counterfoil_guard::{Happening, ToolEvent};
+use counterfoil_guard::{CallEvent, ToolEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -27,14 +27,14 @@ impl Metrics {
     }
 
     /// Metrics calls, for as long as it is waited for.
-    pub(crate) async fn follow(&self, mut events: Receiver<ToolEvent>) {
+    pub(crate) async fn follow(&self, mut events: Receiver<CallEvent>) {
         loop {
             let what = match events.recv().await {
                 Ok(event) => event.what,
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return,
             };
-            let (Happening::Closed { status } | Happening::Rejected { status, .. }) = what else {
+            let (ToolEvent::Closed { status } | ToolEvent::Rejected { status, .. }) = what else {
                 continue;
             };
             *lock(&self.calls).entry(status.name()).or_default() += 1;

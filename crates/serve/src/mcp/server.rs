@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use counterfoil_guard::{Answer, Guard, Happening, Session, Surroundings, ToolEvent};
+use counterfoil_guard::{Answer, CallEvent, Guard, Session, Surroundings, ToolEvent};
 use counterfoil_model::{Arguments, Presentation, Status, Tool, ToolCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -91,7 +91,7 @@ impl Running {
     async fn says(
         &mut self,
         session: &Session,
-        events: &mut Receiver<ToolEvent>,
+        events: &mut Receiver<CallEvent>,
     ) -> Option<String> {
         tokio::select! {
             answer = self.next() => answer,
@@ -101,8 +101,8 @@ impl Running {
     }
 
     /// What the client hears of a call that is under way, if it wants to.
-    fn told(&self, session: &Session, event: &ToolEvent) -> Option<String> {
-        let Happening::Progress { done, total, message } = &event.what else { return None };
+    fn told(&self, session: &Session, event: &CallEvent) -> Option<String> {
+        let ToolEvent::Progress { done, total, message } = &event.what else { return None };
         let token = self.tokens.get(&event.call.call_id);
         let token = token.filter(|_| event.call.session == session.id())?;
         let token: Value = serde_json::from_str(token).ok()?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, Happening,
-    Session, SessionStart, Surroundings, ToolExecutor as _, TraceContext,
+    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, Session,
+    SessionStart, Surroundings, ToolEvent, ToolExecutor as _, TraceContext,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_serve::{ClientOptions, Elicits, McpExecutor, Pins, Program, Server, inspect};
@@ -138,14 +138,14 @@ fn how_far_a_server_is_with_a_call_is_told() {
             ToolCall { id: "c".to_owned(), tool: "words__say".to_owned(), arguments, line: 0 };
         guard.call(&session, slow, around).await.unwrap();
         let told = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.what);
-        let told: Vec<Happening> = told.collect();
-        let quarter = Happening::Progress {
+        let told: Vec<ToolEvent> = told.collect();
+        let quarter = ToolEvent::Progress {
             done: 1.0,
             total: Some(4.0),
             message: Some("a quarter".to_owned()),
         };
-        let closed = Happening::Closed { status: Status::Completed };
-        assert_eq!(told, [Happening::Opened, quarter, closed]);
+        let closed = ToolEvent::Closed { status: Status::Completed };
+        assert_eq!(told, [ToolEvent::Opened, quarter, closed]);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains(&format!(r#""traceparent":"{trace}""#)), "{heard}");
     });

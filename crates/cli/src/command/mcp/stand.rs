@@ -19,7 +19,7 @@ use super::reach::{REPLY, configured};
 use super::{Arguments, inspect};
 use crate::config::{self, ListenOptions, Options};
 use crate::exit::{Complaint, Exit};
-use crate::guard::{Making, settings};
+use crate::guard::{Making, settings_beside};
 use crate::reload::follow;
 use crate::signals::interrupted;
 use crate::state::State;
@@ -70,13 +70,14 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     };
     let runtime = runtime.context("the event loop cannot be started")?;
     let exit = runtime.block_on(async {
-        let (shell, servers) = (standing.guard.shell_policy(), standing.servers.clone());
+        let (guard, servers) = (standing.guard.clone(), standing.servers.clone());
+        let folder = standing.state.folder();
         let follows = !arguments.reach.is_named();
         tokio::spawn(follow(global.place(), move |options| {
             if follows {
                 servers.replace(configured(&options.mcp.servers)?);
             }
-            shell.rebuild(Arc::unwrap_or_clone(settings(options)?.shell.load()));
+            guard.reload(settings_beside(options, Some(&folder))?);
             Ok(())
         }));
         match arguments.listen {

@@ -75,6 +75,7 @@ impl Place {
             recent: &[],
             claim_source: None,
             trace: None,
+            tainted_by: None,
             now: 0,
         }
     }

@@ -7,6 +7,7 @@ mod permission;
 mod policy;
 mod protected;
 mod quota;
+mod secrets;
 mod trust;
 mod utility;
 
@@ -34,7 +35,7 @@ use crate::scene::Scene;
 
 /// The order in which gates judge. It decides the order of what is shown, never the outcome: all
 /// of them judge every call.
-pub const ORDER: [GateId; 9] = [
+pub const ORDER: [GateId; 10] = [
     blocklist::ID,   // unconditional: nothing bypasses it
     protected::ID,   // what decides about the agent
     quota::ID,       // a count
@@ -42,6 +43,7 @@ pub const ORDER: [GateId; 9] = [
     dependency::ID,  // what has to come first
     trust::ID,       // where the turn's content comes from
     permission::ID,  // what a person has to agree to
+    secrets::ID,     // what must not leave the machine
     utility::ID,     // what is not worth its cost
     adversarial::ID, // what a model thinks of it: the dearest
 ];
@@ -64,6 +66,7 @@ pub struct GatesBuilder {
     utility: UtilitySettings,
     adversarial: AdversarialSettings,
     judged: bool,
+    hosted: bool,
     executor: Option<Arc<dyn ErasedToolExecutor>>,
     more: Vec<Box<dyn Gate>>,
 }
@@ -256,6 +259,13 @@ impl GatesBuilder {
         self
     }
 
+    /// A host executes the calls: what its tools and commands would send out is looked at, too.
+    #[must_use]
+    pub fn for_host(mut self) -> Self {
+        self.hosted = true;
+        self
+    }
+
     /// The executor that is asked whether a call requires confirmation.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn ErasedToolExecutor>) -> Self {
@@ -282,6 +292,7 @@ impl GatesBuilder {
         let protected =
             protected::Protected { settings: self.protected, shell: self.shell.clone() };
         let trust = trust::Trust { settings: self.trust, shell: self.shell.clone() };
+        let secrets = secrets::Secrets { hosted: self.hosted, shell: self.shell.clone() };
         let mut gates: Vec<Box<dyn Gate>> = vec![
             Box::new(blocklist::BlocklistGate { shell: self.shell }),
             Box::new(protected),
@@ -290,6 +301,7 @@ impl GatesBuilder {
             Box::new(dependency::Dependency { settings: self.dependencies }),
             Box::new(trust),
             Box::new(permission),
+            Box::new(secrets),
             Box::new(utility::Utility { settings: self.utility }),
             Box::new(adversarial::Adversarial { settings: self.adversarial, judged: self.judged }),
         ];
@@ -359,6 +371,7 @@ mod tests {
             recent: &[],
             claim_source: None,
             trace: None,
+            tainted_by: None,
             now: 0,
         };
         let gates = Gates::builder().build();

@@ -24,7 +24,10 @@ impl Gate for Trust {
             return Verdict::Allow { matched: None };
         }
         let (need, trust) = (need.name(), scene.trust.name());
-        let why = format!("`{}` needs a turn that is {need}, and this one is {trust}", tool.name);
+        let since = scene.tainted_by.map(|by| format!(", with content from strangers by `{by}`"));
+        let since = since.unwrap_or_default();
+        let why =
+            format!("`{}` needs a turn that is {need}, and this one is {trust}{since}", tool.name);
         match self.settings.below {
             Below::Ask => Verdict::Ask(Question::about(call, ID, why)),
             Below::Deny => Verdict::Deny(Reason {

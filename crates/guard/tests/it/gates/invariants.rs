@@ -64,6 +64,7 @@ fn the_gates_stand_in_the_declared_order() {
             "dependency",
             "trust",
             "permission",
+            "secrets",
             "utility",
             "adversarial"
         ]

@@ -78,6 +78,7 @@ impl Situation {
             recent: &self.recent,
             claim_source: None,
             trace: None,
+            tainted_by: None,
             now: 1_700_000_000_000,
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Situation, call, ran, reading, verdict_of};
 
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("blocklist", include_str!("../../../../../spec/gates/blocklist.md")),
     ("protected", include_str!("../../../../../spec/gates/protected.md")),
     ("quota", include_str!("../../../../../spec/gates/quota.md")),
@@ -18,6 +18,7 @@ const PAGES: [(&str, &str); 9] = [
     ("dependency", include_str!("../../../../../spec/gates/dependency.md")),
     ("trust", include_str!("../../../../../spec/gates/trust.md")),
     ("permission", include_str!("../../../../../spec/gates/permission.md")),
+    ("secrets", include_str!("../../../../../spec/gates/secrets.md")),
     ("utility", include_str!("../../../../../spec/gates/utility.md")),
     ("adversarial", include_str!("../../../../../spec/gates/adversarial.md")),
 ];
@@ -52,6 +53,9 @@ fn situation(words: &[&str]) -> Situation {
 
 #[track_caller]
 fn check(gate: &str, gates: &Gates, case: &str) {
+    // What looks like a secret is put together here, so that none stands in the page.
+    let token = concat!("ghp_Zx8Qw2Er5Ty7", "Ui9Op1As3Df6Gh4Jk0Lz2Xc");
+    let case = &case.replace("TOKEN", token);
     let (before, arguments) = case.split_at(case.find('{').unwrap());
     let arguments: Value = serde_json::from_str(arguments).unwrap();
     let words: Vec<&str> = before.split_whitespace().collect();
@@ -86,7 +90,8 @@ fn every_gate_has_a_page_whose_cases_hold() {
         assert!(page.starts_with(&format!("# Gate {}: {gate}\n", number + 1)), "{gate}");
         let tools: ToolsOptions = toml::from_str(block(page, "toml").unwrap_or_default()).unwrap();
         let options = GuardOptions { tools, ..GuardOptions::default() };
-        let gates = options.resolve().unwrap().gates().build();
+        let gates = options.resolve().unwrap().gates();
+        let gates = if *gate == "secrets" { gates.for_host() } else { gates }.build();
         let cases: Vec<&str> = block(page, "cases").unwrap().lines().collect();
         assert!(cases.len() >= 3, "{gate}");
         cases.into_iter().for_each(|case| check(gate, &gates, case));

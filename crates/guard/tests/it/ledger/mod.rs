@@ -139,7 +139,12 @@ pub(crate) fn rejected(execution_id: &str) -> Rejected {
 }
 
 pub(crate) fn said(text: &str) -> Draft {
-    Draft::Said(Said { role: Role::User, text: Digest::of_bytes(text.as_bytes()), at: NOW })
+    Draft::Said(Said {
+        role: Role::User,
+        caller_id: None,
+        text: Digest::of_bytes(text.as_bytes()),
+        at: NOW,
+    })
 }
 
 /// Opens and closes one execution with this result.
