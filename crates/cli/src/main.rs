@@ -40,7 +40,11 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == guard::CONFINE) {
         return match std::env::args_os().nth(2) {
             Some(word) if word == guard::NAMESPACE => counterfoil_guard::try_user_namespace(),
-            _ => counterfoil_guard::run_confined(),
+            _ => {
+                let words = std::env::args_os().skip(2);
+                let words = words.map(|word| word.to_string_lossy().into_owned());
+                counterfoil_guard::run_confined(&words.collect::<Vec<_>>())
+            }
         }
         .into();
     }

@@ -144,7 +144,8 @@ pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
 pub use sandbox::{
-    Abilities, Gap, Profile, Sandbox, SandboxOptions, SandboxOptionsError, SandboxSettings,
+    Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
+    SandboxOptionsError, SandboxSettings,
 };
 #[cfg(target_os = "linux")]
 pub use sandbox::{run_confined, try_user_namespace};

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use counterfoil_guard::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,10 @@ pub(crate) struct ServerOptions {
     /// Headers that each request to it has; `${VARIABLE}` is filled in.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
+    /// What the kernel holds its process to: `read-only`, `workspace` or `network`; what else holds
+    /// stands in `[tools.sandbox]`. Its folder is its workspace. Not set: it is not confined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<Profile>,
     /// How long each of its answers may take, in seconds.
     pub(crate) timeout_secs: u64,
 }
@@ -52,6 +57,7 @@ impl Default for ServerOptions {
             folder: None,
             url: None,
             headers: BTreeMap::new(),
+            sandbox: None,
             timeout_secs: 60,
         }
     }

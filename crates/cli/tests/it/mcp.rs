@@ -367,3 +367,61 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
     let ran = desk.spawn(&variables, &["mcp"], "");
     assert!(ran.code == 2 && ran.err.contains("no server is named"), "{ran}");
 }
+
+/// Writes where it works and beside it, and says what it could do.
+#[cfg(target_os = "linux")]
+const WRITER: &str = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"write","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*)
+      could=; (echo x > inside) 2>&- && could="$could inside"
+      (echo x > ../beside) 2>&- && could="$could beside"
+      (echo x > "$TMPDIR/x") 2>&- && could="$could temporary"
+      (cat ../state/ledger.db >/dev/null) 2>&- && could="$could state"
+      echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"could:'"$could"'"}]}}' ;;
+  esac
+done"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
+    let begin = [
+        request(1, "initialize", json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        request(2, "tools/list", json!({})),
+    ];
+    let call = request(3, "tools/call", json!({ "name": "w__write", "arguments": {} }));
+    let configured = |sandbox: &str| {
+        format!(
+            "[mcp.servers.w]\ncommand = [\"sh\", \"writer.sh\"]\nfolder = \"work\"\n{sandbox}\n\
+             [tools.sandbox]\nbubblewrap = \"never\"\n"
+        )
+    };
+    let desk = Desk::with(&[
+        ("work/writer.sh", WRITER),
+        ("free.toml", &configured("")),
+        ("held.toml", &configured("sandbox = \"workspace\"")),
+        ("read.toml", &configured("sandbox = \"read-only\"")),
+        ("a", &said(&begin)),
+        ("b", &said(&[call])),
+    ]);
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    for (file, expected) in [
+        ("free.toml", "could: inside beside temporary state"),
+        ("held.toml", "could: inside temporary"),
+        ("read.toml", "could: temporary"),
+    ] {
+        let script = format!(
+            "(cat a; sleep 1; cat b; sleep 1) | TMPDIR=$PWD '{program}' --config {file} mcp"
+        );
+        let variables = [("COUNTERFOIL_STATE", "state")];
+        let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+        if ran.err.contains("cannot be confined") || ran.err.contains("cannot be held") {
+            println!("not checked: a confined server, which this machine cannot hold");
+            return;
+        }
+        assert!(ran.out.contains(&format!("\"{expected}\"")), "{file}: {ran}");
+    }
+}

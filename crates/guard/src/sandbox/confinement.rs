@@ -143,7 +143,7 @@ impl Sandbox {
     }
 
     /// The helper's own path: `/proc/self` is somebody else behind bubblewrap.
-    fn helper_in_there(&self) -> Vec<String> {
+    pub(super) fn helper_in_there(&self) -> Vec<String> {
         let mut words = self.helper.clone();
         if let Some(program) = words.first_mut()
             && program == "/proc/self/exe"

@@ -18,6 +18,7 @@ mod plan;
 mod profile;
 mod real_paths;
 mod secret_places;
+mod server;
 
 pub use confinement::{Abilities, Sandbox};
 pub(crate) use confinement::{Held, Room};
@@ -32,3 +33,4 @@ pub use linux::{run_confined, try_user_namespace};
 pub use options::{SandboxOptions, SandboxOptionsError, SandboxSettings};
 pub(crate) use plan::{Plan, Reply};
 pub use profile::Profile;
+pub use server::{ConfinedServer, HeldServer};

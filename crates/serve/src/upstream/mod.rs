@@ -11,6 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use counterfoil_guard::{ConfinedServer, HeldServer};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, StatusCode};
 use tokio::process::Command;
@@ -47,17 +48,40 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// Where it runs; where we do, if nothing is said.
     pub folder: Option<PathBuf>,
+    /// What it is confined to: its folder is its workspace.
+    pub sandbox: Option<Arc<ConfinedServer>>,
 }
 
 impl Program {
-    fn command(&self) -> Command {
-        let (program, words) = self.words.split_first().map_or(("", &[][..]), |(p, w)| (p, w));
+    /// The command that starts it, and where it is confined, what holds it.
+    fn command(&self) -> Result<(Command, Option<HeldServer>), UpstreamError> {
+        let program = self.words.first().cloned().unwrap_or_default();
+        let not_started = |reason| UpstreamError::NotStarted { program, reason };
+        let held = self.held().map_err(not_started)?;
+        let words = held.as_ref().map_or(&self.words, |held| &held.words);
+        let (program, words) = words.split_first().map_or(("", &[][..]), |(p, w)| (p.as_str(), w));
         let mut command = Command::new(program);
         command.args(words).envs(&self.env);
+        if let Some(held) = &held {
+            command.envs(&held.environment);
+        }
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        command
+        Ok((command, held))
+    }
+
+    fn held(&self) -> io::Result<Option<HeldServer>> {
+        let Some(sandbox) = &self.sandbox else { return Ok(None) };
+        let mut environment: BTreeMap<String, String> = std::env::vars().collect();
+        environment.extend(self.env.clone());
+        let here = || std::env::current_dir();
+        let folder = self.folder.clone().map_or_else(here, Ok)?;
+        let held = sandbox.hold(&self.words, &folder, &environment)?;
+        for gap in &held.gaps {
+            tracing::info!("`{}`: {}", self.words.join(" "), gap.text);
+        }
+        Ok(Some(held))
     }
 }
 
@@ -142,7 +166,8 @@ impl Server {
     pub(crate) fn connect(&self, shared: bool) -> Result<Upstream, UpstreamError> {
         Ok(match self {
             Self::Command(program) => {
-                Upstream::Process(Box::new(Process::start(program.command(), shared)?))
+                let (command, held) = program.command()?;
+                Upstream::Process(Box::new(Process::start(command, held, shared)?))
             }
             Self::Remote(remote) => Upstream::Remote(Arc::new(remote.session(shared))),
             Self::Several(servers) => {

@@ -3,6 +3,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_guard::HeldServer;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
@@ -30,6 +31,8 @@ pub(crate) struct Process {
     input: AsyncMutex<Option<ChildStdin>>,
     child: AsyncMutex<Child>,
     routes: Arc<Mutex<Routes>>,
+    /// Where it is confined: its temporary folder goes with it.
+    _held: Option<HeldServer>,
 }
 
 /// Who waits for what.
@@ -66,7 +69,11 @@ struct Bound {
 }
 
 impl Process {
-    pub(crate) fn start(mut command: Command, shared: bool) -> Result<Self, UpstreamError> {
+    pub(crate) fn start(
+        mut command: Command,
+        held: Option<HeldServer>,
+        shared: bool,
+    ) -> Result<Self, UpstreamError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let program = command.as_std().get_program().to_string_lossy().into_owned();
         let started = command.spawn();
@@ -76,7 +83,7 @@ impl Process {
         if let Some(output) = child.stdout.take() {
             tokio::spawn(read(output, Arc::clone(&routes)));
         }
-        Ok(Self { input, child: AsyncMutex::new(child), routes })
+        Ok(Self { input, child: AsyncMutex::new(child), routes, _held: held })
     }
 
     fn routes(&self) -> MutexGuard<'_, Routes> {

@@ -90,7 +90,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let (server, name) = match reach.is_named() {
         true => (reach.server()?, reach.name()),
         false => {
-            let servers = configured(&config::find(&global.place())?.options.mcp.servers)?;
+            let state = global.state()?.folder();
+            let servers = configured(&config::find(&global.place())?.options, Some(&state))?;
             let server = match servers.is_empty() {
                 // Says what is missing.
                 true => reach.server()?,

@@ -1,13 +1,15 @@
-use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use counterfoil_guard::{ConfinedServer, Profile, SandboxOptions, StateFolder};
 use counterfoil_serve::{NamedServer, Program, Remote, Server};
 
-use crate::config::ServerOptions;
+use crate::config::{Options, ServerOptions};
 use crate::exit::Complaint;
+use crate::guard::sandbox;
 
 /// How long a server over HTTP may take until its answer begins.
 pub(super) const REPLY: Duration = Duration::from_secs(300);
@@ -84,10 +86,12 @@ impl Reach {
 
 /// The servers of the configuration.
 pub(super) fn configured(
-    servers: &BTreeMap<String, ServerOptions>,
+    configuration: &Options,
+    state: Option<&StateFolder>,
 ) -> anyhow::Result<Vec<NamedServer>> {
     let mut all = Vec::new();
-    for (name, options) in servers.iter().filter(|(_, options)| options.enabled) {
+    let servers = configuration.mcp.servers.iter();
+    for (name, options) in servers.filter(|(_, options)| options.enabled) {
         let place = format!("mcp.servers.{name}");
         let wrong = |what: String| Complaint::new(format!("{place}: {what}"));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -109,15 +113,29 @@ pub(super) fn configured(
             (None, false) => {
                 let env =
                     options.env.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-                let env = env.collect::<anyhow::Result<_>>().context(place)?;
+                let env = env.collect::<anyhow::Result<_>>().context(place.clone())?;
                 let (words, folder) = (options.command.clone(), options.folder.clone());
-                Server::Command(Program { words, env, folder })
+                let sandbox = confined(options, configuration, state).context(place)?;
+                Server::Command(Program { words, env, folder, sandbox })
             }
             _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
         };
         all.push(NamedServer { name: name.clone(), server, limit });
     }
     Ok(all)
+}
+
+/// What the process of a server is held to, where that is asked for.
+fn confined(
+    server: &ServerOptions,
+    configuration: &Options,
+    state: Option<&StateFolder>,
+) -> anyhow::Result<Option<Arc<ConfinedServer>>> {
+    let Some(profile) = server.sandbox.filter(|profile| *profile != Profile::Off) else {
+        return Ok(None);
+    };
+    let options = SandboxOptions { profile, ..configuration.tools.sandbox.clone() };
+    Ok(Some(Arc::new(ConfinedServer::new(sandbox(state), options)?)))
 }
 
 /// A server over HTTP is called as its host is.

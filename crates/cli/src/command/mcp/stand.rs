@@ -59,7 +59,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     };
     let servers = match arguments.reach.is_named() {
         true => Vec::new(),
-        false => configured(&options.mcp.servers)?,
+        false => configured(&options, Some(&state.folder()))?,
     };
     let servers = Servers::new(servers);
     let standing = Standing { arguments, options, guard, state, start, servers };
@@ -75,7 +75,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         let follows = !arguments.reach.is_named();
         tokio::spawn(follow(global.place(), move |options| {
             if follows {
-                servers.replace(configured(&options.mcp.servers)?);
+                servers.replace(configured(options, Some(&folder))?);
             }
             guard.reload(settings_beside(options, Some(&folder))?);
             Ok(())

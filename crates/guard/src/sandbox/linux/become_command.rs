@@ -7,16 +7,30 @@ use std::process::Command;
 
 use rustix::process::setsid;
 
+use super::super::server::SERVER;
 use super::super::{Plan, Reply};
 use super::birth::FAILED;
 use super::holding::Holding;
 use super::kept::Kept;
 
-/// What the helper program calls first thing, before it has started a thread: reads on standard
-/// input what to do, gives up its rights, and becomes the command. Returns an exit code when that
-/// fails; who started it was told why.
+/// What the helper program calls first thing, before it has started a thread, with the words behind
+/// its own: gives up its rights, and becomes the command. What to do it reads on standard input, or
+/// for a program that is spoken to, behind the word `server`. Returns an exit code when that fails;
+/// who started it was told why.
 #[must_use]
-pub fn run_confined() -> u8 {
+pub fn run_confined(words: &[String]) -> u8 {
+    if let [word, plan] = words
+        && word == SERVER
+    {
+        return match become_server(plan) {
+            Ok(()) => 0,
+            Err(error) => {
+                // Nobody may read it any more: the exit code says it too.
+                let _told = writeln!(io::stderr(), "counterfoil: the server does not run: {error}");
+                FAILED
+            }
+        };
+    }
     match become_command() {
         Ok(()) => 0,
         Err(error) => {
@@ -28,6 +42,22 @@ pub fn run_confined() -> u8 {
             FAILED
         }
     }
+}
+
+/// Standard input, output and error stay what they are: whoever started it speaks through them.
+fn become_server(plan: &str) -> io::Result<()> {
+    setsid()?;
+    let plan: Plan = serde_json::from_str(plan)?;
+    let holding = Holding::of(&plan, &Kept::default()).map_err(io::Error::other)?;
+    let essential = holding.gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str());
+    let essential: Vec<&str> = essential.collect();
+    if !essential.is_empty() {
+        return Err(io::Error::other(format!("it cannot be held: {}", essential.join("; "))));
+    }
+    holding.enter(None).map_err(io::Error::other)?;
+    let Some((program, arguments)) = plan.program.split_first() else { return Ok(()) };
+    let error = Command::new(program).args(arguments).exec();
+    Err(io::Error::other(format!("`{program}` cannot be run: {error}")))
 }
 
 fn become_command() -> io::Result<()> {
