@@ -24,6 +24,7 @@ mod replace;
 mod rule_names;
 mod settings_file;
 mod signals;
+mod spans;
 mod state;
 mod suggest;
 mod terminal;

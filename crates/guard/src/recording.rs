@@ -144,7 +144,7 @@ impl Recording {
         let session = self.session.clone();
         let event = self.guard.ledger().append(session.id(), draft, stored.clone()).await?;
         session.note(event, stored);
-        self.tell(|| ToolEvent::Closed { status: closed.status });
+        self.tell(|| ToolEvent::Closed { status: closed.status, category: closed.category });
         Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
     }
 
@@ -203,6 +203,6 @@ impl Drop for Recording {
         // session reads it back from the ledger.
         drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
         self.guard.audit_given_up(&self.session, &self.opened, &closed);
-        self.tell(|| ToolEvent::Closed { status: closed.status });
+        self.tell(|| ToolEvent::Closed { status: closed.status, category: closed.category });
     }
 }

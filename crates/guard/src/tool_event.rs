@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_model::Status;
+use counterfoil_model::{Origin, Status, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
@@ -8,6 +8,7 @@ use crate::executor::RolledBack;
 use crate::guard::Guard;
 use crate::ledger::{Opened, Rejected};
 use crate::redact::Redactor;
+use crate::scene::TraceContext;
 use crate::session::Session;
 
 /// So many events wait for a receiver that does not keep up; then it misses the oldest, and is
@@ -42,6 +43,11 @@ pub struct CallName {
     pub caller: Option<String>,
     /// The tool.
     pub tool: String,
+    /// Where that tool comes from.
+    pub origin: Origin,
+    /// The trace that the call belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// What happens to a call.
@@ -73,6 +79,9 @@ pub enum ToolEvent {
     Closed {
         /// How.
         status: Status,
+        /// Why it did not complete.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        category: Option<ToolErrorCategory>,
     },
     /// It was not executed: refused by admission or denied by a gate.
     Rejected {
@@ -166,6 +175,8 @@ impl CallName {
             call_id: opened.call_id.clone(),
             caller: opened.caller_id.clone(),
             tool: opened.tool.clone(),
+            origin: opened.origin.clone(),
+            trace: opened.trace.clone(),
         }
     }
 }

@@ -17,6 +17,8 @@ mod client;
 mod connection;
 mod http;
 mod mcp;
+#[cfg(feature = "otel")]
+pub mod spans;
 mod streams;
 mod upstream;
 

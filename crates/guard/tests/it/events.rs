@@ -34,7 +34,7 @@ fn every_call_is_told_to_whoever_listens() {
     let event = |event: &str, tool: &str, at: usize| {
         json!({
             "event": event, "tool": tool, "execution_id": answers[at].execution_id,
-            "session": "s", "call_id": "c7", "caller": "helper",
+            "session": "s", "call_id": "c7", "caller": "helper", "origin": { "kind": "external" },
         })
     };
     for (at, tool) in ["get_order", "cancel_order"].into_iter().enumerate() {
@@ -87,7 +87,16 @@ fn a_call_that_is_given_up_is_told_as_cancelled() {
         assert!(tokio::time::timeout(Duration::from_millis(20), running).await.is_err());
     });
     let told: Vec<ToolEvent> = told(&mut events).into_iter().map(|event| event.what).collect();
-    assert_eq!(told, [ToolEvent::Opened, ToolEvent::Closed { status: Status::Cancelled }]);
+    assert_eq!(
+        told,
+        [
+            ToolEvent::Opened,
+            ToolEvent::Closed {
+                status: Status::Cancelled,
+                category: Some(ToolErrorCategory::Cancelled),
+            }
+        ]
+    );
 }
 
 fn endless() -> FunctionExecutor {

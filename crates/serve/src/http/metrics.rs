@@ -34,7 +34,8 @@ impl Metrics {
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return,
             };
-            let (ToolEvent::Closed { status } | ToolEvent::Rejected { status, .. }) = what else {
+            let (ToolEvent::Closed { status, .. } | ToolEvent::Rejected { status, .. }) = what
+            else {
                 continue;
             };
             *lock(&self.calls).entry(status.name()).or_default() += 1;

@@ -19,6 +19,8 @@ use tokio::sync::mpsc;
 
 use crate::aggregate::{Aggregate, Servers};
 
+#[cfg(feature = "otel")]
+pub(crate) use connect::Connector;
 pub(crate) use events::Event;
 pub(crate) use headers::{RequestHeaders, differs, wrong_headers};
 pub(crate) use process::Process;

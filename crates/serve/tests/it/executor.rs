@@ -144,7 +144,7 @@ fn how_far_a_server_is_with_a_call_is_told() {
             total: Some(4.0),
             message: Some("a quarter".to_owned()),
         };
-        let closed = ToolEvent::Closed { status: Status::Completed };
+        let closed = ToolEvent::Closed { status: Status::Completed, category: None };
         assert_eq!(told, [ToolEvent::Opened, quarter, closed]);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains(&format!(r#""traceparent":"{trace}""#)), "{heard}");

@@ -16,6 +16,8 @@ mod gateway;
 mod http;
 mod pins;
 mod server;
+#[cfg(feature = "otel")]
+mod spans;
 mod stateless;
 
 use counterfoil_guard::{Guard, GuardSettings, SessionStart};

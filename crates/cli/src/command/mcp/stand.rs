@@ -22,6 +22,7 @@ use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
 use crate::reload::follow;
 use crate::signals::interrupted;
+use crate::spans;
 use crate::state::State;
 
 /// What all ways have.
@@ -80,14 +81,18 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
             guard.reload(settings_beside(options, Some(&folder))?);
             Ok(())
         }));
-        match arguments.listen {
-            Some(address) => standing.over_http(address).await,
-            None if !kinds.is_empty() => standing.own_tools().await,
-            None if arguments.reach.command.is_empty() || arguments.bridge => {
-                standing.over_streams().await
+        let guard = standing.guard.clone();
+        let standing = async {
+            match arguments.listen {
+                Some(address) => standing.over_http(address).await,
+                None if !kinds.is_empty() => standing.own_tools().await,
+                None if arguments.reach.command.is_empty() || arguments.bridge => {
+                    standing.over_streams().await
+                }
+                None => standing.before_process().await,
             }
-            None => standing.before_process().await,
-        }
+        };
+        spans::beside(&guard, kinds.is_empty(), standing).await
     });
     // A read of standard input that nobody waits for any more may hold its thread.
     runtime.shutdown_background();
