@@ -22,6 +22,7 @@ use crate::toolset::Toolset;
 #[derive(Default)]
 pub struct GuardBuilder {
     state: Option<StateFolder>,
+    ledger: Option<Ledger>,
     executors: Vec<Arc<dyn ErasedToolExecutor>>,
     read_overflow: bool,
     approver: Option<Arc<dyn Approver>>,
@@ -69,6 +70,13 @@ impl GuardBuilder {
     #[must_use]
     pub fn state(mut self, folder: StateFolder) -> Self {
         self.state = Some(folder);
+        self
+    }
+
+    /// Keeps what happens in this ledger, not in one of the state folder.
+    #[must_use]
+    pub fn ledger(mut self, ledger: impl Into<Ledger>) -> Self {
+        self.ledger = Some(ledger.into());
         self
     }
 
@@ -147,22 +155,22 @@ impl GuardBuilder {
         let settings = self.settings.unwrap_or_default();
         // A guard whose host runs every tool has nobody to ask what wants a confirmation.
         let hosted = self.executors.is_empty();
-        let (ledger, audit, notices) = match &self.state {
-            None => {
-                (Ledger::in_memory(Arc::clone(&clock), Arc::clone(&randomness))?, None, Vec::new())
+        let (ledger, notices) = match (self.ledger, &self.state) {
+            (Some(ledger), _) => (ledger, Vec::new()),
+            (None, None) => {
+                (Ledger::in_memory(Arc::clone(&clock), Arc::clone(&randomness))?, Vec::new())
             }
-            Some(folder) => {
-                let (ledger, notices) = Ledger::open(
-                    &folder.ledger(),
-                    settings.ledger.clone(),
-                    Arc::clone(&clock),
-                    Arc::clone(&randomness),
-                )?;
-                let audit =
-                    AuditLog::open(&folder.audit(), settings.audit.clone(), Arc::clone(&clock))?;
-                (ledger, Some(audit), notices)
-            }
+            (None, Some(folder)) => Ledger::open(
+                &folder.ledger(),
+                settings.ledger.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&randomness),
+            )?,
         };
+        let audit = self.state.as_ref().map(|folder| {
+            AuditLog::open(&folder.audit(), settings.audit.clone(), Arc::clone(&clock))
+        });
+        let audit = audit.transpose()?;
         let mut executors = self.executors;
         if self.read_overflow {
             let most = settings.overflow.max_chars;

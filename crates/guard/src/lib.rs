@@ -126,9 +126,9 @@ pub use host::{
 pub use ledger::{
     AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
     Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, Links,
-    LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
-    Rejected, Retention, Said, SystemLogFile, Verification,
+    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
+    LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
+    ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
 };
 pub use offer::{Excluded, Offer};
 pub use options::{

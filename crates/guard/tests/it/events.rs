@@ -34,7 +34,8 @@ fn every_call_is_told_to_whoever_listens() {
     let event = |event: &str, tool: &str, at: usize| {
         json!({
             "event": event, "tool": tool, "execution_id": answers[at].execution_id,
-            "session": "s", "call_id": "c7", "caller": "helper", "origin": { "kind": "external" },
+            "session": "s", "call_id": "c7", "caller": "helper",
+            "origin": { "kind": "builtin" },
         })
     };
     for (at, tool) in ["get_order", "cancel_order"].into_iter().enumerate() {
@@ -44,6 +45,7 @@ fn every_call_is_told_to_whoever_listens() {
         expected.push(closed);
     }
     let mut rejected = event("rejected", "no_such_tool", 2);
+    rejected["origin"] = json!({ "kind": "external" });
     rejected["status"] = json!("refused");
     rejected["codes"] = json!(answers[2].codes);
     expected.push(rejected);

@@ -87,7 +87,7 @@ impl Signer {
     }
 
     pub(super) fn row(self, checkpoint: &Checkpoint, ledger: Option<&Ledger>) -> (Mark, String) {
-        if let Some(own) = ledger.map(Ledger::audit_origin)
+        if let Some(own) = ledger.map(|ledger| ledger.audit_origin())
             && own != checkpoint.origin()
         {
             let of = checkpoint.origin();

@@ -1,0 +1,303 @@
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use counterfoil_model::Digest;
+use rusqlite::Connection;
+
+use super::append::{AppendError, Item};
+use super::event::{Approved, Draft, Event, Opened};
+use super::export::{ExportedReceipt, export};
+use super::group::Group;
+use super::head;
+use super::key::PublicKey;
+use super::log::{Read, read_all};
+use super::log_file::LogFile;
+use super::note::Checkpoint;
+use super::open::{self, OpenLedgerError};
+use super::pending::Pending;
+use super::read::{self, ReadLedgerError, StoredTree};
+use super::receipt::Receipt;
+use super::results;
+use super::settings::{Durability, LedgerSettings};
+use super::store::LedgerStore;
+use super::tree::{ConsistencyProof, consistency};
+use super::verify::{Expected, Moment, Verification};
+use super::writer::Writer;
+use crate::audit::AuditHead;
+use crate::ports::{Clock, Randomness};
+
+/// The embedded ledger: tables of SQLite behind an append-only log. Clones are the same ledger.
+#[derive(Debug, Clone)]
+pub struct SqliteLedger(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Dropped first: it writes what is still under way. None where appends write by themselves.
+    group: Option<Group>,
+    writer: Arc<Mutex<Writer>>,
+    /// None in memory, where there is only one connection.
+    reader: Option<Mutex<Connection>>,
+    randomness: Arc<dyn Randomness>,
+    settings: LedgerSettings,
+}
+
+impl SqliteLedger {
+    /// Opens the ledger in a file, or begins one there. Says also what was found and put right: an
+    /// unfinished end of the log that was cut, a clock that went back, a file that others could
+    /// read.
+    ///
+    /// # Errors
+    /// See [`OpenLedgerError`]; its `help` says what can be done.
+    pub fn open(
+        path: &Path,
+        settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        let log = open::log_file(path)?;
+        Self::open_on(path, log, settings, clock, randomness)
+    }
+
+    /// The same with another file for the log: one that fails, for one.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_on(
+        path: &Path,
+        log: Box<dyn LogFile>,
+        settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        let opened = open::open(path, log, &settings, clock, &*randomness)?;
+        let open::Opened { writer, reader, mut notices } = opened;
+        let writer = Arc::new(Mutex::new(writer));
+        let group = match settings.durability {
+            Durability::Os => None,
+            durability => {
+                Some(Group::start(writer.clone(), durability, settings.group_interval).map_err(
+                    |error| OpenLedgerError::Unwritable {
+                        path: path.to_owned(),
+                        message: format!("no thread could be started: {error}"),
+                    },
+                )?)
+            }
+        };
+        let reader = reader.map(Mutex::new);
+        let ledger = Self(Arc::new(Shared { group, writer, reader, randomness, settings }));
+        if let Err(error) = ledger.retain() {
+            notices.push(format!("nothing was dropped by retention: {error}"));
+        }
+        Ok((ledger, notices))
+    }
+
+    /// A ledger that is gone when its last clone is dropped.
+    ///
+    /// # Errors
+    /// When there is no randomness for its key.
+    pub fn in_memory(
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<Self, OpenLedgerError> {
+        let opened = open::in_memory(clock, &*randomness)?;
+        let settings = LedgerSettings { durability: Durability::Os, ..LedgerSettings::default() };
+        Ok(Self(Arc::new(Shared {
+            group: None,
+            writer: Arc::new(Mutex::new(opened.writer)),
+            reader: None,
+            randomness,
+            settings,
+        })))
+    }
+
+    /// Verifies a ledger that stands in a file, without its signing key: a copy, or one that is
+    /// too damaged to be opened for writing.
+    ///
+    /// # Errors
+    /// When the file is no ledger or cannot be read.
+    pub fn verify_file(
+        path: &Path,
+        expected: &Expected,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verification, OpenLedgerError> {
+        let corrupt = |what: String| OpenLedgerError::Corrupt { path: path.to_owned(), what };
+        let connection = open::read_only(path)?;
+        let log = open::read_only_log(path)?;
+        let locked = log.as_ref().map_or(Ok(()), |log| log.lock());
+        // One moment of both: nothing moves from one to the other in between.
+        let moment = locked.map_err(|error| error.to_string()).and_then(|()| {
+            let moment = Moment::of(&connection).map_err(|error| error.to_string())?;
+            let records = log.as_ref().map_or(Ok(Read::default()), |log| read_all(log));
+            Ok((moment, records.map_err(|error| error.to_string())?))
+        });
+        drop(log);
+        let (moment, log) = moment.map_err(corrupt)?;
+        moment.verify(log, expected, progress).map_err(|error| corrupt(error.to_string()))
+    }
+
+    fn write(&self, item: Result<Item, AppendError>) -> Pending<Event> {
+        match (item, &self.0.group) {
+            (Err(error), _) => Pending::ready(Err(error)),
+            (Ok(item), Some(group)) => group.append(item),
+            (Ok(item), None) => {
+                let outcome = self.writer().write(vec![item]).pop();
+                Pending::ready(outcome.unwrap_or(Err(AppendError::Closed)))
+            }
+        }
+    }
+
+    fn signed(&self) -> Result<(Checkpoint, PublicKey), ReadLedgerError> {
+        let mut writer = self.writer();
+        let unsigned = |error: AppendError| ReadLedgerError::Unsigned(error.to_string());
+        Ok((writer.checkpoint().map_err(unsigned)?, writer.key.public()))
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        // A panic in between has left the head empty, and it is read again.
+        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what is in the tables, once everything is there.
+    pub(super) fn read<T, E: Into<ReadLedgerError>>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, ReadLedgerError> {
+        let mut writer = self.writer();
+        writer.settle().map_err(|error| ReadLedgerError::Storage(error.to_string()))?;
+        let done = match &self.0.reader {
+            Some(reader) => {
+                drop(writer);
+                act(&reader.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+            None => act(&writer.connection),
+        };
+        done.map_err(Into::into)
+    }
+}
+
+impl LedgerStore for SqliteLedger {
+    fn append(&self, session: &str, draft: Draft, stored: Vec<Vec<u8>>) -> Pending<Event> {
+        self.write(Item::new(session, draft, stored, None))
+    }
+
+    fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
+        let first = opened.links.retry_of.is_none();
+        let quota = quota.filter(|_| first);
+        self.write(Item::new(session, Draft::Opened(opened), Vec::new(), quota))
+    }
+
+    fn standing_approval(
+        &self,
+        session: &str,
+        digest: Digest,
+        now: i64,
+    ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
+        self.read(|connection| read::standing_approval(connection, session, digest, now))
+    }
+
+    fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError> {
+        let head = self.read(|connection| head::find_session(connection, session))?;
+        Ok(head.map_or(0, |head| head.calls))
+    }
+
+    fn receipt(&self, execution_id: &str) -> Result<Option<Receipt>, ReadLedgerError> {
+        let events = self.read(|connection| read::execution(connection, execution_id))?;
+        let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
+        Ok(Receipt::of(&events))
+    }
+
+    fn recent(&self, session: Option<&str>, limit: usize) -> Result<Vec<String>, ReadLedgerError> {
+        self.read(|connection| read::recent(connection, session, limit))
+    }
+
+    fn result(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ReadLedgerError> {
+        if *digest == Digest::of_bytes(b"") {
+            return Ok(Some(Vec::new()));
+        }
+        let found = self.read(|connection| results::get(connection, digest))?;
+        let Some(bytes) = found else { return Ok(None) };
+        match bytes {
+            Ok(bytes) if Digest::of_bytes(&bytes) == *digest => Ok(Some(bytes)),
+            _ => Err(ReadLedgerError::Broken {
+                what: format!("the stored result {digest} is not what it was"),
+            }),
+        }
+    }
+
+    fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| read::session(connection, session, session_seq))
+    }
+
+    fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
+        self.read(|connection| -> Result<_, ReadLedgerError> {
+            match read::cut(connection)? {
+                0 => Ok(None),
+                cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
+            }
+        })
+    }
+
+    fn sessions(&self) -> Result<Vec<String>, ReadLedgerError> {
+        self.read(read::sessions)
+    }
+
+    fn checkpoint(&self) -> Result<Checkpoint, AppendError> {
+        self.writer().checkpoint()
+    }
+
+    fn public_key(&self) -> PublicKey {
+        self.writer().key.public()
+    }
+
+    fn origin(&self) -> String {
+        self.writer().origin.clone()
+    }
+
+    fn sign_audit(&self, head: AuditHead) -> Checkpoint {
+        Checkpoint::sign(&self.audit_origin(), head.size, head.digest, &self.writer().key)
+    }
+
+    fn rotate_key(&self) -> Result<PublicKey, AppendError> {
+        self.writer().rotate(&*self.0.randomness)
+    }
+
+    fn retain(&self) -> Result<(), AppendError> {
+        self.writer().retain(&self.0.settings.retention)
+    }
+
+    fn verify(
+        &self,
+        expected: &Expected,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verification, ReadLedgerError> {
+        self.read(|connection| Moment::of(connection)?.verify(Read::default(), expected, progress))
+    }
+
+    fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
+        let (checkpoint, key) = self.signed()?;
+        self.read(|connection| export(connection, execution_id, checkpoint, key))
+    }
+
+    fn consistency(&self, old: u64) -> Result<(Checkpoint, ConsistencyProof), ReadLedgerError> {
+        let checkpoint = self.signed()?.0;
+        let size = checkpoint.size();
+        if old == 0 {
+            return Ok((checkpoint, ConsistencyProof(Vec::new())));
+        }
+        if old > size {
+            let what = format!("it has {size} events, not {old}");
+            return Err(ReadLedgerError::Broken { what });
+        }
+        let proof = self.read(|connection| consistency(&mut StoredTree(connection), old, size))?;
+        Ok((checkpoint, proof))
+    }
+
+    fn last_events(&self, session: &str, count: u64) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| {
+            let Some(head) = head::find_session(connection, session)? else {
+                return Ok(Vec::new());
+            };
+            read::session(connection, session, head.seq.saturating_sub(count))
+        })
+    }
+}
