@@ -36,6 +36,7 @@ pub struct GuardBuilder {
 
 /// A guard could not be put together.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildGuardError {
     /// The ledger.
     #[error(transparent)]

@@ -81,6 +81,7 @@ impl Policy {
 
 /// A session could not begin.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BeginSessionError {
     /// Its record could not be read.
     #[error("the record of the session cannot be read: {0}")]

@@ -5,19 +5,17 @@
 //! holds what the agent says against the receipts.
 //!
 //! ```
-//! # use counterfoil_guard::{Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, ToolError};
-//! # use counterfoil_model::{Arguments, Tool, ToolCall};
-//! # let call = ToolCall {
-//! #     id: "call_1".to_owned(),
-//! #     tool: "ping".to_owned(),
-//! #     arguments: Arguments::raw("{}"),
-//! #     line: 0,
-//! # };
+//! use counterfoil_guard::{
+//!     Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, ToolError,
+//! };
+//! use counterfoil_model::{Tool, ToolCall};
+//!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 //! let ping = FunctionExecutor::new(Tool::named("ping"), |_| Ok::<_, ToolError>("pong"));
 //! let guard = Guard::builder().executor(ping).build()?;
 //! let session = guard.session(SessionStart::default())?;
 //!
+//! let call = ToolCall::new("call_1", "ping", "{}");
 //! let answer = guard.call(&session, call, Surroundings::default()).await?;
 //! assert_eq!(answer.text, "pong");
 //! let verified = guard.verify(&session, "I have cancelled your order.").await?;
@@ -29,7 +27,8 @@
 //!
 //! Deliberately not here: an HTTP server, a command line, the message shapes of any vendor.
 //!
-//! Start with [`Guard::builder`], the only constructor of the chain.
+//! Start with [`Guard::builder`], the only constructor of the chain. Programs that embed it use the
+//! crate `counterfoil-sdk`, which has these names by what they are about, and those of the model.
 
 mod admitted;
 mod approve;

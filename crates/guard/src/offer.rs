@@ -9,6 +9,7 @@ use crate::session::{Session, Surroundings};
 
 /// Which tools the model may see in this turn.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Offer {
     /// Those it may see, by name.
     pub tools: Vec<Tool>,
@@ -22,6 +23,7 @@ pub struct Offer {
 
 /// A tool that is not offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Excluded {
     /// Its name.
     pub tool: String,

@@ -104,6 +104,7 @@ const ENDING: Duration = Duration::from_secs(10);
 
 /// Why a configuration cannot be used. Each names the section or the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GuardOptionsError {
     /// `[tools] executors`
     #[error("[tools]: {0}")]

@@ -69,6 +69,7 @@ impl ApprovalRequest<'_> {
 
 /// What somebody says who is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ApprovalReply {
     /// Yes.
     Agreed(Approval),

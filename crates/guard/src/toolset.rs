@@ -25,6 +25,7 @@ pub(crate) struct Toolset {
 
 /// An executor cannot be added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegisterError {
     /// One of its tools has an owner.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use crate::session::Session;
 
 /// What an answer of the agent is worth.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Verified {
     /// What should happen to it.
     pub disposition: Disposition,
@@ -36,6 +37,7 @@ pub enum Disposition {
 
 /// An answer could not be judged, or the judgement could not be recorded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum VerifyError {
     /// What was said, or the judgement, could not be written down.
     #[error("the judgement cannot be recorded: {0}")]

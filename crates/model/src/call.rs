@@ -49,6 +49,19 @@ pub struct ToolCall {
     pub line: usize,
 }
 
+impl ToolCall {
+    /// A call as a model made it: its id of the call, the name and the text of the arguments.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        let arguments = Arguments::raw(arguments);
+        Self { id: id.into(), tool: tool.into(), arguments, line: 0 }
+    }
+}
+
 /// What came back from one call, as recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {

@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 5] = [
     &["formats", "rules"],
     &["guard", "report"],
     &["hooks", "serve", "agent"],
-    &["cli", "python"],
+    &["cli", "python", "sdk"],
 ];
 
 /// The floors whose crates are pure.

@@ -17,6 +17,7 @@ use crate::session::Session;
 
 /// What came of a call: what the agent will see, and the id of the receipt that stands behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Answer {
     /// The id of the receipt. Rejected calls have one too.
     pub execution_id: String,
@@ -67,6 +68,7 @@ pub struct Answer {
 
 /// The record of a call could not be kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// Nothing was executed.
     #[error("the call cannot be recorded, so it was not executed: {0}")]

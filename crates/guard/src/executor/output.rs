@@ -101,6 +101,7 @@ pub struct FullText {
 /// Something that an execution did to the world.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SideEffect {
     /// Wrote, created or deleted this path.
     Wrote(PathBuf),

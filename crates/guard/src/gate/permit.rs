@@ -44,6 +44,7 @@ mod sealed {
 /// The basis as the receipt has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
+#[non_exhaustive]
 pub enum PermitBasis {
     /// The gates; the rules that matched.
     Policy {

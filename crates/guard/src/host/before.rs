@@ -41,6 +41,7 @@ impl HostedCall {
 
 /// What is to be said about a call before the host executes it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Before {
     /// What the gates say. `Allowed` is the absence of an objection: the host's own permissions
     /// still decide.

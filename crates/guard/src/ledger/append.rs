@@ -6,6 +6,7 @@ use super::results::Stored;
 
 /// Why an event was not written. Nothing of it is in the ledger then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AppendError {
     /// The session made as many first attempts as it may.
     #[error("the session has made its {limit} calls")]

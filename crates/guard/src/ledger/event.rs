@@ -35,6 +35,7 @@ pub struct Event {
 /// number, the previous digest and the digest of the whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
+#[non_exhaustive]
 pub enum Draft {
     /// A session began, or went on with other tools.
     Began {

@@ -22,6 +22,7 @@ use crate::ports::{Clock, Randomness, RandomnessError};
 
 /// Why a ledger could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenLedgerError {
     /// Its folder or file cannot be written.
     #[error("the ledger `{}` cannot be written: {message}", path.display())]

@@ -12,6 +12,7 @@ use crate::ports::Lasts;
 
 /// Why the ledger could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadLedgerError {
     /// The file could not be read.
     #[error("the ledger could not be read: {0}")]

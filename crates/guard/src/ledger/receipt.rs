@@ -10,6 +10,7 @@ use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 
 /// A record of an execution that the model cannot write: what its events add up to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Receipt {
     /// Of the form of receipts: 1.
     pub version: u32,

@@ -1,0 +1,123 @@
+//! Counterfoil for programs: one door for every tool call of an agent, with receipts that the model
+//! cannot forge.
+//!
+//! Three verbs: [`Guard::offer`] says which tools the model may see, [`Guard::call`] takes one call
+//! through validation, policy, execution and receipt, [`Guard::verify`] holds what the agent says
+//! against the receipts.
+//!
+//! ```
+//! use counterfoil_sdk::{
+//!     Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, Tool, ToolCall, ToolError,
+//! };
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+//! let ping = FunctionExecutor::new(Tool::named("ping"), |_| Ok::<_, ToolError>("pong"));
+//! let guard = Guard::builder().executor(ping).build()?;
+//! let session = guard.session(SessionStart::default())?;
+//!
+//! // What the model asked for, as it wrote it.
+//! let call = ToolCall::new("call_1", "ping", "{}");
+//! let answer = guard.call(&session, call, Surroundings::default()).await?;
+//! assert_eq!(answer.text, "pong");
+//!
+//! // What it then says of it.
+//! let verified = guard.verify(&session, "I have cancelled your order.").await?;
+//! assert_eq!(verified.disposition, Disposition::Block);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What a program needs first stands at the root; the rest by what it is about: [`tools`] performs
+//! calls, [`policy`] decides, [`ledger`] and [`audit`] record, [`sandbox`] confines, [`host`] is for
+//! programs that execute calls themselves, [`transcript`] checks recorded sessions, `mcp` speaks the
+//! Model Context Protocol. Nothing is made here: every name stands in one of the crates below.
+
+pub use counterfoil_guard::{
+    Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BuildGuardError, CallError,
+    Disposition, DynExecutor, FunctionExecutor, Guard, GuardBuilder, GuardOptions, GuardSettings,
+    Lasts, Offer, Receipt, Session, SessionStart, StateFolder, Surroundings, ToolError,
+    ToolExecutor, ToolOutput, TrustLevel, Verified, VerifyError,
+};
+pub use counterfoil_model::{Arguments, Effects, Role, Status, Tool, ToolCall, ToolErrorCategory};
+
+/// What performs calls: functions of the program, shell commands, files, pages; executors of one's
+/// own, and what they are given.
+pub mod tools {
+    pub use counterfoil_guard::{
+        Admitted, AnyPermit, ByApproval, ByPolicy, CompositeExecutor, DynExecutor,
+        ErasedToolExecutor, ExecutorId, ExecutorKind, FileExecutor, FullText, FunctionExecutor,
+        Permit, Progress, RegisterError, Scene, ShellExecutor, ShellPolicyHandle, SideEffect,
+        ToolError, ToolErrorFeedback, ToolExecutor, ToolOutput, WebExecutor,
+    };
+    pub use counterfoil_model::{Catalog, Effects, Origin, Presentation, Tool};
+}
+
+/// What may happen: gates and what they go by, approvals, trust, and models that are asked.
+pub mod policy {
+    pub use counterfoil_guard::{
+        Approval, ApprovalReply, ApprovalRequest, Approvals, Approver, BoxFuture, Decision, Gate,
+        GateId, Gates, GatesBuilder, Judge, JudgeError, Judged, Lasts, ORDER, PermissionOptions,
+        Phase, PolicyOptions, PolicySettings, Question, Reason, Requested, ToolDependencyGraph,
+        ToolsOptions, TraceContext, TrustLevel, TrustOptions, Verdict,
+    };
+}
+
+/// What did happen: events, receipts and what proves them.
+pub mod ledger {
+    pub use counterfoil_guard::{
+        AppendError, Approved, Checkpoint, Closed, ConsistencyProof, Draft, Durability, Event,
+        Expected, ExportedReceipt, InclusionProof, Ledger, LedgerOptions, LedgerSettings,
+        LedgerStore, Opened, Pending, PermitBasis, PublicKey, ReadLedgerError, Receipt, Rejected,
+        Said, SqliteLedger, Verification,
+    };
+    pub use counterfoil_model::{Digest, ExecutionId};
+}
+
+/// The audit log: a line for every call, each bound to the one before.
+pub mod audit {
+    pub use counterfoil_guard::{
+        AuditEntry, AuditFilter, AuditLog, AuditOptions, AuditResult, AuditSettings, AuditStats,
+        AuditVerification, tail_audit, verify_audit,
+    };
+}
+
+/// What holds commands and servers to their workspace.
+pub mod sandbox {
+    pub use counterfoil_guard::{
+        Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
+        SandboxSettings,
+    };
+}
+
+/// What a surface hears of calls while they run, by [`Guard::events`](crate::Guard::events).
+pub mod events {
+    pub use counterfoil_guard::{CallEvent, CallName, OutputStream, ToolEvent};
+}
+
+/// For programs that execute calls themselves: judged before, recorded after.
+pub mod host {
+    pub use counterfoil_guard::{
+        Asking, Before, HostEnded, HostedCall, Review, Tracked, TrackedResult, review,
+    };
+}
+
+/// Recorded sessions: read in any of the known forms, held against themselves, written out.
+pub mod transcript {
+    pub use counterfoil_formats::{Reading, read, read_tools};
+    pub use counterfoil_guard::{export, recorded_transcript};
+    pub use counterfoil_model::{
+        Catalog, Finding, Message, Outcome, Severity, Transcript, Verdict,
+    };
+    pub use counterfoil_rules::{Report, Settings, check};
+}
+
+/// The Model Context Protocol: servers as tools, the gateway, our own tools as a server.
+#[cfg(feature = "mcp")]
+pub mod mcp {
+    pub use counterfoil_serve::{
+        Access, ClientOptions, Elicits, Gateway, HttpGateway, Limits, McpExecutor,
+        McpExecutorError, NamedServer, Program, Remote, Server, Servers, inspect, relay, relay_to,
+        serve, serve_http,
+    };
+}

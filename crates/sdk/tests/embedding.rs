@@ -1,0 +1,124 @@
+//! A program of somebody else, which names nothing but this crate.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use counterfoil_sdk::events::ToolEvent;
+use counterfoil_sdk::ledger::PermitBasis;
+use counterfoil_sdk::policy::{ApprovalReply, ApprovalRequest, Approver};
+use counterfoil_sdk::tools::{
+    Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Scene,
+};
+use counterfoil_sdk::{
+    Approval, Disposition, Guard, Role, SessionStart, Status, Surroundings, Tool, ToolCall,
+    ToolError, ToolExecutor, ToolOutput,
+};
+
+/// Books rooms, after a person agreed, and tells how far it is.
+struct Rooms;
+
+impl Rooms {
+    fn book(call: &Admitted) -> Option<ToolOutput> {
+        let room = call.arguments().get("room")?.as_str()?.to_owned();
+        Some(format!("booked {room}").into())
+    }
+}
+
+impl ToolExecutor for Rooms {
+    fn id(&self) -> ExecutorId {
+        ExecutorId::new(ExecutorKind::Native, "rooms".to_owned())
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        vec![Tool::named("book_room")]
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        tool == "book_room"
+    }
+
+    fn execute_tool_call(
+        &self,
+        permit: Permit<ByPolicy>,
+        _: &Scene<'_>,
+    ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send {
+        permit.progress().step(1.0, Some(1.0), None);
+        std::future::ready(Ok(Self::book(permit.call())))
+    }
+
+    fn execute_tool_call_confirmed(
+        &self,
+        permit: Permit<ByApproval>,
+        _: &Scene<'_>,
+    ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send {
+        permit.progress().step(1.0, Some(1.0), None);
+        std::future::ready(Ok(Self::book(permit.call())))
+    }
+
+    fn requires_confirmation(&self, _: &Admitted, _: &Scene<'_>) -> Option<String> {
+        Some("a booking costs money".to_owned())
+    }
+
+    fn is_tool_retryable(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_tool_speculatable(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// The front desk: agrees to the blue room.
+struct Desk;
+
+impl Approver for Desk {
+    fn ask<'a>(
+        &'a self,
+        request: &'a ApprovalRequest<'a>,
+    ) -> counterfoil_sdk::policy::BoxFuture<'a, ApprovalReply> {
+        let blue = request.call().contains("blue");
+        Box::pin(async move {
+            if blue {
+                ApprovalReply::Agreed(Approval::by("desk").because("it is free"))
+            } else {
+                let reason = Some("it is taken".to_owned());
+                ApprovalReply::Declined { by: "desk".to_owned(), reason }
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
+    let guard = Guard::builder().executor(Rooms).approver(Arc::new(Desk)).build().unwrap();
+    let session = guard.session(SessionStart::default()).unwrap();
+    let mut events = guard.events();
+    assert_eq!(guard.offer(&session).tools.len(), 1);
+    guard.hear(&session, Role::User, "Book the blue room.").await.unwrap();
+    let book = |id: &str, room: &str| {
+        let call = ToolCall::new(id, "book_room", format!("{{\"room\":\"{room}\"}}"));
+        guard.call(&session, call, Surroundings::default())
+    };
+    let red = book("c1", "red").await.unwrap();
+    assert!(red.text.contains("desk did not agree to this call: it is taken"), "{}", red.text);
+    let lie = guard.verify(&session, "I have booked the room.").await.unwrap();
+    assert_eq!(lie.disposition, Disposition::Block);
+    let blue = book("c2", "blue").await.unwrap();
+    assert_eq!((blue.status, blue.text.as_str()), (Status::Completed, "booked blue"));
+    let permit = blue.receipt(&guard).unwrap().unwrap().permit;
+    let Some(PermitBasis::Approval { who, reason, .. }) = permit else { panic!("{permit:?}") };
+    assert_eq!((who.as_str(), reason.as_deref()), ("desk", Some("it is free")));
+    let said = guard.verify(&session, "I have booked the blue room.").await.unwrap();
+    assert_eq!(said.disposition, Disposition::Pass, "{:?}", said.findings);
+    let told = std::iter::from_fn(|| events.try_recv().ok());
+    let told: Vec<String> = told
+        .map(|event| match event.what {
+            ToolEvent::Opened => format!("{} opened", event.call.call_id),
+            ToolEvent::Progress { .. } => format!("{} progress", event.call.call_id),
+            ToolEvent::Closed { .. } => format!("{} closed", event.call.call_id),
+            ToolEvent::Rejected { .. } => format!("{} rejected", event.call.call_id),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(told, ["c1 rejected", "c2 opened", "c2 progress", "c2 closed"]);
+}
