@@ -51,15 +51,17 @@ enum Caller {
     /// Python, on this wire.
     Either(&'static str),
     JavaScript,
+    Rmcp,
     Inspector,
 }
 
 impl Caller {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Session,
         Self::Either("legacy"),
         Self::Either("2026-07-28"),
         Self::JavaScript,
+        Self::Rmcp,
         Self::Inspector,
     ];
 
@@ -69,12 +71,13 @@ impl Caller {
             Self::Either("legacy") => "Python `mcp` 2.3".to_owned(),
             Self::Either(mode) => format!("Python `mcp` 2.3, {mode}"),
             Self::JavaScript => "`@modelcontextprotocol/client`".to_owned(),
+            Self::Rmcp => "rmcp 3.11".to_owned(),
             Self::Inspector => "inspector's CLI".to_owned(),
         }
     }
 
     fn speaks_streams(self) -> bool {
-        matches!(self, Self::Session | Self::Either(_))
+        matches!(self, Self::Session | Self::Either(_) | Self::Rmcp)
     }
 
     /// Whether it speaks the wire without sessions, which none of the servers does.
@@ -95,7 +98,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let binary = built(&options.binary)?;
     fs::create_dir_all(&options.folder)?;
     let folder = options.folder.canonicalize()?;
-    let missing = installed(&folder)?;
+    let missing = installed(root, &folder)?;
     if !missing.is_empty() {
         let missing: Vec<&str> = missing.into_iter().collect();
         println!("not checked: {}", missing.join("; "));
@@ -130,8 +133,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 /// Installs what is needed; what cannot be, because a tool is missing.
-fn installed(folder: &Path) -> Result<BTreeSet<&'static str>> {
+fn installed(root: &Path, folder: &Path) -> Result<BTreeSet<&'static str>> {
     let mut missing = BTreeSet::new();
+    let mut rmcp = Command::new("cargo");
+    rmcp.args(["build", "--quiet", "--release", "--manifest-path"]);
+    rmcp.arg(root.join("xtask/clients/rmcp/Cargo.toml"));
+    done(rmcp.arg("--target-dir").arg(folder.join("rmcp")))?;
     for (name, packages) in [("first", &FIRST[..]), ("second", &SECOND[..])] {
         let place = folder.join(name);
         if place.join("installed").is_file() {
@@ -277,6 +284,11 @@ impl Desk<'_> {
             Caller::JavaScript => {
                 let mut command = Command::new("node");
                 command.arg(self.script("client.mjs")).args([target, server.tool, &arguments]);
+                command
+            }
+            Caller::Rmcp => {
+                let mut command = Command::new(self.folder.join("rmcp/release/rmcp-client"));
+                command.args([target, server.tool, &arguments]);
                 command
             }
             Caller::Inspector => {

@@ -11,7 +11,8 @@ use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
 use crate::ledger::{Ledger, OpenLedgerError};
-use crate::ports::{Approver, Clock, Judge, Randomness, SystemClock, SystemRandomness};
+use crate::offer::LastFilter;
+use crate::ports::{Approver, Clock, Embedder, Judge, Randomness, SystemClock, SystemRandomness};
 use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
@@ -27,6 +28,7 @@ pub struct GuardBuilder {
     read_overflow: bool,
     approver: Option<Arc<dyn Approver>>,
     judge: Option<Arc<dyn Judge>>,
+    embedder: Option<Arc<dyn Embedder>>,
     clock: Option<Arc<dyn Clock>>,
     randomness: Option<Arc<dyn Randomness>>,
     workspace: Option<PathBuf>,
@@ -107,6 +109,14 @@ impl GuardBuilder {
     #[must_use]
     pub fn judge(mut self, judge: Arc<dyn Judge>) -> Self {
         self.judge = Some(judge);
+        self
+    }
+
+    /// The model for meanings, by which a request chooses among many tools where the settings want
+    /// that. Without it, words alone decide.
+    #[must_use]
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
         self
     }
 
@@ -191,6 +201,8 @@ impl GuardBuilder {
                 .and_of(ledger.clone()),
             approver: self.approver,
             judge: self.judge,
+            embedder: self.embedder,
+            last_filter: LastFilter::default(),
             executor,
             ledger,
             audit,

@@ -13,7 +13,8 @@ use crate::executor::{CompositeExecutor, ErasedToolExecutor, SessionEnd, ShellPo
 use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
-use crate::ports::{Approver, Clock, Judge, Randomness};
+use crate::offer::LastFilter;
+use crate::ports::{Approver, Clock, Embedder, Judge, Randomness};
 use crate::redact::Redactor;
 use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
@@ -41,6 +42,8 @@ pub(crate) struct Parts {
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) judge: Option<Arc<dyn Judge>>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) last_filter: LastFilter,
     pub(crate) executor: Arc<CompositeExecutor>,
     pub(crate) ledger: Ledger,
     pub(crate) audit: Option<AuditLog>,
@@ -237,6 +240,14 @@ impl Guard {
 
     pub(crate) fn policy_judge(&self) -> Option<&dyn Judge> {
         self.parts.judge.as_deref()
+    }
+
+    pub(crate) fn embedder(&self) -> Option<&dyn Embedder> {
+        self.parts.embedder.as_deref()
+    }
+
+    pub(crate) fn last_filter(&self) -> &LastFilter {
+        &self.parts.last_filter
     }
 
     pub(crate) fn executor(&self) -> &CompositeExecutor {

@@ -129,15 +129,15 @@ pub use ledger::{
     LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
     ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
 };
-pub use offer::{Excluded, Offer};
+pub use offer::{Excluded, InclusionReason, Offer, ToolFilterOptions, ToolFilterResult};
 pub use options::{
-    AdmissionOptions, FixationOptions, FixationOptionsError, GuardOptions, GuardOptionsError,
-    ToolsOptions,
+    AdmissionOptions, AgentOptions, FixationOptions, FixationOptionsError, GuardOptions,
+    GuardOptionsError, ToolsOptions,
 };
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Judge, JudgeError, Lasts,
-    Randomness, RandomnessError, SystemClock, SystemRandomness,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Embedder, EmbedderError,
+    Judge, JudgeError, Lasts, Randomness, RandomnessError, SystemClock, SystemRandomness,
 };
 pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;

@@ -25,6 +25,7 @@ use crate::gate::{
     UtilityOptions, UtilityOptionsError,
 };
 use crate::ledger::{LedgerOptions, LedgerOptionsError};
+use crate::offer::ToolFilterOptions;
 use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};
 use crate::sandbox::{SandboxOptions, SandboxOptionsError};
@@ -44,6 +45,16 @@ pub struct GuardOptions {
     pub ledger: LedgerOptions,
     /// How the audit log is kept.
     pub audit: AuditOptions,
+    /// What the model is offered.
+    pub agent: AgentOptions,
+}
+
+/// `[agent]`: what a model is offered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentOptions {
+    /// Whether a model is shown every tool, or those that a request is about.
+    pub tool_filter: ToolFilterOptions,
 }
 
 /// `[tools]`: what tools may do, and how they run.
@@ -199,7 +210,7 @@ impl GuardOptions {
     /// # Errors
     /// The first section that cannot be used.
     pub fn resolve(self) -> Result<GuardSettings, GuardOptionsError> {
-        let Self { tools, ledger, audit } = self;
+        let Self { tools, ledger, audit, agent } = self;
         if !tools.retry.parameter_reformat_provider.is_empty() {
             return Err(GuardOptionsError::WithoutEffect(
                 "tools.retry.parameter_reformat_provider",
@@ -222,6 +233,7 @@ impl GuardOptions {
             web: tools.web.resolve()?,
             protected: tools.protected.resolve()?,
             policy: PolicySettings::resolve(tools.policy, tools.authorization)?,
+            tool_filter: agent.tool_filter,
             dependencies: tools.dependencies.resolve()?,
             trust: tools.trust.resolve()?,
             utility: tools.utility.resolve()?,

@@ -138,6 +138,20 @@ pub trait Judge: Send + Sync {
 #[error("the judge did not answer: {0}")]
 pub struct JudgeError(pub String);
 
+/// Gives texts a place in a space in which those of one meaning are near each other.
+pub trait Embedder: Send + Sync {
+    /// One vector a text, in their order, all of one length.
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>>;
+}
+
+/// Texts got no place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the model for meanings did not answer: {0}")]
+pub struct EmbedderError(pub String);
+
 /// The clock of this machine.
 #[derive(Debug)]
 pub struct SystemClock {

@@ -97,6 +97,8 @@ pub(crate) struct State {
     completed: Arc<BTreeSet<String>>,
     /// Tools whose results the agent has.
     answered: BTreeSet<String>,
+    /// Tools that the agent called since the user spoke.
+    referenced: BTreeSet<String>,
     /// Tools that the latest message of the user names.
     mentioned: Arc<BTreeSet<String>>,
     /// What ran of late, the newest last.
@@ -284,6 +286,11 @@ impl Session {
         }
     }
 
+    /// Tools that the agent called since the user spoke.
+    pub(crate) fn referenced(&self) -> BTreeSet<String> {
+        self.state().referenced.clone()
+    }
+
     /// Takes note of when an execution began.
     pub(crate) fn began(&self, execution_id: &str, monotonic: Duration) {
         let mut state = self.state();
@@ -449,6 +456,7 @@ impl State {
             running: BTreeMap::new(),
             completed: Arc::default(),
             answered: BTreeSet::new(),
+            referenced: BTreeSet::new(),
             mentioned: Arc::default(),
             recent: Arc::default(),
             calls_made: 0,
@@ -495,7 +503,14 @@ impl State {
     /// Takes note of which tools run and completed.
     fn count(&mut self, draft: &Draft) {
         match draft {
+            Draft::Said(said) if said.role == Role::User && said.caller_id.is_none() => {
+                self.referenced.clear();
+            }
+            Draft::Rejected(rejected) => {
+                self.referenced.insert(rejected.call.tool.clone());
+            }
             Draft::Opened(opened) => {
+                self.referenced.insert(opened.tool.clone());
                 self.running.insert(opened.execution_id.clone(), opened.tool.clone());
             }
             Draft::Closed(closed) => {

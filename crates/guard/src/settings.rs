@@ -11,6 +11,7 @@ use crate::gate::{
     ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
 use crate::ledger::LedgerSettings;
+use crate::offer::ToolFilterOptions;
 use crate::options::FixationOptions;
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
@@ -35,6 +36,8 @@ pub struct GuardSettings {
     pub policy: PolicySettings,
     /// Places that decide about the agent, or that others run.
     pub protected: ProtectedSettings,
+    /// Whether a model is shown every tool, or those that a request is about.
+    pub tool_filter: ToolFilterOptions,
     /// Which tools have to come first.
     pub dependencies: ToolDependencyGraph,
     /// What trust a tool needs.
@@ -103,6 +106,7 @@ impl Default for GuardSettings {
             web: WebSettings::default(),
             policy: PolicySettings::default(),
             protected: ProtectedSettings::default(),
+            tool_filter: ToolFilterOptions::default(),
             dependencies: ToolDependencyGraph::default(),
             trust: TrustSettings::default(),
             permissions: PermissionSettings::default(),

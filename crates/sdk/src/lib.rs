@@ -29,7 +29,7 @@
 //! ```
 //!
 //! What a program needs first stands at the root; the rest by what it is about: [`tools`] performs
-//! calls, [`policy`] decides, [`ledger`] and [`audit`] record, [`sandbox`] confines, [`host`] is for
+//! calls, [`policy`] decides, [`offer`] chooses what the model is shown, [`ledger`] and [`audit`] record, [`sandbox`] confines, [`host`] is for
 //! programs that execute calls themselves, [`transcript`] checks recorded sessions, `mcp` speaks the
 //! Model Context Protocol. Nothing is made here: every name stands in one of the crates below.
 
@@ -60,6 +60,13 @@ pub mod policy {
         GateId, Gates, GatesBuilder, Judge, JudgeError, Judged, Lasts, ORDER, PermissionOptions,
         Phase, PolicyOptions, PolicySettings, Question, Reason, Requested, ToolDependencyGraph,
         ToolsOptions, TraceContext, TrustLevel, TrustOptions, Verdict,
+    };
+}
+
+/// What the model is shown: every tool that it may use, or those that a request is about.
+pub mod offer {
+    pub use counterfoil_guard::{
+        AgentOptions, Embedder, EmbedderError, Excluded, InclusionReason, Offer, ToolFilterOptions,
     };
 }
 

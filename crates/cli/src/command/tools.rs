@@ -2,7 +2,7 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use counterfoil_guard::{Excluded, Offer, SessionStart};
+use counterfoil_guard::{Excluded, InclusionReason, Offer, SessionStart};
 use counterfoil_model::{Effects, Origin, Tool};
 use counterfoil_report::visible;
 use serde_json::{Value, json};
@@ -19,11 +19,15 @@ use crate::terminal;
 Examples:
   counterfoil tools
   counterfoil tools --session fix-42      what that session may use now
+  counterfoil tools --for 'undo my last change'   what a model would be shown for it, and why
   counterfoil tools --format json | jq '.[] | .name'")]
 pub(crate) struct Arguments {
     /// As this session would be offered them; without it, as a new one
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// As for this request: which of them it is about, whether `[agent.tool_filter]` is on or not
+    #[arg(long = "for", value_name = "QUERY")]
+    query: Option<String>,
     /// How they are shown
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ListFormat,
@@ -38,7 +42,8 @@ enum ListFormat {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let options = config::find(&global.place())?.options;
+    let mut options = config::find(&global.place())?.options;
+    options.agent.tool_filter.enabled |= arguments.query.is_some();
     let state = match arguments.session {
         Some(_) => Some(global.state()?.existing()?),
         None => None,
@@ -51,7 +56,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         return Err(Complaint::new(format!("there is no session `{id}` in the ledger")).into());
     }
     let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };
-    let offer = guard.offer(&guard.session(start)?);
+    let session = guard.session(start)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let query = arguments.query.as_deref().unwrap_or_default();
+    let offer = runtime.block_on(guard.offer_for(&session, query));
     let mut out = io::stdout().lock();
     match arguments.format {
         ListFormat::Json => {
@@ -89,6 +97,9 @@ fn row(tool: &Tool, offer: &Offer) -> Value {
         "waits_for": waits_for,
         "denied": excluded(tool, offer).and_then(|excluded| excluded.denied.as_deref()),
         "boost": offer.boosts.get(&tool.name),
+        "reasons": offer.reasons.get(&tool.name),
+        "score": offer.scores.get(&tool.name),
+        "unlike": excluded(tool, offer).is_some_and(|excluded| excluded.unlike),
     })
 }
 
@@ -108,8 +119,11 @@ fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
     for tool in tools {
         let offered = match excluded(tool, offer) {
             Some(Excluded { denied: Some(why), .. }) => format!("no: {why}"),
+            Some(Excluded { unlike: true, .. }) => {
+                format!("no: others fit better{}", score(tool, offer))
+            }
             Some(excluded) => format!("no: waits for {}", excluded.waits_for.join(", ")),
-            None if offer.tools.iter().any(|offered| offered.name == tool.name) => "yes".to_owned(),
+            None if offer.tools.iter().any(|offered| offered.name == tool.name) => why(tool, offer),
             None => "no: switched off".to_owned(),
         };
         table.add_row([
@@ -121,6 +135,28 @@ fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
         ]);
     }
     table.trim_fmt()
+}
+
+/// That it is offered, and for a request, why.
+fn why(tool: &Tool, offer: &Offer) -> String {
+    let Some(reasons) = offer.reasons.get(&tool.name) else { return "yes".to_owned() };
+    let word = |reason: &InclusionReason| match reason {
+        InclusionReason::AlwaysOn => "always on".to_owned(),
+        InclusionReason::NameMentioned => "it is named".to_owned(),
+        InclusionReason::Referenced => "called in this turn".to_owned(),
+        InclusionReason::ShortDescription => "its description is short".to_owned(),
+        InclusionReason::NoEmbedding => "it cannot be ranked".to_owned(),
+        InclusionReason::SimilarityRank => format!("it fits{}", score(tool, offer)),
+        InclusionReason::DependencyMet => "what it requires is done".to_owned(),
+        InclusionReason::PreferenceBoost => "what it prefers is done".to_owned(),
+        _ => "for another reason".to_owned(),
+    };
+    let words: Vec<String> = reasons.iter().map(word).collect();
+    format!("yes: {}", words.join(", "))
+}
+
+fn score(tool: &Tool, offer: &Offer) -> String {
+    offer.scores.get(&tool.name).map(|score| format!(" ({score:.2})")).unwrap_or_default()
 }
 
 fn origin(origin: &Origin) -> String {

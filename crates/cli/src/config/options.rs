@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
+use counterfoil_guard::{AgentOptions, AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
 use counterfoil_hooks::HooksOptions;
 use counterfoil_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
@@ -26,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) audit: AuditOptions,
     /// How the hooks of coding agents behave.
     pub(crate) hooks: HooksOptions,
+    /// What a model is offered.
+    pub(crate) agent: AgentOptions,
     /// Servers that `counterfoil mcp` stands in front of.
     pub(crate) mcp: McpOptions,
     /// What has to be done with certain work (CS019); none by default.
@@ -91,7 +93,7 @@ impl Options {
 
     /// What the guard is made with.
     pub(crate) fn guard(&self) -> GuardOptions {
-        let Self { tools, ledger, audit, .. } = self.clone();
-        GuardOptions { tools, ledger, audit }
+        let Self { tools, ledger, audit, agent, .. } = self.clone();
+        GuardOptions { tools, ledger, audit, agent }
     }
 }

@@ -53,7 +53,7 @@ fn known_keys(table: &DeTable<'_>, section: &str, node: Node<'_>) -> Result<(), 
         let name = key.get_ref().as_ref();
         let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
         let Some(inner) = node.get(name) else {
-            return Err(unknown(key.span().start, section, name, value.get_ref(), Some(node)));
+            return Err(unknown(key.span().start, section, name, node));
         };
         known_values(value.get_ref(), &path, inner)?;
     }
@@ -76,38 +76,17 @@ fn known_values(value: &DeValue<'_>, path: &str, node: Node<'_>) -> Result<(), P
     }
 }
 
-/// What is wrong with a key. `node` is the section it stands in; `None` for a section of which
-/// nothing is built.
-fn unknown(
-    offset: usize,
-    section: &str,
-    name: &str,
-    value: &DeValue<'_>,
-    node: Option<Node<'_>>,
-) -> Problem {
+/// What is wrong with a key. `node` is the section it stands in.
+fn unknown(offset: usize, section: &str, name: &str, node: Node<'_>) -> Problem {
     let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
     if let Some(advice) = unbuilt::advice(&path) {
         let problem = Problem::at(offset, format!("`{path}` has no effect in this build"));
         return problem.with_help(advice);
     }
-    if let (DeValue::Table(inner), true) = (value, unbuilt::is_above(&path)) {
-        // The section says nothing by itself: its first key says what is meant.
-        return match inner.iter().next() {
-            None => Problem::at(offset, format!("[{path}] has no effect in this build"))
-                .with_help("remove it"),
-            Some((key, value)) => {
-                unknown(key.span().start, &path, key.get_ref(), value.get_ref(), None)
-            }
-        };
-    }
-    let known: Vec<&str> = match node {
-        Some(node) => node.keys().map(|(key, _)| key).collect(),
-        None => unbuilt::all()
-            .filter_map(|path| path.strip_prefix(section)?.strip_prefix('.'))
-            .collect(),
-    };
+    let known: Vec<&str> = node.keys().map(|(key, _)| key).collect();
+    let elsewhere = unbuilt::all().filter_map(|path| path.strip_prefix(section)?.strip_prefix('.'));
     let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
-    let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
+    let help = did_you_mean(name, known.iter().copied().chain(elsewhere)).unwrap_or_else(|| {
         let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
         format!("known here are {}", known.join(", "))
     });
@@ -168,7 +147,7 @@ mod tests {
             1,
             "unknown key `nonsense`",
             Some(
-                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `mcp`, `obligations`",
+                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `agent`, `mcp`, `obligations`",
             ),
         );
         check(
@@ -197,9 +176,7 @@ mod tests {
             ("[tools.tafc]\nenabled = false\n", 1, "`tools.tafc`"),
             ("[tools]\ntafc.enabled = true\n", 2, "`tools.tafc`"),
             ("\n[agent]\n\ncompress_provider = \"\"\n", 4, "`agent.compress_provider`"),
-            ("[agent.tool_filter]\ntop_k = 3\n", 1, "`agent.tool_filter`"),
             ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),
-            ("[agent]\n", 1, "[agent]"),
         ] {
             let wrong = read(text).unwrap_err();
             let expected = format!("{path} has no effect in this build");

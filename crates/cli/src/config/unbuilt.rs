@@ -3,7 +3,6 @@
 const UNBUILT: &[(&str, &str)] = &[
     ("agent.max_tool_retries", MIGRATE),
     ("agent.max_retry_duration_secs", MIGRATE),
-    ("agent.tool_filter", AGENT),
     ("agent.compress_provider", AGENT),
     ("agent.hallucination_detection", AGENT),
     ("agent.reasoning_model_detection", AGENT),
@@ -21,11 +20,6 @@ pub(super) fn advice(path: &str) -> Option<&'static str> {
             path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
         .map(|(_, advice)| *advice)
-}
-
-/// Whether there are keys without effect below this section, which has none of its own.
-pub(super) fn is_above(path: &str) -> bool {
-    UNBUILT.iter().any(|(known, _)| known.strip_prefix(path).is_some_and(|r| r.starts_with('.')))
 }
 
 /// Every such key or section.

@@ -217,6 +217,12 @@ fn what_is_in_force() {
     time_limit_ms = 5000
     block_network_commands = false
 
+    [agent.tool_filter]
+    enabled = false
+    top_k = 10
+    min_description_words = 3
+    always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
+
     [mcp]
     redact_results = false
     # servers is not set
@@ -473,6 +479,12 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+
+    [agent.tool_filter]
+    enabled = false
+    top_k = 10
+    min_description_words = 3
+    always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
 
     [mcp]
     redact_results = false

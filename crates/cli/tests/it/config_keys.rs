@@ -161,6 +161,13 @@ const KEYS: &[(&str, &str)] = &[
     ("mcp.listen.max_sessions", "256"),
     ("mcp.listen.idle_secs", "3600"),
     ("mcp.servers", ""),
+    ("agent.tool_filter.enabled", "false"),
+    ("agent.tool_filter.top_k", "10"),
+    ("agent.tool_filter.min_description_words", "3"),
+    (
+        "agent.tool_filter.always_on",
+        r#"["memory_search", "memory_save", "load_skill", "scheduler"]"#,
+    ),
     ("hooks.stop", "\"block\""),
     ("hooks.blocks_in_a_row", "2"),
     ("hooks.on_failure", "\"open\""),
@@ -176,7 +183,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "[agent]\ncompress_provider = \"\"",
     "[agent]\nhallucination_detection = false",
     "[agent]\nreasoning_model_detection = false",
-    "[agent.tool_filter]\nenabled = false\ntop_k = 10",
 ];
 
 #[test]

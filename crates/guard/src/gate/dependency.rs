@@ -180,6 +180,11 @@ impl ToolDependencyGraph {
         requires.filter(|name| !turn.completed.contains(*name)).collect()
     }
 
+    /// Whether this tool requires others, which may have succeeded.
+    pub(crate) fn requires_some(&self, tool: &str) -> bool {
+        self.enabled && self.rules.get(tool).is_some_and(|rule| !rule.requires.is_empty())
+    }
+
     /// Whether anything depends on what was done before.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled

@@ -22,6 +22,7 @@ mod host;
 mod in_force;
 mod ledger;
 mod live;
+mod offer;
 mod overflow;
 mod redact;
 mod retry;

@@ -227,7 +227,7 @@ fn runtime(judged: bool) -> io::Result<tokio::runtime::Runtime> {
 
 /// The settings of the guard of a hook.
 fn settings(agent: Agent, mut options: Options) -> anyhow::Result<GuardSettings> {
-    let GuardOptions { tools, ledger, audit } = options.hooks.guard(agent, options.guard());
+    let GuardOptions { tools, ledger, audit, .. } = options.hooks.guard(agent, options.guard());
     (options.tools, options.ledger, options.audit) = (tools, ledger, audit);
     let mut settings = crate::guard::settings(&options)?;
     settings.rules = profile(settings.rules);

@@ -1,0 +1,144 @@
+//! Which tools the model may see: what the operator's rules, dependencies and the request make of
+//! the catalog.
+
+mod filter;
+mod words;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use counterfoil_model::Tool;
+use serde::Serialize;
+
+use crate::gate::{Available, Turn, available};
+use crate::guard::Guard;
+use crate::session::{Held, Session, Surroundings};
+
+pub(crate) use filter::LastFilter;
+use filter::{Asked, ToolSchemaFilter};
+pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult};
+
+/// Which tools the model may see in this turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Offer {
+    /// Those it may see, by name.
+    pub tools: Vec<Tool>,
+    /// What preferred tools add to the score of each, where something.
+    pub boosts: BTreeMap<String, f64>,
+    /// Those it may not see, with the reason.
+    pub excluded: Vec<Excluded>,
+    /// Why each is there, where a request chose among them; empty where none did.
+    pub reasons: BTreeMap<String, Vec<InclusionReason>>,
+    /// What each has in common with the request, from 0 to 1, and what preferences add.
+    pub scores: BTreeMap<String, f64>,
+    /// Every tool waited for another one, so dependencies are off in this turn.
+    pub deadlock: bool,
+}
+
+/// A tool that is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Excluded {
+    /// Its name.
+    pub tool: String,
+    /// What has to succeed first.
+    pub waits_for: Vec<String>,
+    /// Why no call of it would be let through, whatever is in it.
+    pub denied: Option<String>,
+    /// It has less in common with the request than others.
+    pub unlike: bool,
+}
+
+impl Guard {
+    /// Why no call of this tool would be let through, whatever is in it: by the rules of the
+    /// operator. `None` where one may be. Such a tool need not be offered.
+    #[must_use]
+    pub fn never_runs(&self, tool: &str) -> Option<String> {
+        let policy = self.policy();
+        let settings = &policy.settings;
+        settings.policy.always_denies(tool).or_else(|| settings.permissions.always_denies(tool))
+    }
+
+    /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
+    /// gate asks the same function.
+    #[must_use]
+    pub fn offer(&self, session: &Session) -> Offer {
+        let held = session.hold(self, &Surroundings::default());
+        let mut offer = self.all(&held);
+        offer.excluded.sort_by(|a, b| a.tool.cmp(&b.tool));
+        offer
+    }
+
+    /// The same for one request, where the settings let a request choose: of many tools those that
+    /// it is about. The rest is said to be [`unlike`](Excluded::unlike) it, and can be called all
+    /// the same.
+    pub async fn offer_for(&self, session: &Session, query: &str) -> Offer {
+        let mut offer = self.offer(session);
+        let options = &self.settings().tool_filter;
+        if !options.enabled || query.trim().is_empty() {
+            return offer;
+        }
+        let filter = self.filter_of(&offer.tools).await;
+        let referenced = session.referenced();
+        let asked = Asked { query, referenced: &referenced, boosts: &offer.boosts };
+        let result = filter.filter(options, &asked, self.embedder()).await;
+        let policy = self.policy();
+        offer.tools.retain(|tool| result.included.contains_key(&tool.name));
+        offer.boosts.retain(|tool, _| result.included.contains_key(tool));
+        offer.reasons = result.included;
+        for (tool, reasons) in &mut offer.reasons {
+            // It is here, so whatever it requires has succeeded.
+            reasons.extend(
+                policy
+                    .settings
+                    .dependencies
+                    .requires_some(tool)
+                    .then_some(InclusionReason::DependencyMet),
+            );
+        }
+        offer.scores = result.scores;
+        let unlike = |tool| Excluded { unlike: true, ..Excluded::named(tool) };
+        offer.excluded.extend(result.excluded.into_iter().map(unlike));
+        offer
+    }
+
+    fn all(&self, held: &Held) -> Offer {
+        let turn =
+            Turn { tools: &held.tools, completed: &held.completed, mentioned: &held.mentioned };
+        let Available { offered, excluded, deadlock } =
+            available(&self.policy().settings.dependencies, &turn);
+        let catalog = self.catalog();
+        let mut offer = Offer { deadlock, ..Offer::default() };
+        for (name, boost) in offered {
+            if let Some(why) = self.never_runs(&name) {
+                offer.excluded.push(Excluded { denied: Some(why), ..Excluded::named(name) });
+                continue;
+            }
+            offer.tools.extend(catalog.get(&name).cloned());
+            offer.boosts.extend((boost > 0.0).then_some((name, boost)));
+        }
+        let waiting = excluded.into_iter();
+        let waiting =
+            waiting.map(|(tool, waits_for)| Excluded { waits_for, ..Excluded::named(tool) });
+        offer.excluded.extend(waiting);
+        offer
+    }
+
+    /// The filter of these tools: the last one, where they are still the same.
+    async fn filter_of(&self, tools: &[Tool]) -> Arc<ToolSchemaFilter> {
+        let mut last = self.last_filter().lock().await;
+        if let Some(filter) = last.as_ref().filter(|filter| filter.is_of(tools)) {
+            return Arc::clone(filter);
+        }
+        let filter = Arc::new(ToolSchemaFilter::of(tools.to_vec(), self.embedder()).await);
+        *last = Some(Arc::clone(&filter));
+        filter
+    }
+}
+
+impl Excluded {
+    fn named(tool: String) -> Self {
+        Self { tool, waits_for: Vec::new(), denied: None, unlike: false }
+    }
+}
