@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use counterfoil_guard::{AdversarialOptions, BoxFuture, Judge, JudgeError};
+use counterfoil_guard::{AdversarialOptions, BoxFuture, Completion, CompletionError};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::{Method, Request, header};
@@ -34,7 +34,7 @@ pub(crate) struct HttpJudge {
 }
 
 /// The judge of this configuration; `None` where it names none.
-pub(crate) fn judge(options: &AdversarialOptions) -> anyhow::Result<Option<Arc<dyn Judge>>> {
+pub(crate) fn judge(options: &AdversarialOptions) -> anyhow::Result<Option<Arc<dyn Completion>>> {
     if !options.enabled || options.url.is_empty() {
         return Ok(None);
     }
@@ -101,10 +101,10 @@ impl HttpJudge {
     }
 }
 
-impl Judge for HttpJudge {
-    fn answer<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<String, JudgeError>> {
+impl Completion for HttpJudge {
+    fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>> {
         Box::pin(async move {
-            self.ask(question).await.map_err(|error| JudgeError(format!("{error:#}")))
+            self.ask(prompt).await.map_err(|error| CompletionError(format!("{error:#}")))
         })
     }
 }

@@ -12,7 +12,9 @@ use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
 use crate::ledger::{Ledger, OpenLedgerError};
 use crate::offer::LastFilter;
-use crate::ports::{Approver, Clock, Embedder, Judge, Randomness, SystemClock, SystemRandomness};
+use crate::ports::{
+    Approver, Clock, Completion, Embedder, Randomness, SystemClock, SystemRandomness,
+};
 use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
@@ -27,7 +29,7 @@ pub struct GuardBuilder {
     executors: Vec<Arc<dyn ErasedToolExecutor>>,
     read_overflow: bool,
     approver: Option<Arc<dyn Approver>>,
-    judge: Option<Arc<dyn Judge>>,
+    judge: Option<Arc<dyn Completion>>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Option<Arc<dyn Clock>>,
     randomness: Option<Arc<dyn Randomness>>,
@@ -107,7 +109,7 @@ impl GuardBuilder {
 
     /// The model that judges calls by policies in plain language, where the settings want that.
     #[must_use]
-    pub fn judge(mut self, judge: Arc<dyn Judge>) -> Self {
+    pub fn judge(mut self, judge: Arc<dyn Completion>) -> Self {
         self.judge = Some(judge);
         self
     }

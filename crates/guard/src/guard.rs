@@ -14,7 +14,7 @@ use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
 use crate::offer::LastFilter;
-use crate::ports::{Approver, Clock, Embedder, Judge, Randomness};
+use crate::ports::{Approver, Clock, Completion, Embedder, Randomness};
 use crate::redact::Redactor;
 use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
@@ -41,7 +41,7 @@ pub(crate) struct Parts {
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
-    pub(crate) judge: Option<Arc<dyn Judge>>,
+    pub(crate) judge: Option<Arc<dyn Completion>>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) last_filter: LastFilter,
     pub(crate) executor: Arc<CompositeExecutor>,
@@ -238,7 +238,7 @@ impl Guard {
         self.parts.approver.as_deref()
     }
 
-    pub(crate) fn policy_judge(&self) -> Option<&dyn Judge> {
+    pub(crate) fn policy_judge(&self) -> Option<&dyn Completion> {
         self.parts.judge.as_deref()
     }
 

@@ -136,8 +136,9 @@ pub use options::{
 };
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Embedder, EmbedderError,
-    Judge, JudgeError, Lasts, Randomness, RandomnessError, SystemClock, SystemRandomness,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Completion,
+    CompletionError, Embedder, EmbedderError, Lasts, Randomness, RandomnessError, SystemClock,
+    SystemRandomness,
 };
 pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;

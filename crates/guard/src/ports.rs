@@ -127,16 +127,17 @@ impl Approval {
     }
 }
 
-/// Asks a model whether a call keeps to policies in plain language.
-pub trait Judge: Send + Sync {
+/// A model that answers one text with one text: it judges calls by policies in plain language, and
+/// does whatever else the guard wants a model for.
+pub trait Completion: Send + Sync {
     /// The model's whole answer. Whoever asks decides what it means.
-    fn answer<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<String, JudgeError>>;
+    fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>>;
 }
 
-/// The judge could not answer.
+/// The model could not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the judge did not answer: {0}")]
-pub struct JudgeError(pub String);
+#[error("the model did not answer: {0}")]
+pub struct CompletionError(pub String);
 
 /// Gives texts a place in a space in which those of one meaning are near each other.
 pub trait Embedder: Send + Sync {

@@ -56,10 +56,10 @@ pub mod tools {
 /// What may happen: gates and what they go by, approvals, trust, and models that are asked.
 pub mod policy {
     pub use counterfoil_guard::{
-        Approval, ApprovalReply, ApprovalRequest, Approvals, Approver, BoxFuture, Decision, Gate,
-        GateId, Gates, GatesBuilder, Judge, JudgeError, Judged, Lasts, ORDER, PermissionOptions,
-        Phase, PolicyOptions, PolicySettings, Question, Reason, Requested, ToolDependencyGraph,
-        ToolsOptions, TraceContext, TrustLevel, TrustOptions, Verdict,
+        Approval, ApprovalReply, ApprovalRequest, Approvals, Approver, BoxFuture, Completion,
+        CompletionError, Decision, Gate, GateId, Gates, GatesBuilder, Judged, Lasts, ORDER,
+        PermissionOptions, Phase, PolicyOptions, PolicySettings, Question, Reason, Requested,
+        ToolDependencyGraph, ToolsOptions, TraceContext, TrustLevel, TrustOptions, Verdict,
     };
 }
 

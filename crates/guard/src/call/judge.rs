@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::admitted::Admitted;
 use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
 use crate::guard::Guard;
-use crate::ports::{ApprovalReply, ApprovalRequest, Judge, JudgeError};
+use crate::ports::{ApprovalReply, ApprovalRequest, Completion, CompletionError};
 use crate::scene::Scene;
 
 /// Why a call did not get a permit.
@@ -81,7 +81,11 @@ impl Guard {
     }
 
     /// Whom to ask about this call. Where nobody is there, its gate has the last word.
-    pub(crate) fn consulting(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&dyn Judge> {
+    pub(crate) fn consulting(
+        &self,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+    ) -> Option<&dyn Completion> {
         let judge = self.policy_judge()?;
         self.policy().settings.adversarial.concerns(admitted, scene).then_some(judge)
     }
@@ -89,7 +93,7 @@ impl Guard {
     /// The word of the model that judges by policies, and its objection where it has one.
     pub(crate) async fn consult(
         &self,
-        judge: &dyn Judge,
+        judge: &dyn Completion,
         admitted: &Admitted,
         scene: &Scene<'_>,
     ) -> (&'static str, Option<Reason>) {
@@ -99,7 +103,7 @@ impl Guard {
 
     async fn decision_of(
         &self,
-        judge: &dyn Judge,
+        judge: &dyn Completion,
         admitted: &Admitted,
         scene: &Scene<'_>,
     ) -> AdversarialDecision {
@@ -108,8 +112,8 @@ impl Guard {
         let Some(question) = settings.question(admitted, scene, self.redactor()) else {
             return AdversarialDecision::Unanswered;
         };
-        let answer = tokio::time::timeout(settings.timeout, judge.answer(&question)).await;
-        let late = |_| Err(JudgeError("it took too long".to_owned()));
+        let answer = tokio::time::timeout(settings.timeout, judge.complete(&question)).await;
+        let late = |_| Err(CompletionError("it took too long".to_owned()));
         let answer = answer.unwrap_or_else(late);
         if let Err(error) = &answer {
             tracing::warn!("{error}");

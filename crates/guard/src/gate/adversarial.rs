@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::admitted::Admitted;
-use crate::ports::JudgeError;
+use crate::ports::CompletionError;
 use crate::redact::Redactor;
 use crate::scene::{Phase, Scene};
 
@@ -199,7 +199,7 @@ impl AdversarialSettings {
     }
 
     /// What an answer means. Only the one word counts.
-    pub(crate) fn decide(&self, answer: Result<String, JudgeError>) -> AdversarialDecision {
+    pub(crate) fn decide(&self, answer: Result<String, CompletionError>) -> AdversarialDecision {
         match answer.as_deref().map(str::trim) {
             Ok("ALLOW") => AdversarialDecision::Allowed,
             Ok("DENY") => AdversarialDecision::Denied,
@@ -212,7 +212,7 @@ impl AdversarialSettings {
 
     /// What holds where there is nobody to ask.
     pub(super) fn without_judge(&self) -> AdversarialDecision {
-        self.decide(Err(JudgeError("there is none".to_owned())))
+        self.decide(Err(CompletionError("there is none".to_owned())))
     }
 }
 

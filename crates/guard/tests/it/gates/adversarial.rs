@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use counterfoil_guard::{
     AdversarialOptions, Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture,
-    Guard, GuardSettings, Judge, JudgeError, PermissionOptions, Phase, Requested, StateFolder,
-    Surroundings,
+    Completion, CompletionError, Guard, GuardSettings, PermissionOptions, Phase, Requested,
+    StateFolder, Surroundings,
 };
 use counterfoil_model::{Status, ToolErrorCategory};
 
@@ -30,14 +30,14 @@ impl Told {
     }
 }
 
-impl Judge for Told {
-    fn answer<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<String, JudgeError>> {
-        self.asked.lock().unwrap().push(question.to_owned());
+impl Completion for Told {
+    fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>> {
+        self.asked.lock().unwrap().push(prompt.to_owned());
         Box::pin(async move {
             if self.never {
                 std::future::pending::<()>().await;
             }
-            self.answer.map(str::to_owned).map_err(|why| JudgeError(why.to_owned()))
+            self.answer.map(str::to_owned).map_err(|why| CompletionError(why.to_owned()))
         })
     }
 }
