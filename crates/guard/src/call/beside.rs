@@ -21,6 +21,11 @@ impl Beside {
         }
     }
 
+    /// Whether the result is more than its text.
+    pub(super) fn has_blocks(&self) -> bool {
+        !self.content.is_empty()
+    }
+
     /// The blocks of the result. Where the agent sees another text than the tool gave, that one
     /// stands in the place of the first text, and for all of them.
     pub(super) fn content(&self, shown: Option<&String>) -> Vec<Value> {
@@ -36,19 +41,48 @@ impl Beside {
     }
 }
 
-/// Members of blocks that hold a picture, a sound or a file in Base64: no text in which a secret
-/// could be seen.
-const ENCODED: [&str; 2] = ["data", "blob"];
-
+/// A block without secrets. A picture, a sound or a file in Base64 is no text in which one could be
+/// seen, and stays what it is.
 fn clean_block(block: &Value, redactor: &Redactor) -> Value {
     let Value::Object(members) = block else { return redactor.redact_value(block) };
+    let kind = members.get("type").and_then(Value::as_str);
     let clean = members.iter().map(|(name, value)| {
-        let clean = match (name.as_str(), value) {
-            (name, Value::String(_)) if ENCODED.contains(&name) => value.clone(),
-            ("resource", inner) => clean_block(inner, redactor),
+        let clean = match (kind, name.as_str(), value) {
+            (Some("image" | "audio"), "data", Value::String(_))
+            | (None, "blob", Value::String(_)) => value.clone(),
+            (Some("resource"), "resource", inner) => clean_block(inner, redactor),
             _ => redactor.redact_value(value),
         };
         (name.clone(), clean)
     });
     Value::Object(clean.collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_lose_secrets_and_keep_what_is_encoded() {
+        let token = concat!("ghp_Zx8Qw2Er5Ty7", "Ui9Op1As3Df6Gh4Jk0Lz2Xc");
+        let output = ToolOutput {
+            content: vec![
+                json!({ "type": "text", "text": token, "data": token }),
+                json!({ "type": "image", "mimeType": "image/png", "data": token }),
+                json!({ "type": "resource", "resource": { "uri": "a:b", "blob": token } }),
+                json!({ "type": "resource", "resource": { "uri": "a:b", "text": token } }),
+            ],
+            meta: Some(json!({ "note": token })),
+            warnings: vec![token.to_owned()],
+            ..ToolOutput::default()
+        };
+        let beside = Beside::of(&output, &Redactor::standard());
+        let kept: Vec<usize> =
+            beside.content.iter().map(|block| block.to_string().matches(token).count()).collect();
+        assert_eq!(kept, [0, 1, 1, 0]);
+        assert!(!format!("{:?}{:?}", beside.meta, beside.warnings).contains(token));
+        let shown = beside.content(Some(&"less".to_owned()));
+        assert_eq!(shown[0], json!({ "type": "text", "text": "less" }));
+        assert_eq!((shown.len(), &shown[1]["type"]), (4, &json!("image")));
+    }
 }

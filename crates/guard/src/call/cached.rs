@@ -78,7 +78,8 @@ impl Guard {
     pub(super) fn keep(&self, session: &Session, lookup: Lookup<'_>, call: &ClosedCall) {
         let Lookup::Missed { key, generation } = lookup else { return };
         let closed = &call.recorded.closed;
-        if closed.status != Status::Completed || closed.truncated {
+        // Of a result in blocks only the text would be given again.
+        if closed.status != Status::Completed || closed.truncated || call.beside.has_blocks() {
             return;
         }
         let result = CachedResult {

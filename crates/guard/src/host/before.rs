@@ -112,7 +112,9 @@ impl Guard {
         let mut permit = PermitBasis::Host;
         let judged = match judged {
             Judged::Asked(questions) => {
-                match self.approvals().redeem(session.id(), hosted.digest()) {
+                // Of a call without an id nothing is opened that would use the approval up.
+                let redeem = || self.approvals().redeem(session.id(), hosted.digest());
+                match (!call.id.is_empty()).then(redeem).flatten() {
                     Some(agreed) => {
                         permit = agreed.basis();
                         Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }

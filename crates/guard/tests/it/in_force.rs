@@ -2,11 +2,11 @@
 //! and who of several agents speaks.
 
 use counterfoil_guard::{
-    Answer, Asking, Disposition, Draft, FunctionExecutor, Guard, GuardOptions, GuardSettings,
-    HostEnded, HostedCall, Judged, Session, SessionStart, StateFolder, Surroundings, ToolError,
-    TrustLevel,
+    Answer, Approval, Asking, Disposition, Draft, FunctionExecutor, Guard, GuardOptions,
+    GuardSettings, HostEnded, HostedCall, Judged, PermitBasis, Session, SessionStart, StateFolder,
+    Surroundings, ToolError, TrustLevel,
 };
-use counterfoil_model::{Effects, Role, Status, Tool};
+use counterfoil_model::{Effects, Role, Status, Tool, ToolCall};
 use serde_json::{Value, json};
 
 use crate::desk::{call, run, session, shop, tool, wait};
@@ -129,6 +129,34 @@ fn a_host_s_calls_are_lowered_too() {
     };
     wait(guard.after(&session, &hosted("2", "web_read"), &around, ended)).unwrap();
     assert!(matches!(judged("3", "mail"), Judged::Denied(_)));
+}
+
+/// A host's call runs by an approval that was given ahead, once; one without an id, of which nothing
+/// would be opened, does not.
+#[test]
+fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
+    let asks = r#"{"permissions":{"rules":[{"tool":"mail","action":"ask"}]}}"#;
+    let guard = Guard::builder().settings(settings(asks)).build().unwrap();
+    let start = SessionStart { id: Some("s".to_owned()), ..SessionStart::default() };
+    let session = guard.host_session(start).unwrap();
+    let around = Surroundings::default();
+    let judged = |id: &str| {
+        let call = ToolCall::new(id, "mail", "{}");
+        let mail = HostedCall { call, tool: Tool::named("mail"), arguments: json!({}) };
+        wait(guard.before(&session, &mail, &around, Asking::Nobody)).unwrap()
+    };
+    let denied = judged("1");
+    let Judged::Denied(reasons) = &denied.judged else { panic!("{denied:?}") };
+    assert_eq!(reasons[0].code, "approval_required");
+    let id = denied.execution_id.unwrap();
+    let digest = guard.ledger().receipt(&id).unwrap().unwrap().arguments_digest;
+    wait(guard.approve("s", "mail", digest, Approval::by("ada"))).unwrap();
+    assert!(matches!(judged("").judged, Judged::Denied(_)));
+    let allowed = judged("2");
+    assert!(matches!(allowed.judged, Judged::Allowed { .. }));
+    let receipt = guard.ledger().receipt(&allowed.execution_id.unwrap()).unwrap().unwrap();
+    assert!(matches!(receipt.permit, Some(PermitBasis::Approval { .. })), "{:?}", receipt.permit);
+    assert!(matches!(judged("3").judged, Judged::Denied(_)));
 }
 
 /// What was said stands under who said it, and what a sub-agent reports is held against the record.
