@@ -3,26 +3,33 @@ use serde_json::Value;
 
 /// Members of arguments whose name begins so are the model's thinking: nobody but the model may
 /// see them, so they end here, before anything is recorded.
-const HIDDEN: &str = "_tafc_think";
+pub(crate) const HIDDEN: &str = "_tafc_think";
 
 /// The call without hidden thinking. The bytes are those of the model where there was none.
 pub(crate) fn without_hidden(call: ToolCall) -> ToolCall {
+    taken_out(call).0
+}
+
+/// The same, and whether there was nothing else in it: then the model has thought, and called
+/// nothing.
+pub(crate) fn taken_out(call: ToolCall) -> (ToolCall, bool) {
     if !call.arguments.as_str().contains(HIDDEN) && !call.arguments.as_str().contains('\\') {
-        return call;
+        return (call, false);
     }
     // What cannot be read is refused by admission; that refusal must not quote it either.
     let Ok(Value::Object(mut members)) = call.arguments.parse() else {
         if call.arguments.as_str().contains(HIDDEN) {
-            return ToolCall { arguments: Arguments::raw(""), ..call };
+            return (ToolCall { arguments: Arguments::raw(""), ..call }, false);
         }
-        return call;
+        return (call, false);
     };
     let before = members.len();
     members.retain(|name, _| !name.starts_with(HIDDEN));
     if members.len() == before {
-        return call;
+        return (call, false);
     }
-    ToolCall { arguments: Arguments::from(&Value::Object(members)), ..call }
+    let nothing_else = members.is_empty();
+    (ToolCall { arguments: Arguments::from(&Value::Object(members)), ..call }, nothing_else)
 }
 
 #[cfg(test)]

@@ -129,7 +129,10 @@ pub use ledger::{
     LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
     ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
 };
-pub use offer::{Excluded, InclusionReason, Offer, ToolFilterOptions, ToolFilterResult};
+pub use offer::{
+    Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
+    schema_complexity,
+};
 pub use options::{
     AdmissionOptions, AgentOptions, FixationOptions, FixationOptionsError, GuardOptions,
     GuardOptionsError, ToolsOptions,

@@ -25,7 +25,7 @@ use crate::gate::{
     UtilityOptions, UtilityOptionsError,
 };
 use crate::ledger::{LedgerOptions, LedgerOptionsError};
-use crate::offer::ToolFilterOptions;
+use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};
 use crate::sandbox::{SandboxOptions, SandboxOptionsError};
@@ -92,6 +92,8 @@ pub struct ToolsOptions {
     pub utility: UtilityOptions,
     /// A separate model that judges calls by policies in plain language.
     pub adversarial_policy: AdversarialOptions,
+    /// Whether a model is given room to think in schemas that are hard to fill in.
+    pub tafc: TafcOptions,
     /// When a failed call is tried again.
     pub retry: RetryOptions,
     /// How shell commands run.
@@ -234,6 +236,7 @@ impl GuardOptions {
             protected: tools.protected.resolve()?,
             policy: PolicySettings::resolve(tools.policy, tools.authorization)?,
             tool_filter: agent.tool_filter,
+            tafc: tools.tafc.resolve(),
             dependencies: tools.dependencies.resolve()?,
             trust: tools.trust.resolve()?,
             utility: tools.utility.resolve()?,

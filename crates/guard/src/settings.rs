@@ -11,7 +11,7 @@ use crate::gate::{
     ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
 use crate::ledger::LedgerSettings;
-use crate::offer::ToolFilterOptions;
+use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::options::FixationOptions;
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
@@ -38,6 +38,8 @@ pub struct GuardSettings {
     pub protected: ProtectedSettings,
     /// Whether a model is shown every tool, or those that a request is about.
     pub tool_filter: ToolFilterOptions,
+    /// Whether a model is given room to think in schemas that are hard to fill in.
+    pub tafc: TafcOptions,
     /// Which tools have to come first.
     pub dependencies: ToolDependencyGraph,
     /// What trust a tool needs.
@@ -107,6 +109,7 @@ impl Default for GuardSettings {
             policy: PolicySettings::default(),
             protected: ProtectedSettings::default(),
             tool_filter: ToolFilterOptions::default(),
+            tafc: TafcOptions::default(),
             dependencies: ToolDependencyGraph::default(),
             trust: TrustSettings::default(),
             permissions: PermissionSettings::default(),

@@ -66,7 +66,8 @@ pub mod policy {
 /// What the model is shown: every tool that it may use, or those that a request is about.
 pub mod offer {
     pub use counterfoil_guard::{
-        AgentOptions, Embedder, EmbedderError, Excluded, InclusionReason, Offer, ToolFilterOptions,
+        AgentOptions, Embedder, EmbedderError, Excluded, InclusionReason, Offer, TafcOptions,
+        ToolFilterOptions, schema_complexity,
     };
 }
 

@@ -175,6 +175,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("audit.on_failure", May::Rise(&["continue", "deny"])),
     ("audit.durability", May::NotSay),
     ("audit.rotate_bytes", May::NotSay),
+    ("tools.tafc.enabled", May::Say),
+    ("tools.tafc.complexity_threshold", May::Say),
     ("agent.tool_filter.enabled", May::Say),
     ("agent.tool_filter.top_k", May::Say),
     ("agent.tool_filter.min_description_words", May::Say),

@@ -173,8 +173,6 @@ mod tests {
     #[test]
     fn keys_without_effect_say_so() {
         for (text, line, path) in [
-            ("[tools.tafc]\nenabled = false\n", 1, "`tools.tafc`"),
-            ("[tools]\ntafc.enabled = true\n", 2, "`tools.tafc`"),
             ("\n[agent]\n\ncompress_provider = \"\"\n", 4, "`agent.compress_provider`"),
             ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),
         ] {

@@ -6,7 +6,6 @@ const UNBUILT: &[(&str, &str)] = &[
     ("agent.compress_provider", AGENT),
     ("agent.hallucination_detection", AGENT),
     ("agent.reasoning_model_detection", AGENT),
-    ("tools.tafc", "schemas are not changed for thinking fields yet: remove the section"),
 ];
 
 const MIGRATE: &str = "it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`";

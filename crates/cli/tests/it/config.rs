@@ -126,6 +126,10 @@ fn what_is_in_force() {
 
     [tools.adversarial_policy.phase_policies]
 
+    [tools.tafc]
+    enabled = false
+    complexity_threshold = 0.6
+
     [tools.retry]
     max_attempts = 2
     base_ms = 500
@@ -389,6 +393,10 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [tools.adversarial_policy.phase_policies]
 
+    [tools.tafc]
+    enabled = false
+    complexity_threshold = 0.6
+
     [tools.retry]
     max_attempts = 2
     base_ms = 500
@@ -512,7 +520,7 @@ fn unknown_variables_are_told() {
             "sets no key and has no effect; did you mean \
              `COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
         ),
-        ("COUNTERFOIL_TOOLS_TAFC_ENABLED", "has no effect in this build"),
+        ("COUNTERFOIL_AGENT_COMPRESS_PROVIDER", "has no effect in this build"),
     ] {
         let ran = desk.run_in(&[(name, "9")], "config check");
         assert_eq!(ran.code, 0, "{ran}");

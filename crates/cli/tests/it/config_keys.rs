@@ -161,6 +161,8 @@ const KEYS: &[(&str, &str)] = &[
     ("mcp.listen.max_sessions", "256"),
     ("mcp.listen.idle_secs", "3600"),
     ("mcp.servers", ""),
+    ("tools.tafc.enabled", "false"),
+    ("tools.tafc.complexity_threshold", "0.6"),
     ("agent.tool_filter.enabled", "false"),
     ("agent.tool_filter.top_k", "10"),
     ("agent.tool_filter.min_description_words", "3"),
@@ -177,7 +179,6 @@ const KEYS: &[(&str, &str)] = &[
 
 /// Keys of other builds, as they are written there.
 const WITHOUT_EFFECT: &[&str] = &[
-    "[tools.tafc]\nenabled = false\ncomplexity_threshold = 0.6",
     "[agent]\nmax_tool_retries = 2",
     "[agent]\nmax_retry_duration_secs = 30",
     "[agent]\ncompress_provider = \"\"",

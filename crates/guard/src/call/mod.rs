@@ -16,7 +16,7 @@ use counterfoil_model::ToolCall;
 
 use crate::auditing::Said;
 use crate::guard::Guard;
-use crate::hidden::without_hidden;
+use crate::hidden::taken_out;
 use crate::ledger::Links;
 use crate::session::{Session, Surroundings};
 
@@ -42,7 +42,7 @@ impl Guard {
         call: ToolCall,
         mut around: Surroundings,
     ) -> Result<Answer, CallError> {
-        let call = without_hidden(call);
+        let (call, only_thought) = taken_out(call);
         let tools = self.toolset();
         self.list_tools(session, &tools).await?;
         let held = session.hold(self, &around);
@@ -55,6 +55,9 @@ impl Guard {
             around.claim_source = self.claim_source(session, arguments, &around);
         }
         let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
+        if only_thought {
+            return self.skip(session, &admitted, &scene).await;
+        }
         let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse(session, *refused, &scene).await,

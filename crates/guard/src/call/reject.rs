@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use counterfoil_model::{Status, ToolErrorCategory};
 use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
 use serde_json::{Value, json};
@@ -48,6 +50,35 @@ impl Guard {
         session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
+        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        self.reject(session, rejected, Vec::new(), said).await
+    }
+
+    /// Answers a call in which the model only thought: nothing runs, and nothing of the thought is
+    /// kept. No call is left without a result.
+    pub(super) async fn skip(
+        &self,
+        session: &Session,
+        admitted: &Result<Arc<Admitted>, Box<Refused>>,
+        scene: &Scene<'_>,
+    ) -> Result<Answer, CallError> {
+        let call = match admitted {
+            Ok(admitted) => admitted.call(),
+            Err(refused) => &refused.call,
+        };
+        let (nothing, digest) = (json!({}), call_digest(&call.tool, &json!({})));
+        let intent = self
+            .intent(call, &call.tool, &nothing, digest, scene)
+            .map_err(CallError::NoRandomness)?;
+        let rejected = Rejected {
+            call: intent,
+            status: Status::Refused,
+            category: ToolErrorCategory::InvalidParameters,
+            codes: vec!["only_thinking".to_owned()],
+            answer: ONLY_THINKING.to_owned(),
+        };
+        // Whoever does so again and again gets nowhere.
+        session.went(&call.tool, &call.arguments, ONLY_THINKING, Ending::Failed, None);
         let said = Said { claim_source: scene.claim_source, ..Said::default() };
         self.reject(session, rejected, Vec::new(), said).await
     }
@@ -143,6 +174,10 @@ impl Guard {
         self.audit_rejected(session, rejected, said).map_err(CallError::NotAudited)
     }
 }
+
+/// What a model reads that has only thought.
+const ONLY_THINKING: &str = "Nothing was executed: the call has no arguments beside your thoughts. \
+                             Make it with its arguments, or go on without it.";
 
 fn asked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();

@@ -2,9 +2,10 @@
 //! the catalog.
 
 mod filter;
+mod thinking;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use counterfoil_model::Tool;
@@ -17,6 +18,7 @@ use crate::session::{Held, Session, Surroundings};
 pub(crate) use filter::LastFilter;
 use filter::{Asked, ToolSchemaFilter};
 pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult};
+pub use thinking::{TafcOptions, schema_complexity};
 
 /// Which tools the model may see in this turn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +28,9 @@ pub struct Offer {
     pub tools: Vec<Tool>,
     /// What preferred tools add to the score of each, where something.
     pub boosts: BTreeMap<String, f64>,
+    /// Those of them whose schema has room to think (`[tools.tafc]`): what the model writes there ends
+    /// before its call is admitted.
+    pub thinking: BTreeSet<String>,
     /// Those it may not see, with the reason.
     pub excluded: Vec<Excluded>,
     /// Why each is there, where a request chose among them; empty where none did.
@@ -67,6 +72,14 @@ impl Guard {
         let held = session.hold(self, &Surroundings::default());
         let mut offer = self.all(&held);
         offer.excluded.sort_by(|a, b| a.tool.cmp(&b.tool));
+        let tafc = &self.settings().tafc;
+        for tool in &mut offer.tools {
+            let augmented = tool.parameters.as_ref().and_then(|schema| tafc.augmented(schema));
+            if let Some(augmented) = augmented {
+                tool.parameters = Some(augmented);
+                offer.thinking.insert(tool.name.clone());
+            }
+        }
         offer
     }
 
@@ -86,6 +99,7 @@ impl Guard {
         let policy = self.policy();
         offer.tools.retain(|tool| result.included.contains_key(&tool.name));
         offer.boosts.retain(|tool, _| result.included.contains_key(tool));
+        offer.thinking.retain(|tool| result.included.contains_key(tool));
         offer.reasons = result.included;
         for (tool, reasons) in &mut offer.reasons {
             // It is here, so whatever it requires has succeeded.

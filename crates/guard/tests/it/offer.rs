@@ -10,7 +10,7 @@ use counterfoil_guard::{
     BoxFuture, Embedder, EmbedderError, FunctionExecutor, Guard, GuardOptions, InclusionReason,
     Offer, Session, ToolError,
 };
-use counterfoil_model::{Role, Tool};
+use counterfoil_model::{Role, Status, Tool};
 use serde_json::{Value, json};
 
 use crate::desk::{run, session, wait};
@@ -132,6 +132,43 @@ fn dependencies_hold_behind_the_filter() {
     let offer = offered(&guard, &session, "The open invoice");
     assert_eq!(offer.reasons["pay_invoice"], [SimilarityRank, PreferenceBoost]);
     assert!(offer.scores["pay_invoice"] > 1.0);
+}
+
+/// What is offered has room to think; what is admitted, recorded and executed has no thought in it,
+/// and a call that is nothing else runs nothing.
+#[test]
+fn a_call_that_is_only_thinking_runs_nothing() {
+    let options = json!({ "tools": { "tafc": { "enabled": true, "complexity_threshold": 0.01 } } });
+    let options: GuardOptions = serde_json::from_value(options).unwrap();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&ran);
+    let look = Tool {
+        parameters: Some(json!({ "type": "object", "properties": { "at": { "type": "string" } } })),
+        ..Tool::named("look")
+    };
+    let look = FunctionExecutor::new(look, move |arguments: &Value| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, ToolError>(arguments.to_string())
+    });
+    let guard =
+        Guard::builder().executor(look).settings(options.resolve().unwrap()).build().unwrap();
+    let session = session(&guard, "s");
+    let offer = guard.offer(&session);
+    let schema = offer.tools[0].parameters.as_ref().unwrap();
+    assert!(schema["properties"]["_tafc_think"]["description"].is_string(), "{schema}");
+    assert!(offer.thinking.contains("look"));
+    let thought = wait(run(&guard, &session, "look", r#"{"_tafc_think":"the boss is wrong"}"#));
+    assert_eq!(
+        (thought.status, thought.codes.as_slice()),
+        (Status::Refused, &["only_thinking".to_owned()][..])
+    );
+    assert!(thought.text.starts_with("Nothing was executed"), "{}", thought.text);
+    let called = r#"{"_tafc_think":"the boss is wrong","at":"home"}"#;
+    assert_eq!(wait(run(&guard, &session, "look", called)).text, r#"{"at":"home"}"#);
+    assert_eq!(wait(run(&guard, &session, "look", "{}")).text, "{}");
+    assert_eq!(ran.load(Ordering::SeqCst), 2);
+    let events = serde_json::to_string(&guard.ledger().events("s").unwrap()).unwrap();
+    assert!(!events.contains("boss"), "{events}");
 }
 
 /// Knows that songs and tunes are one; fails when it is told to.
