@@ -41,7 +41,7 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
 pub(crate) async fn beside<T>(_: &Guard, _: bool, work: impl Future<Output = T>) -> T {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-        let told = "note: no spans are sent: this build has not the feature `otel`";
+        let told = "note: no spans are sent: this build lacks the feature `otel`";
         // Nobody may read standard error; the calls go on all the same.
         writeln!(io::stderr(), "{told}").ok();
     }

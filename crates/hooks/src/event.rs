@@ -18,12 +18,12 @@ pub struct Event {
     /// The user's prompt that led here, where the agent numbers them.
     pub prompt: Option<String>,
     /// What happened.
-    pub happening: ToolEvent,
+    pub happening: Happening,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ToolEvent {
+pub enum Happening {
     /// The agent is about to execute a tool.
     Before(HostedCall),
     /// It has executed one.

@@ -33,7 +33,7 @@ pub use answer::{Answer, Decision};
 pub use canary::{Answered, Expected, Probe, answered, canary_log, probes};
 pub use contract::{ReadEventError, read_event, write_answer};
 pub use coverage::{Coverage, Receipted, Uncovered, coverage};
-pub use event::{Event, ToolEvent};
+pub use event::{Event, Happening};
 pub use memory::{Memory, MemoryError, Turn};
 pub use options::{HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode};
 pub use respond::{RespondError, Surrounding, respond};

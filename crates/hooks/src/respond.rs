@@ -9,7 +9,7 @@ use counterfoil_model::Role;
 
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
-use crate::event::{Event, ToolEvent};
+use crate::event::{Event, Happening};
 use crate::memory::{Memory, MemoryError};
 use crate::options::HooksSettings;
 use crate::stop::stop;
@@ -61,7 +61,7 @@ pub async fn respond(
     around: &Surrounding<'_>,
     event: &Event,
 ) -> Result<Answer, RespondError> {
-    if event.happening == ToolEvent::Other {
+    if event.happening == Happening::Other {
         return Ok(Answer::default());
     }
     let start = SessionStart {
@@ -72,17 +72,17 @@ pub async fn respond(
     let session = guard.host_session(start)?;
     let call = Surroundings { caller: event.agent.clone(), ..Surroundings::default() };
     match &event.happening {
-        ToolEvent::Before(hosted) => {
+        Happening::Before(hosted) => {
             let before = guard.before(&session, hosted, &call, around.agent.asking()).await?;
             Ok(before_answer(hosted, before.judged, before.notes))
         }
-        ToolEvent::After(hosted, ended) => {
+        Happening::After(hosted, ended) => {
             let nudge = guard.after(&session, hosted, &call, ended.clone()).await?;
             Ok(Answer { context: nudge, ..Answer::default() })
         }
         // What a stop was answered with comes back as if the user had said it.
-        ToolEvent::Prompt(text) if is_feedback(text) => Ok(Answer::default()),
-        ToolEvent::Prompt(text) if text.trim_start().starts_with(NOTIFICATION) => {
+        Happening::Prompt(text) if is_feedback(text) => Ok(Answer::default()),
+        Happening::Prompt(text) if text.trim_start().starts_with(NOTIFICATION) => {
             if let Some(folder) = around.folder {
                 let mut memory = Memory::open(folder, &event.session, None)?;
                 memory.skip_prompt(event.prompt.as_deref());
@@ -90,7 +90,7 @@ pub async fn respond(
             }
             Ok(Answer::default())
         }
-        ToolEvent::Prompt(text) => {
+        Happening::Prompt(text) => {
             guard.hear(&session, Role::User, text).await.map_err(RespondError::NotHeard)?;
             let Some(folder) = around.folder else { return Ok(Answer::default()) };
             let mut memory = Memory::open(folder, &event.session, None)?;
@@ -101,14 +101,14 @@ pub async fn respond(
             memory.keep(None)?;
             Ok(Answer { context, ..Answer::default() })
         }
-        ToolEvent::Stop { last, again } => {
+        Happening::Stop { last, again } => {
             stop(guard, &session, around, event, last.as_deref(), *again).await
         }
-        ToolEvent::Ended => {
+        Happening::Ended => {
             guard.end(&session).await.map_err(RespondError::NotHeard)?;
             Ok(Answer::default())
         }
-        ToolEvent::Other => Ok(Answer::default()),
+        Happening::Other => Ok(Answer::default()),
     }
 }
 

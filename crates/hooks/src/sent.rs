@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::contract::ReadEventError;
-use crate::event::{Event, ToolEvent};
+use crate::event::{Event, Happening};
 use crate::lenient::read_json;
 use crate::toolbox;
 
@@ -71,7 +71,7 @@ impl Sent {
     pub(crate) fn event(
         mut self,
         name: String,
-        happening: ToolEvent,
+        happening: Happening,
     ) -> Result<Event, ReadEventError> {
         let transcript = self.text("transcript_path");
         // A sub-agent has a file of its own.

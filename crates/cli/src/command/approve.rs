@@ -25,7 +25,7 @@ Examples:
 
 It asks on the terminal. Where there is none, nothing is approved.")]
 pub(crate) struct Arguments {
-    /// The denied call, as the answer or `counterfoil audit` names it
+    /// The denied call, as the answer or `counterfoil audit query` names it
     #[arg(value_name = "EXECUTION_ID")]
     execution_id: String,
     /// For every such call of the session, not for one
@@ -44,8 +44,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let id = &arguments.execution_id;
     let receipt = guard.ledger().receipt(id)?;
     let receipt = receipt.ok_or_else(|| {
-        Complaint::new(format!("there is no receipt of `{}`", visible(id)))
-            .help("`counterfoil audit` lists the calls; the id of a denied one is in its answer")
+        Complaint::new(format!("there is no receipt of `{}`", visible(id))).help(
+            "`counterfoil audit query` lists the calls; the id of a denied one is in its answer",
+        )
     })?;
     if !waits(&receipt) {
         let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";

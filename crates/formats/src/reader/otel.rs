@@ -102,7 +102,7 @@ fn conversations(spans: Vec<Span>) -> Vec<(String, Vec<Span>)> {
     groups
 }
 
-enum ToolEvent<'s> {
+enum Happening<'s> {
     Input(&'s Span),
     Output(&'s Span),
     Event(&'s Span, &'s Event),
@@ -141,17 +141,17 @@ fn is_of_a_model(key: &str) -> bool {
 
 impl Replay {
     fn run(mut self, spans: &[Span]) -> Reading {
-        let mut happenings: Vec<(u64, u8, ToolEvent<'_>)> = Vec::new();
+        let mut happenings: Vec<(u64, u8, Happening<'_>)> = Vec::new();
         for span in spans {
             let operation = span.attributes.get("gen_ai.operation.name").and_then(Value::as_str);
             let tool = operation == Some("execute_tool")
                 || (operation.is_none() && span.attributes.contains_key("gen_ai.tool.name"));
             if tool {
-                happenings.push((span.start, 3, ToolEvent::Call(span)));
-                happenings.push((span.end.max(span.start), 0, ToolEvent::Result(span)));
+                happenings.push((span.start, 3, Happening::Call(span)));
+                happenings.push((span.end.max(span.start), 0, Happening::Result(span)));
             } else if operation.is_some() {
-                happenings.push((span.start, 1, ToolEvent::Input(span)));
-                happenings.push((span.end.max(span.start), 2, ToolEvent::Output(span)));
+                happenings.push((span.start, 1, Happening::Input(span)));
+                happenings.push((span.end.max(span.start), 2, Happening::Output(span)));
             } else {
                 let known = !span_dialects::only_wraps(span);
                 if known && span.attributes.keys().any(|key| is_of_a_model(key)) {
@@ -162,22 +162,22 @@ impl Replay {
                 continue;
             }
             for event in &span.events {
-                happenings.push((event.time, 1, ToolEvent::Event(span, event)));
+                happenings.push((event.time, 1, Happening::Event(span, event)));
             }
         }
         happenings.sort_by_key(|(time, order, _)| (*time, *order));
         for (time, _, happening) in happenings {
             let time = i64::try_from(time / 1_000_000).ok().filter(|&time| time > 0);
             match happening {
-                ToolEvent::Input(span) => self.input(&span.attributes, span.line, time),
-                ToolEvent::Output(span) => {
+                Happening::Input(span) => self.input(&span.attributes, span.line, time),
+                Happening::Output(span) => {
                     let named = MODELS.iter().find_map(|name| span.attributes.get(*name)?.as_str());
                     named.into_iter().for_each(|model| self.session.next_model(model));
                     self.messages(span.attributes.get("gen_ai.output.messages"), span.line, time);
                 }
-                ToolEvent::Event(span, event) => self.event(event, span.line, time),
-                ToolEvent::Call(span) => self.call(span, time),
-                ToolEvent::Result(span) => self.result(span, time),
+                Happening::Event(span, event) => self.event(event, span.line, time),
+                Happening::Call(span) => self.call(span, time),
+                Happening::Result(span) => self.result(span, time),
             }
         }
         self.session.finish()

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Contract, ReadEventError};
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
-use crate::event::{Event, ToolEvent};
+use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
 /// The contract in the agent's published types.
@@ -16,25 +16,25 @@ impl Contract for ClaudeCode {
         let mut sent = Sent::of(sent)?;
         let name = sent.needed("hook_event_name")?;
         let happening = match name.as_str() {
-            "PreToolUse" => ToolEvent::Before(sent.call(Agent::ClaudeCode)?),
+            "PreToolUse" => Happening::Before(sent.call(Agent::ClaudeCode)?),
             "PostToolUse" => {
                 let call = sent.call(Agent::ClaudeCode)?;
                 let ended = ended(&call, sent.value("tool_response"));
-                ToolEvent::After(call, ended)
+                Happening::After(call, ended)
             }
             "PostToolUseFailure" => {
                 let call = sent.call(Agent::ClaudeCode)?;
                 let error = sent.text("error").unwrap_or_default();
                 let exit_code = code_after(&error, &["Exit code"]);
-                ToolEvent::After(call, failed(&error, exit_code, sent.flag("is_interrupt")))
+                Happening::After(call, failed(&error, exit_code, sent.flag("is_interrupt")))
             }
-            "UserPromptSubmit" => ToolEvent::Prompt(sent.text("prompt").unwrap_or_default()),
-            "Stop" | "SubagentStop" => ToolEvent::Stop {
+            "UserPromptSubmit" => Happening::Prompt(sent.text("prompt").unwrap_or_default()),
+            "Stop" | "SubagentStop" => Happening::Stop {
                 last: sent.text("last_assistant_message"),
                 again: sent.flag("stop_hook_active"),
             },
-            "SessionEnd" => ToolEvent::Ended,
-            _ => ToolEvent::Other,
+            "SessionEnd" => Happening::Ended,
+            _ => Happening::Other,
         };
         sent.event(name, happening)
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use super::{Contract, ReadEventError};
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
-use crate::event::{Event, ToolEvent};
+use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
 /// The contract of the schemas that the agent publishes. It takes no `ask`: what a person would
@@ -16,7 +16,7 @@ impl Contract for Codex {
         let mut sent = Sent::of(sent)?;
         let name = sent.needed("hook_event_name")?;
         let happening = match name.as_str() {
-            "PreToolUse" => ToolEvent::Before(sent.call(Agent::Codex)?),
+            "PreToolUse" => Happening::Before(sent.call(Agent::Codex)?),
             "PostToolUse" => {
                 let call = sent.call(Agent::Codex)?;
                 let response = sent.value("tool_response");
@@ -24,15 +24,15 @@ impl Contract for Codex {
                     Some(code) if code != 0 => failed(&text_of(&response), Some(code), false),
                     code => completed(response, code),
                 };
-                ToolEvent::After(call, ended)
+                Happening::After(call, ended)
             }
-            "UserPromptSubmit" => ToolEvent::Prompt(sent.text("prompt").unwrap_or_default()),
-            "Stop" | "SubagentStop" => ToolEvent::Stop {
+            "UserPromptSubmit" => Happening::Prompt(sent.text("prompt").unwrap_or_default()),
+            "Stop" | "SubagentStop" => Happening::Stop {
                 last: sent.text("last_assistant_message"),
                 again: sent.flag("stop_hook_active"),
             },
-            "SessionEnd" => ToolEvent::Ended,
-            _ => ToolEvent::Other,
+            "SessionEnd" => Happening::Ended,
+            _ => Happening::Other,
         };
         sent.event(name, happening)
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use super::{Contract, ReadEventError};
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
-use crate::event::{Event, ToolEvent};
+use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
 /// The contract of the agent's documentation. Calls have no ids, so that a receipt is written when
@@ -24,9 +24,9 @@ impl Contract for Gemini {
             "BeforeTool" if sent.is("tool_name", LAST_WORD) => {
                 helpers = sent.helpers();
                 let input = sent.value("tool_input");
-                ToolEvent::Stop { last: Some(said_in(&input)), again: false }
+                Happening::Stop { last: Some(said_in(&input)), again: false }
             }
-            "BeforeTool" => ToolEvent::Before(sent.call(Agent::Gemini)?),
+            "BeforeTool" => Happening::Before(sent.call(Agent::Gemini)?),
             "AfterTool" => {
                 let call = sent.call(Agent::Gemini)?;
                 let response = sent.value("tool_response");
@@ -38,15 +38,15 @@ impl Contract for Gemini {
                     (None, Some(code)) if code != 0 => failed(&said, Some(code), false),
                     (None, code) => completed(response, code),
                 };
-                ToolEvent::After(call, ended)
+                Happening::After(call, ended)
             }
-            "BeforeAgent" => ToolEvent::Prompt(sent.text("prompt").unwrap_or_default()),
-            "AfterAgent" => ToolEvent::Stop {
+            "BeforeAgent" => Happening::Prompt(sent.text("prompt").unwrap_or_default()),
+            "AfterAgent" => Happening::Stop {
                 last: sent.text("prompt_response"),
                 again: sent.flag("stop_hook_active"),
             },
-            "SessionEnd" => ToolEvent::Ended,
-            _ => ToolEvent::Other,
+            "SessionEnd" => Happening::Ended,
+            _ => Happening::Other,
         };
         let mut event = sent.event(name, happening)?;
         if let Some(folder) = helpers {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, GuardBuilder, GuardOptions, GuardSettings, profile};
 use counterfoil_hooks::{
-    Agent, Answer, Decision, Event, HooksSettings, OnFault, Surrounding, ToolEvent, read_event,
+    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Surrounding, read_event,
     respond, write_answer,
 };
 
@@ -131,9 +131,9 @@ fn answer(
     let mut sent = Vec::new();
     io::stdin().lock().take(MOST).read_to_end(&mut sent).context("no event could be read")?;
     let event = read_event(agent, &sent)?;
-    let before = matches!(event.happening, ToolEvent::Before(_));
+    let before = matches!(event.happening, Happening::Before(_));
     let _ = told.send(Told::Event(event.name.clone(), before));
-    if event.happening == ToolEvent::Other {
+    if event.happening == Happening::Other {
         return Ok(Answer::default());
     }
     let (state, place) = (global.state(), absolute(global.place()));
@@ -177,7 +177,7 @@ fn answer(
     };
     let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
     // Once a turn is often enough.
-    let once = matches!(event.happening, ToolEvent::Prompt(_) | ToolEvent::Stop { .. });
+    let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
     let notes = notes.into_iter().filter(|_| once);
     let unrecorded = fault.map(|fault| format!("nothing is recorded: {fault:#}"));
     let unasked = no_judge.map(|fault| format!("no model can be asked: {fault:#}"));
