@@ -9,7 +9,6 @@ use super::append::AppendError;
 use super::event::{Approved, Draft, Event, Opened};
 use super::export::ExportedReceipt;
 use super::key::PublicKey;
-use super::log_file::LogFile;
 use super::note::Checkpoint;
 use super::open::OpenLedgerError;
 use super::pending::Pending;
@@ -240,21 +239,6 @@ impl Ledger {
         Ok((ledger.into(), notices))
     }
 
-    /// The same with another file for the log; see [`SqliteLedger::open_on`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn open_on(
-        path: &Path,
-        log: Box<dyn LogFile>,
-        settings: LedgerSettings,
-        clock: Arc<dyn Clock>,
-        randomness: Arc<dyn Randomness>,
-    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
-        let (ledger, notices) = SqliteLedger::open_on(path, log, settings, clock, randomness)?;
-        Ok((ledger.into(), notices))
-    }
-
     /// One that is gone when its last clone is dropped.
     ///
     /// # Errors
@@ -264,17 +248,5 @@ impl Ledger {
         randomness: Arc<dyn Randomness>,
     ) -> Result<Self, OpenLedgerError> {
         SqliteLedger::in_memory(clock, randomness).map(Into::into)
-    }
-
-    /// Verifies a ledger that stands in a file; see [`SqliteLedger::verify_file`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn verify_file(
-        path: &Path,
-        expected: &Expected,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<Verification, OpenLedgerError> {
-        SqliteLedger::verify_file(path, expected, progress)
     }
 }

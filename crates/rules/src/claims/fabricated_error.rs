@@ -101,7 +101,7 @@ fn seen(prose: &Prose<'_>, value: &Stated<'_>) -> Option<bool> {
     let came_up = around.iter().any(|t| prose.is(t, &sets::CAME_UP));
     let names =
         names_a_report(prose, &around) || (names_error(value.span.of(prose.text)) && came_up);
-    let broke = failed && before.iter().any(|t| prose.is(t, WORKS));
+    let broke = failed && before.iter().any(|t| prose.is(t, &sets::WORKING));
     let raised = is_raised(prose, &around) || broke;
     if ended && !(names || raised) {
         return Some(false);
@@ -129,13 +129,11 @@ fn names_a_report(prose: &Prose<'_>, around: &[&Token]) -> bool {
 
 /// "it throws `…`", "I ran into `…`".
 fn is_raised(prose: &Prose<'_>, around: &[&Token]) -> bool {
-    let raises =
-        words!["raises", "raised", "throws", "threw", "fails", "failed", "failing", "crashes"];
     let met = |pair: &[&Token]| {
         let [verb, into] = pair else { return false };
         prose.is(verb, words!["ran", "runs", "running"]) && prose.is(into, words!["into"])
     };
-    around.iter().any(|t| prose.is(t, raises)) || around.windows(2).any(met)
+    around.iter().any(|t| prose.is(t, &sets::RAISES)) || around.windows(2).any(met)
 }
 
 /// "I couldn't push: the server answered `…`", "the run failed (`…`)": what kept something from
@@ -156,10 +154,6 @@ fn is_reason(prose: &Prose<'_>, clause: &Clause, words: &[Token]) -> bool {
     let open = before.iter().any(|t| t.has(doubt) && !prose.is(t, words!["could"]));
     failed && !open && (inside || answers)
 }
-
-/// What did not happen, where an error follows.
-const WORKS: &Words =
-    words!["work", "build", "compile", "run", "start", "link", "pass", "load", "resolve"];
 
 /// "It stopped with `Error acquiring the lock`"
 fn ended_with(prose: &Prose<'_>, words: &[Token], value: &Stated<'_>) -> bool {

@@ -75,7 +75,7 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     })?;
     let denied = clause.tags.any(Tags::NEGATION) || is(tokens.get(none)?, words!["zero", "0"]);
     let has = |known: &Words| tokens.iter().any(|t| is(t, known));
-    let sought = has(FOUND) || has(FOUND_LOOSELY);
+    let sought = has(&sets::SEARCH_VERBS) || has(FOUND_LOOSELY);
     let there = is_bare(tokens, none) || has(words!["there", "have", "has", "exist", "exists"]);
     if !denied || !(sought || there) {
         return None;
@@ -95,15 +95,13 @@ fn absence(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
     let behind = tokens.get(none + 1 + phrase.len()..).unwrap_or_default();
     let (which, other) = which_ones(prose, describing, behind);
     // "couldn't find", "none left": only a result tells whether records are meant.
-    let plain = has(FOUND) || has(words!["there", "have", "has", "exist"]);
+    let plain = has(&sets::SEARCH_VERBS) || has(words!["there", "have", "has", "exist"]);
     let loose = !plain || listed || other || tokens.iter().any(|t| t.has(Tags::MODAL));
     let generic = sets::ANY_RESULT.hold(noun.as_bytes());
     Some(Absent { noun, generic, which, sought, loose, other })
 }
 
-/// Verbs of looking for something, and words that only in such a sentence say the same.
-const FOUND: &Words =
-    words!["find", "found", "return", "returned", "match", "matched", "see", "locate", "located"];
+/// Words that say only in a sentence about a search what its verbs say.
 const FOUND_LOOSELY: &Words = words!["shows", "showed", "left", "remain", "remaining", "anywhere"];
 
 /// Whether a clause says, without reserve, that something is not so.
@@ -123,8 +121,9 @@ fn denies(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> bool {
 fn which_ones(prose: &Prose<'_>, describing: &[String], behind: &[Token]) -> (Vec<String>, bool) {
     let is = |t: &Token, known: &Words| !t.quoted && prose.is(t, known);
     let idle = words!["moment", "time", "right", "today", "more", "longer"];
-    let says =
-        |t: &&Token| tells_which(t) && !is(t, FOUND) && !is(t, FOUND_LOOSELY) && !is(t, idle);
+    let says = |t: &&Token| {
+        tells_which(t) && !is(t, &sets::SEARCH_VERBS) && !is(t, FOUND_LOOSELY) && !is(t, idle)
+    };
     let mut which: Vec<String> = describing.to_vec();
     which.extend(behind.iter().filter(says).map(|t| lower(prose, t)));
     let all = which.len();
@@ -161,8 +160,6 @@ fn none_behind(prose: &Prose<'_>, clause: &Clause) -> Option<Absent> {
 
 /// "Nothing uses `LegacyClient`", "nothing is overdue".
 fn nothing(prose: &Prose<'_>, tokens: &[Token]) -> Option<Absent> {
-    const USES: [&str; 8] =
-        ["uses", "references", "imports", "calls", "mentions", "needs", "matches", "matched"];
     let mut words = tokens.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
     let mut next = || words.find(|t| !t.has(Tags::COORDINATE.or(Tags::NOW)) && !t.quoted);
     let nothing = next()?;
@@ -171,7 +168,7 @@ fn nothing(prose: &Prose<'_>, tokens: &[Token]) -> Option<Absent> {
     let named = |t: &Token| matches!(t.kind, TokenKind::Code | TokenKind::Identifier);
     let is = |t: &Token, word: &str| prose.word(t).eq_ignore_ascii_case(word);
     let state = verb.has(Tags::BE) && object.kind == TokenKind::Word && object.tags.is_empty();
-    let uses = USES.iter().any(|word| is(verb, word)) && named(object);
+    let uses = prose.is(verb, &sets::USES_VERBS) && named(object);
     let last = state && words.next().is_none();
     (is(nothing, "nothing") && (uses || last)).then(|| Absent {
         noun: String::from("thing"),

@@ -148,7 +148,7 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     );
 }
 
-/// "I don't see an order X", "there is no X": a result need not contain what is said not to exist.
+/// "I don't see an order X", "there is no X": what is said to be missing need not be in a result.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =

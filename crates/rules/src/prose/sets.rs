@@ -31,6 +31,11 @@ sets! {
     EXISTS = "exists";
     CAME_UP = "came-up";
     ENDED_EARLY = "ended-early";
+    SEARCH_VERBS = "search-verbs";
+    USES_VERBS = "uses-verbs";
+    RAISES = "raises";
+    WORKING = "working";
+    FOUND_BY_THINKING = "found-by-thinking";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

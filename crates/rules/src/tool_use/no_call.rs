@@ -49,8 +49,7 @@ fn leaves_trace<'p>(
 
 /// "found the mistake", "found a problem": by thinking.
 fn tells_trouble(prose: &Prose<'_>, object: &[Token]) -> bool {
-    let words = words!["mistake", "cause", "bug", "reason", "typo", "solution", "answer", "way"];
-    object.iter().take(5).any(|t| t.has(Tags::TROUBLE) || prose.is(t, words))
+    object.iter().take(5).any(|t| t.has(Tags::TROUBLE) || prose.is(t, &sets::FOUND_BY_THINKING))
 }
 
 /// "Based on the search results, …", "According to your profile, …": what nothing gave.

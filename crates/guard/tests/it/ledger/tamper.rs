@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use counterfoil_guard::{Checkpoint, Expected, HeldAgainst, LedgerSettings, PublicKey, Retention};
+use counterfoil_guard::{
+    Checkpoint, Expected, HeldAgainst, LedgerSettings, PublicKey, Retention, SqliteLedger,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use tempfile::TempDir;
@@ -70,7 +72,7 @@ fn dropped(folder: &Path) {
 
 /// What verifying a ledger says is wrong with it.
 fn complaint(folder: &Path, expected: &Expected) -> Option<String> {
-    match Ledger::verify_file(&folder.join("ledger.db"), expected, &mut |_| {}) {
+    match SqliteLedger::verify_file(&folder.join("ledger.db"), expected, &mut |_| {}) {
         Ok(found) => found.broken.map(|broken| broken.to_string()),
         Err(error) => Some(format!("reading: {error}")),
     }
@@ -228,8 +230,13 @@ fn killed(make: fn(&Ledger)) -> TempDir {
 #[test]
 fn every_changed_byte_of_the_log_is_found() {
     let folder = killed(every_kind);
-    let verify =
-        || Ledger::verify_file(&folder.path().join("ledger.db"), &Expected::default(), &mut |_| {});
+    let verify = || {
+        SqliteLedger::verify_file(
+            &folder.path().join("ledger.db"),
+            &Expected::default(),
+            &mut |_| {},
+        )
+    };
     let whole = verify().unwrap();
     assert_eq!((whole.broken, whole.events, whole.sessions), (None, 9, 2));
     let path = folder.path().join("ledger.db-log");

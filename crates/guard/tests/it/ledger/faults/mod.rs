@@ -6,7 +6,7 @@ mod vfs;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 
-use counterfoil_guard::{AppendError, Event, Expected};
+use counterfoil_guard::{AppendError, Event, Expected, SqliteLedger};
 
 use super::*;
 use disk::{Failure, Operation, SharedDisk, WatchedLog, lock};
@@ -26,7 +26,7 @@ fn open_on(disk: &SharedDisk, folder: &Path, durability: Durability) -> Ledger {
     let log = WatchedLog::open(disk, &folder.join("ledger.db-log"));
     let (clock, randomness) = (SetClock::at(NOW), Arc::new(Counted::default()));
     let path = folder.join("ledger.db");
-    Ledger::open_on(&path, log, settings(durability), clock, randomness).unwrap().0
+    SqliteLedger::open_on(&path, log, settings(durability), clock, randomness).unwrap().0.into()
 }
 
 /// Executions of several kinds, each acknowledged on the disk's record when it is.
