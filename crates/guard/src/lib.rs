@@ -120,7 +120,8 @@ pub use gate::{
 };
 pub use guard::{BeginSessionError, Guard};
 pub use host::{
-    Asking, Before, HostEnded, HostedCall, Review, is_feedback, profile, reason, remark, review,
+    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, is_feedback, profile, reason,
+    remark, review,
 };
 pub use ledger::{
     AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,

@@ -3,7 +3,7 @@
 
 mod http;
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -174,6 +174,29 @@ fn median(client: &mut Client, calls: u32) -> Result<Duration> {
         ensure!(client.call(n)?, "call {n} has no result");
         times.push(began.elapsed());
     }
+    middle(times)
+}
+
+/// What this disk takes for a sync of one event, in a file that does not grow: the median.
+fn sync(folder: &Path, count: u32) -> Result<Duration> {
+    const EVENT: usize = 700;
+    let mut file = std::fs::File::create(folder.join("sync"))?;
+    let mut times = Vec::new();
+    file.write_all(&vec![0; EVENT * usize::try_from(count)?])?;
+    file.sync_all()?;
+    file.seek(SeekFrom::Start(0))?;
+    for _ in 0..count {
+        // As often as calls come.
+        std::thread::sleep(Duration::from_micros(200));
+        let began = Instant::now();
+        file.write_all(&[1; EVENT])?;
+        file.sync_data()?;
+        times.push(began.elapsed());
+    }
+    middle(times)
+}
+
+fn middle(mut times: Vec<Duration>) -> Result<Duration> {
     times.sort_unstable();
     times.get(times.len() / 2).copied().context("no call was made")
 }
@@ -191,6 +214,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     direct.end()?;
     println!("{calls} calls over stdio, one after the other, median of a call");
     println!("  without a gateway       {:>8.1} µs", micros(without));
+    let sync = sync(folder.path(), calls)?;
+    println!("  two syncs of this disk  {:>8.1} µs, which `batch` waits for", micros(sync * 2));
     for durability in ["os", "batch"] {
         let mut client = bench.gateway(durability, durability, None)?;
         let with = median(&mut client, calls)?;

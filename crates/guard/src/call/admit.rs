@@ -56,7 +56,7 @@ impl Guard {
 }
 
 /// The call, admitted; or what is wrong with it.
-fn settled(
+pub(crate) fn settled(
     catalog: &Catalog,
     call: ToolCall,
     mut report: CallReport,

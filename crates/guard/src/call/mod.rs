@@ -22,7 +22,7 @@ use crate::session::{Session, Surroundings};
 
 use judge::Ruling;
 
-pub(crate) use admit::Refused;
+pub(crate) use admit::{Refused, settled};
 pub use answer::{Answer, CallError};
 pub(crate) use open::quota_blocked;
 

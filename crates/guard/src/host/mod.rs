@@ -3,11 +3,12 @@
 
 mod after;
 mod before;
-mod refused;
+mod listed;
 mod repetition;
 mod review;
 mod secrets;
 
 pub use after::HostEnded;
 pub use before::{Asking, Before, HostedCall};
+pub use listed::{HostTools, Listed};
 pub use review::{Review, is_feedback, profile, reason, remark, review};

@@ -1,7 +1,8 @@
 //! Calls that a host executes, in one process that lasts.
 
 use counterfoil_guard::{
-    Asking, Guard, GuardOptions, HostEnded, HostedCall, Judged, Session, SessionStart, Surroundings,
+    Asking, Guard, GuardOptions, HostEnded, HostTools, HostedCall, Judged, Listed, Session,
+    SessionStart, Surroundings,
 };
 use counterfoil_model::{Arguments, Status, Tool, ToolCall};
 use serde_json::{Value, json};
@@ -89,4 +90,43 @@ fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
         told.into_iter().map(|texts| keep(texts).collect()).collect()
     };
     assert_eq!(strip(lasting), strip(told(false)));
+}
+
+#[test]
+fn a_host_that_knows_its_tools_has_calls_held_against_them() {
+    let guard = guard(r#"{"tools":{"admission":{"coerce":true,"resolve_names":true}}}"#);
+    let session = guard.host_session(SessionStart::default()).unwrap();
+    let parameters = json!({
+        "type": "object",
+        "properties": { "count": { "type": "integer" } },
+        "required": ["count"],
+    });
+    let order = Tool { parameters: Some(parameters), ..Tool::named("place_order") };
+    let tools = HostTools::new([order], guard.admission_settings());
+    // A tool's name, arguments; the tool that is meant and the arguments, or the code.
+    let cases = [
+        ("place_order", json!({ "count": 2 }), Ok(("place_order", json!({ "count": 2 })))),
+        ("place_order", json!({ "count": "2" }), Ok(("place_order", json!({ "count": 2 })))),
+        ("place-order", json!({ "count": 2 }), Ok(("place_order", json!({ "count": 2 })))),
+        ("place_order", json!({ "count": "two" }), Err("WRONG_TYPE")),
+        ("place_order", json!({}), Err("MISSING_REQUIRED")),
+        ("refund_order", json!({ "count": 2 }), Err("UNKNOWN_TOOL")),
+    ];
+    for (number, (tool, arguments, expected)) in cases.iter().enumerate() {
+        let call = hosted(&format!("call_{number}"), tool, arguments).call;
+        let around = Surroundings::default();
+        let listed = guard.before_listed(&session, call, &tools, &around, Asking::Nobody);
+        match (wait(listed).unwrap(), expected) {
+            (Listed::Judged(hosted, before), Ok((tool, arguments))) => {
+                assert_eq!((&*hosted.tool.name, &hosted.arguments), (*tool, arguments));
+                assert!(matches!(before.judged, Judged::Allowed { .. }), "{before:?}");
+            }
+            (Listed::Refused(answer, report), Err(code)) => {
+                assert_eq!(answer.codes, [*code], "{report}");
+                let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
+                assert_eq!(receipt.status, Status::Refused);
+            }
+            (other, expected) => panic!("{tool} {arguments}: {other:?}, not {expected:?}"),
+        }
+    }
 }

@@ -2,10 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
-    BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger, Reason, Session,
-    SessionStart, Surroundings,
+    Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
+    Listed, Reason, Session, SessionStart, Surroundings,
 };
-use counterfoil_model::{Arguments, Origin, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use super::confirm::{Held, Wire, elicits};
 use super::members::Members;
 use super::message::{self, Message, code, traced};
 use super::pins::Pins;
-use super::tools::{Known, Offered, Watch};
+use super::tools::{Offered, Watch};
 
 /// Stands between an MCP client and one server.
 ///
@@ -279,100 +279,55 @@ impl Gateway {
                 "list the tools first: changed tools are held, and what changed is not known yet";
             return refused(code::INVALID_REQUEST, what);
         }
-        let report = known.as_ref().map(|known| known.admission.admit(&call, None));
-        let report =
-            report.filter(|report| !report.valid() || report.corrected_arguments.is_some());
-        if let Some(report) = report.as_ref().filter(|report| !report.valid()) {
-            let held = known.as_ref().is_some_and(|known| known.is_held(&call.tool));
-            return self.refused((wire, id), (call, report.clone()), held, &around).await;
-        }
-        let corrected = report.and_then(|report| report.corrected_arguments);
-        let line = match &corrected {
-            Some(arguments) => {
-                let params = members.with("arguments", &arguments.to_string());
-                message.members.with("params", &params)
-            }
-            None => text.trim().to_owned(),
+        let asking = self.asking(wire).await;
+        let Some(known) = known else {
+            let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
+            let hosted = HostedCall::of_unknown(call, origin);
+            let before = match self.guard.before(&self.session, &hosted, &around, asking).await {
+                Ok(before) => before,
+                Err(error) => return internal(id, &error),
+            };
+            return self.judged(wire, (id, text.trim().to_owned()), hosted, before);
         };
-        let hosted = self.hosted(call, corrected, known.as_deref());
-        self.judged(wire, (id, line), hosted, &around).await
+        let held = known.is_held(&call.tool);
+        let listed =
+            self.guard.before_listed(&self.session, call, &known.tools, &around, asking).await;
+        match listed {
+            Err(error) => internal(id, &error),
+            Ok(Listed::Judged(hosted, before)) => {
+                let line = match as_meant(&hosted, &members) {
+                    Some(params) => message.members.with("params", &params),
+                    None => text.trim().to_owned(),
+                };
+                self.judged(wire, (id, line), *hosted, before)
+            }
+            Ok(Listed::Refused(answer, report)) => refused_call((wire, id), &answer, &report, held),
+        }
     }
 
     /// What becomes of a call that fits its tool.
-    async fn judged(
+    fn judged(
         &self,
         wire: Wire,
-        message: (&str, String),
+        (id, line): (&str, String),
         hosted: HostedCall,
-        around: &Surroundings,
+        before: Before,
     ) -> Step {
-        let asking = self.asking(wire).await;
-        let (id, line) = message;
-        match self.guard.before(&self.session, &hosted, around, asking).await {
-            Err(error) => {
-                let told = not_recorded(&error);
-                Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told))
+        match before.judged {
+            Judged::Denied(reasons) => {
+                let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
+                Step::Answer(wire.result(id, told))
             }
-            Ok(before) => match before.judged {
-                Judged::Denied(reasons) => {
-                    let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
-                    Step::Answer(wire.result(id, told))
-                }
-                Judged::Allowed { .. } => {
-                    let call = Call { hosted, execution_id: before.execution_id };
-                    self.state().waiting.insert(id.to_owned(), Waiting::Call(Box::new(call)));
-                    Step::Forward(line)
-                }
-                Judged::Asked(questions) => {
-                    let call = Call { hosted, execution_id: before.execution_id };
-                    self.ask(wire, (id, line), call, &questions)
-                }
-            },
-        }
-    }
-
-    fn hosted(
-        &self,
-        call: ToolCall,
-        corrected: Option<Value>,
-        known: Option<&Known>,
-    ) -> HostedCall {
-        let tool =
-            known.and_then(|known| known.tool(&call.tool)).cloned().unwrap_or_else(|| Tool {
-                origin: Origin::Mcp { server: self.server.as_ref().to_owned() },
-                ..Tool::named(&call.tool)
-            });
-        // What cannot be read is no object, and no object is denied.
-        let arguments = corrected.or_else(|| call.arguments.parse().ok()).unwrap_or(Value::Null);
-        HostedCall { call, tool, arguments }
-    }
-
-    /// Answers a call that does not fit what the server offers.
-    async fn refused(
-        &self,
-        (wire, id): (Wire, &str),
-        (call, report): (ToolCall, CallReport),
-        held: bool,
-        around: &Surroundings,
-    ) -> Step {
-        let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
-        let unknown = unknown.map(|issue| issue.message.clone());
-        let answer = match self.guard.refused(&self.session, call, report, around).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                let told = not_recorded(&error);
-                return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told));
+            Judged::Allowed { .. } => {
+                let call = Call { hosted, execution_id: before.execution_id };
+                self.state().waiting.insert(id.to_owned(), Waiting::Call(Box::new(call)));
+                Step::Forward(line)
             }
-        };
-        if held {
-            return Step::Answer(
-                wire.result(id, message::failed(HELD, Some(&answer.execution_id))),
-            );
+            Judged::Asked(questions) => {
+                let call = Call { hosted, execution_id: before.execution_id };
+                self.ask(wire, (id, line), call, &questions)
+            }
         }
-        Step::Answer(match unknown {
-            Some(what) => message::error(Some(id), code::INVALID_PARAMS, &what),
-            None => wire.result(id, message::failed(&answer.text, Some(&answer.execution_id))),
-        })
     }
 
     /// What of a message of the server goes to the client.
@@ -454,7 +409,7 @@ impl Gateway {
         }
         let name = message.params().and_then(|raw| member(raw, "name"))?;
         let known = self.shared().offered.known()?;
-        known.tool(name.as_str()?)?.parameters.clone()
+        known.tools.get(name.as_str()?)?.parameters.clone()
     }
 
     /// Ends one request that gets no answer any more, for this reason; gives what the client is to
@@ -491,6 +446,44 @@ pub(super) fn member(raw: &RawValue, name: &str) -> Option<Value> {
 
 pub(super) fn not_recorded(error: &CallError) -> String {
     format!("counterfoil: {error}")
+}
+
+fn internal(id: &str, error: &CallError) -> Step {
+    Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(error)))
+}
+
+/// What is told of a call that does not fit what the server offers.
+fn refused_call(
+    (wire, id): (Wire, &str),
+    answer: &Answer,
+    report: &CallReport,
+    held: bool,
+) -> Step {
+    let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
+    let text = match unknown {
+        Some(unknown) if !held => {
+            return Step::Answer(message::error(Some(id), code::INVALID_PARAMS, &unknown.message));
+        }
+        _ if held => HELD,
+        _ => &answer.text,
+    };
+    Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
+}
+
+/// The parameters of a call with the tool and the arguments that are meant; `None` where the
+/// client wrote just these.
+fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
+    let HostedCall { call, tool, arguments } = hosted;
+    let same = call.arguments.parse().is_ok_and(|written| written == *arguments);
+    if same && call.tool == tool.name {
+        return None;
+    }
+    let named = params.with("name", &Value::from(&*tool.name).to_string());
+    if same {
+        return Some(named);
+    }
+    let named: Members<'_> = serde_json::from_str(&named).ok()?;
+    Some(named.with("arguments", &arguments.to_string()))
 }
 
 /// What the model reads of a denial.

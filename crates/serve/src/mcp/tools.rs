@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use counterfoil_formats::read_tools;
-use counterfoil_model::{Catalog, Origin, Tool};
-use counterfoil_rules::{Admission, AdmissionSettings};
+use counterfoil_guard::HostTools;
+use counterfoil_model::{Origin, Tool};
+use counterfoil_rules::AdmissionSettings;
 use serde_json::Value;
 
 use super::looks::oddities_of;
@@ -23,8 +24,7 @@ pub(crate) struct Offered {
 /// A whole list.
 #[derive(Debug)]
 pub(crate) struct Known {
-    catalog: Catalog,
-    pub(crate) admission: Admission,
+    pub(crate) tools: HostTools,
     /// Tools that wait until a person has looked at what changed in them.
     held: BTreeSet<String>,
 }
@@ -40,10 +40,6 @@ pub(crate) struct Watch {
 impl Known {
     pub(crate) fn is_held(&self, name: &str) -> bool {
         self.held.contains(name)
-    }
-
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.catalog.get(name)
     }
 }
 
@@ -101,12 +97,11 @@ impl Offered {
             let available = tool.available && !held.contains(&tool.name);
             Tool { origin: origin.clone(), available, ..tool }
         });
-        let (catalog, _) = Catalog::known(tools);
-        let (admission, issues) = Admission::compile(&catalog, settings.clone());
-        for issue in issues {
+        let tools = HostTools::new(tools, settings);
+        for issue in tools.issues() {
             tracing::info!("tool `{}` of `{server}`: {}", issue.tool, issue.message);
         }
-        self.known = Some(Arc::new(Known { catalog, admission, held }));
+        self.known = Some(Arc::new(Known { tools, held }));
     }
 
     /// Says what is odd about tools, and what changed in them; gives those that are held.

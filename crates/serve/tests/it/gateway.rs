@@ -116,6 +116,22 @@ fn calls_that_do_not_fit_are_answered_and_never_reach_the_server() {
 }
 
 #[test]
+fn what_is_repaired_reaches_the_server_as_it_is_meant() {
+    let options = r#"{"tools":{"admission":{"coerce":true,"resolve_names":true}}}"#;
+    let options: GuardOptions = serde_json::from_str(options).unwrap();
+    let gateway = listed(options.resolve().unwrap());
+    for (id, tool, arguments, meant) in [
+        (2, "get-order", r#"{"id":7.0}"#, call(2, "get_order", r#"{"id":7.0}"#)),
+        (3, "get_order", r#"{"id":"7"}"#, call(3, "get_order", r#"{"id":7}"#)),
+        (4, "get-order", r#"{"id":"7"}"#, call(4, "get_order", r#"{"id":7}"#)),
+    ] {
+        let steps = wait(gateway.from_client(&call(id, tool, arguments)));
+        assert_eq!(steps, [Step::Forward(meant)], "{tool} {arguments}");
+    }
+    assert!(receipts(&gateway).iter().all(|(tool, _)| tool == "get_order"));
+}
+
+#[test]
 fn a_tool_of_which_no_call_would_be_let_through_is_not_offered() {
     for (options, names) in [
         ("{}", &["get_order", "cancel_order"][..]),
