@@ -1,7 +1,5 @@
 //! Servers that are talked to: a process of ours, or one over HTTP.
 
-mod connect;
-mod events;
 mod headers;
 mod process;
 mod remote;
@@ -20,8 +18,8 @@ use tokio::sync::mpsc;
 use crate::aggregate::{Aggregate, Servers};
 
 #[cfg(feature = "otel")]
-pub(crate) use connect::Connector;
-pub(crate) use events::Event;
+pub(crate) use counterfoil_providers::Connector;
+pub(crate) use counterfoil_providers::Event;
 pub(crate) use headers::{RequestHeaders, differs, wrong_headers};
 pub(crate) use process::Process;
 pub(crate) use remote::SESSION;

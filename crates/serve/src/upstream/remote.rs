@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_providers::{Connector, Events};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -10,8 +11,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
 
-use super::connect::Connector;
-use super::events::Events;
 use super::{Content, Event, Flow, Reply, UpstreamError};
 use crate::mcp::LONGEST;
 

@@ -1,28 +1,32 @@
-//! Server-sent events: how an MCP server answers with several messages over HTTP.
+//! Server-sent events: how a server answers piece by piece over HTTP.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use crate::mcp::LONGEST;
+/// The longest event, in bytes.
+pub const LONGEST: usize = 64 * 1024 * 1024;
 
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Event {
+pub struct Event {
     /// A message; empty where the event only says where a stream goes on.
-    pub(crate) data: String,
+    pub data: String,
     /// From where on the stream can be asked for again.
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
     /// After how many milliseconds.
-    pub(crate) retry: Option<u64>,
+    pub retry: Option<u64>,
 }
 
 impl Event {
-    pub(crate) fn of(data: String) -> Self {
+    /// One that only has this to say.
+    #[must_use]
+    pub fn of(data: String) -> Self {
         Self { data, ..Self::default() }
     }
 
     /// As it goes over the wire.
-    pub(crate) fn written(&self) -> String {
+    #[must_use]
+    pub fn written(&self) -> String {
         let mut text = String::with_capacity(self.data.len() + 32);
         if let Some(id) = &self.id {
             // Writing to a string does not fail.
@@ -42,11 +46,11 @@ impl Event {
 /// An event is longer than a message may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event is longer than 64 MiB")]
-pub(crate) struct TooLong;
+pub struct TooLong;
 
 /// Takes events out of bytes as they come.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub struct Events {
     /// A line that has not ended yet.
     line: Vec<u8>,
     /// The last byte was a carriage return: a line feed behind it ends no line.
@@ -58,7 +62,11 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    /// Takes what came.
+    ///
+    /// # Errors
+    /// When an event is longer than [`LONGEST`].
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let mut rest = bytes;
         while !rest.is_empty() {
             if std::mem::take(&mut self.returned) && rest.first() == Some(&b'\n') {
@@ -80,7 +88,9 @@ impl Events {
         Ok(())
     }
 
-    pub(crate) fn next(&mut self) -> Option<Event> {
+    /// The next one that is whole.
+    #[expect(clippy::should_implement_trait, reason = "there may be more after none")]
+    pub fn next(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }
 

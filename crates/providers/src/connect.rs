@@ -18,7 +18,7 @@ use tower_service::Service;
 
 /// Makes connections. Encryption is set up when it is first needed.
 #[derive(Clone, Default)]
-pub(crate) struct Connector {
+pub struct Connector {
     tls: Arc<OnceLock<TlsConnector>>,
 }
 
@@ -26,7 +26,7 @@ trait Both: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<C: AsyncRead + AsyncWrite + Send + Unpin> Both for C {}
 
 /// A connection, of which only its bytes matter.
-pub(crate) struct Wire(Box<dyn Both>);
+pub struct Wire(Box<dyn Both>);
 
 impl Connector {
     async fn connect(self, to: Uri) -> io::Result<Wire> {

@@ -1,0 +1,26 @@
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A key to a service: never shown, and not left in memory.
+#[derive(Clone)]
+pub struct Key(Zeroizing<String>);
+
+impl Key {
+    /// The key, without the blanks around it; `None` where nothing is left.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Self(Zeroizing::new(text.to_owned())))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}

@@ -1,0 +1,311 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+use crate::key::Key;
+
+/// `[llm]`: language models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LlmOptions {
+    /// The models that there are. The first is the one that is used where none is named.
+    pub providers: Vec<ProviderOptions>,
+}
+
+/// One of `[[llm.providers]]`: a model, and where it answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProviderOptions {
+    /// What other keys call it.
+    pub name: String,
+    /// What it speaks.
+    pub kind: Kind,
+    /// Where it answers, up to `/v1`; empty is where this kind usually does.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// The environment variable that holds the key; empty sends none.
+    pub api_key_env: String,
+    /// The file that holds the key, where no variable does.
+    pub api_key_file: PathBuf,
+    /// Whether the model can be given tools. One that cannot reads about all of them in its
+    /// instructions, and writes its calls into its text.
+    pub supports_tool_use: bool,
+    /// The most tokens of one answer; 0 leaves it to the server, or 8192 where it must be said.
+    pub max_tokens: u32,
+    /// How many tokens the model can read, for deciding when a conversation is compressed.
+    pub context_tokens: u32,
+    /// How long the server may be silent, in seconds.
+    pub timeout_secs: u64,
+    /// How often a request is tried, when the server is busy or cannot be reached.
+    pub max_attempts: u32,
+    /// The model that gives texts their meaning as numbers, for `/embeddings`; empty where there is
+    /// none.
+    pub embedding_model: String,
+    /// Danger: `http` to other machines, where anybody in between reads everything.
+    pub allow_http: bool,
+}
+
+impl Default for ProviderOptions {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            kind: Kind::OpenAi,
+            url: String::new(),
+            model: String::new(),
+            api_key_env: String::new(),
+            api_key_file: PathBuf::new(),
+            supports_tool_use: true,
+            max_tokens: 0,
+            context_tokens: 128_000,
+            timeout_secs: 300,
+            max_attempts: 3,
+            embedding_model: String::new(),
+            allow_http: false,
+        }
+    }
+}
+
+/// What a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// Chat completions, as most servers have them.
+    #[default]
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// The responses API of OpenAI.
+    Responses,
+    /// Anthropic messages.
+    Anthropic,
+    /// Ollama, by its chat completions.
+    Ollama,
+}
+
+impl Kind {
+    fn usual_url(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Responses => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+            Self::Ollama => "http://127.0.0.1:11434/v1",
+        }
+    }
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Ollama => "chat/completions",
+            Self::Responses => "responses",
+            Self::Anthropic => "messages",
+        }
+    }
+}
+
+/// Why a provider cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProviderOptionsError {
+    /// Nobody could name it.
+    #[error("a provider of [[llm.providers]] has no name")]
+    NoName,
+    /// Two have one name.
+    #[error("two of [[llm.providers]] are called `{0}`")]
+    TwoOfOneName(String),
+    /// There is none of this name.
+    #[error("no provider is called `{0}`")]
+    Unknown(String),
+    /// There is none at all.
+    #[error("no model is configured: [[llm.providers]] is empty")]
+    None,
+    /// Nobody says which model.
+    #[error("the provider `{0}` names no model")]
+    NoModel(String),
+    /// The address.
+    #[error("llm.providers: the url of `{name}`, `{url}`, {why}")]
+    Url {
+        /// The provider.
+        name: String,
+        /// Its address.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A number that makes no sense.
+    #[error("the provider `{name}`: {key} is {value}, it must be between {from} and {to}")]
+    Number {
+        /// The provider.
+        name: String,
+        /// The key.
+        key: &'static str,
+        /// What it says.
+        value: u64,
+        /// At least.
+        from: u64,
+        /// At most.
+        to: u64,
+    },
+    /// The key is not there.
+    #[error("the key of the provider `{name}` is missing: {why}")]
+    NoKey {
+        /// The provider.
+        name: String,
+        /// What was looked at.
+        why: String,
+    },
+}
+
+/// A provider, checked.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ProviderSettings {
+    /// What other keys call it.
+    pub name: String,
+    /// What it speaks.
+    pub kind: Kind,
+    /// The address up to `/v1`, without a slash at its end.
+    pub url: Url,
+    /// The model.
+    pub model: String,
+    /// The key, where one is needed.
+    pub key: Option<Key>,
+    /// Whether the model can be given tools.
+    pub supports_tool_use: bool,
+    /// The most tokens of one answer; 0 leaves it to the server.
+    pub max_tokens: u32,
+    /// How many tokens the model can read.
+    pub context_tokens: u32,
+    /// How long the server may be silent.
+    pub timeout: Duration,
+    /// How often a request is tried.
+    pub max_attempts: u32,
+    /// The model for `/embeddings`.
+    pub embedding_model: Option<String>,
+}
+
+impl LlmOptions {
+    /// The provider of this name; the first where the name is empty.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn named(&self, name: &str) -> Result<&ProviderOptions, ProviderOptionsError> {
+        for (index, provider) in self.providers.iter().enumerate() {
+            if provider.name.is_empty() {
+                return Err(ProviderOptionsError::NoName);
+            }
+            let mut before = self.providers.iter().take(index);
+            if before.any(|other| other.name == provider.name) {
+                return Err(ProviderOptionsError::TwoOfOneName(provider.name.clone()));
+            }
+        }
+        if name.is_empty() {
+            return self.providers.first().ok_or(ProviderOptionsError::None);
+        }
+        let found = self.providers.iter().find(|provider| provider.name == name);
+        found.ok_or_else(|| ProviderOptionsError::Unknown(name.to_owned()))
+    }
+}
+
+impl ProviderOptions {
+    /// The checked settings. `secret` reads what the key's place holds.
+    ///
+    /// # Errors
+    /// Options that cannot be used, and a key that is not there.
+    pub fn resolve(
+        &self,
+        secret: impl Fn(KeyPlace<'_>) -> Result<String, String>,
+    ) -> Result<ProviderSettings, ProviderOptionsError> {
+        if self.model.is_empty() {
+            return Err(ProviderOptionsError::NoModel(self.name.clone()));
+        }
+        let between = |key, value: u64, from, to| {
+            let name = self.name.clone();
+            let wrong = ProviderOptionsError::Number { name, key, value, from, to };
+            if (from..=to).contains(&value) { Ok(()) } else { Err(wrong) }
+        };
+        between("timeout_secs", self.timeout_secs, 1, 3600)?;
+        between("max_attempts", self.max_attempts.into(), 1, 10)?;
+        between("context_tokens", self.context_tokens.into(), 1000, 100_000_000)?;
+        let embedding = Some(self.embedding_model.clone()).filter(|model| !model.is_empty());
+        Ok(ProviderSettings {
+            name: self.name.clone(),
+            kind: self.kind,
+            url: self.address()?,
+            model: self.model.clone(),
+            key: self.key(secret)?,
+            supports_tool_use: self.supports_tool_use,
+            max_tokens: self.max_tokens,
+            context_tokens: self.context_tokens,
+            timeout: Duration::from_secs(self.timeout_secs),
+            max_attempts: self.max_attempts,
+            embedding_model: embedding,
+        })
+    }
+
+    fn address(&self) -> Result<Url, ProviderOptionsError> {
+        let text = if self.url.is_empty() { self.kind.usual_url() } else { &self.url };
+        let wrong =
+            |why| ProviderOptionsError::Url { name: self.name.clone(), url: text.to_owned(), why };
+        let mut url = Url::parse(text).map_err(|_| wrong("is not a URL"))?;
+        match url.scheme() {
+            "https" => {}
+            "http" if self.allow_http || is_here(&url) => {}
+            "http" => return Err(wrong("is not encrypted, and not on this machine")),
+            _ => return Err(wrong("is neither http nor https")),
+        }
+        if url.cannot_be_a_base() || url.host().is_none() {
+            return Err(wrong("names no host"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("holds a password: keys belong into a variable or a file"));
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&path);
+        Ok(url)
+    }
+
+    fn key(
+        &self,
+        secret: impl Fn(KeyPlace<'_>) -> Result<String, String>,
+    ) -> Result<Option<Key>, ProviderOptionsError> {
+        let place = match (self.api_key_env.as_str(), self.api_key_file.as_path()) {
+            ("", file) if file.as_os_str().is_empty() => return Ok(None),
+            ("", file) => KeyPlace::File(file),
+            (variable, _) => KeyPlace::Variable(variable),
+        };
+        let missing = |why: String| ProviderOptionsError::NoKey { name: self.name.clone(), why };
+        let text = secret(place).map_err(|why| missing(format!("{place}: {why}")))?;
+        let key = Key::new(&text).ok_or_else(|| missing(format!("{place} is empty")))?;
+        Ok(Some(key))
+    }
+}
+
+/// Where a key stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPlace<'p> {
+    /// In a variable of the environment.
+    Variable(&'p str),
+    /// In a file.
+    File(&'p Path),
+}
+
+impl fmt::Display for KeyPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "the environment variable `{name}`"),
+            Self::File(path) => write!(f, "the file {}", path.display()),
+        }
+    }
+}
+
+/// Whether the host is this machine.
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(_)) | None => false,
+    }
+}

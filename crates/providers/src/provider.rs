@@ -1,0 +1,368 @@
+use std::fmt;
+use std::time::Duration;
+
+use counterfoil_guard::{BoxFuture, Completion, CompletionError, Embedder, EmbedderError};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request as Sent, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::chat::{Piece, Reply, Request, Turn};
+use crate::connect::Connector;
+use crate::events::Events;
+use crate::options::{Kind, ProviderSettings};
+use crate::text_tools::{in_text, out_of_text};
+use crate::wire::{self, Asked, WireError};
+
+/// The longest answer in one piece, in bytes; of an error, so much is read.
+const LONGEST: usize = 64 * 1024 * 1024;
+/// The longest explanation of an error that is passed on, in characters.
+const LONGEST_WHY: usize = 500;
+/// The longest pause that a server may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A language model that is asked over HTTP.
+pub struct Provider {
+    settings: ProviderSettings,
+    client: Client<Connector, Full<Bytes>>,
+}
+
+/// A model did not answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProviderError {
+    /// Nobody answers there.
+    #[error("`{name}` is not reached: {why}")]
+    NotReached {
+        /// The provider.
+        name: String,
+        /// What happened.
+        why: String,
+    },
+    /// It refuses.
+    #[error("`{name}` answers with HTTP status {status}: {why}")]
+    Status {
+        /// The provider.
+        name: String,
+        /// The status.
+        status: u16,
+        /// What it says about it.
+        why: String,
+        /// When it may be asked again, where it says so.
+        after: Option<Duration>,
+    },
+    /// It answered, and that is no answer, or not a whole one.
+    #[error("`{name}` gave no answer: {why}")]
+    Broken {
+        /// The provider.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl ProviderError {
+    /// Whether the same may be asked again.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::NotReached { .. } | Self::Broken { .. } => true,
+            Self::Status { status, .. } => {
+                matches!(status, 408 | 409 | 425 | 429) || *status >= 500
+            }
+        }
+    }
+
+    /// What somebody can do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Status { status: 401 | 403, .. } => {
+                "the key is not accepted: see `api_key_env` and `api_key_file` of the provider"
+            }
+            Self::Status { status: 404, .. } => {
+                "see `url`, which goes up to `/v1`, and `model` of the provider"
+            }
+            Self::Status { status: 429, .. } => "wait, or use another provider",
+            Self::NotReached { .. } => "see `url` of the provider, and whether its server runs",
+            Self::Status { .. } | Self::Broken { .. } => {
+                "see `kind` of the provider, and the log of its server"
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Provider").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Provider {
+    /// The model of these settings. Nothing is connected yet.
+    #[must_use]
+    pub fn new(settings: ProviderSettings) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build(Connector::default());
+        Self { settings, client }
+    }
+
+    /// What was said about it.
+    #[must_use]
+    pub fn settings(&self) -> &ProviderSettings {
+        &self.settings
+    }
+
+    /// Whether it can be given tools. One that cannot must be given all of them: it chooses by
+    /// what it reads.
+    #[must_use]
+    pub fn supports_tool_use(&self) -> bool {
+        self.settings.supports_tool_use
+    }
+
+    /// The model's answer. What comes on the way is told as it comes; it may be asked again from
+    /// the start, which is told, too.
+    ///
+    /// # Errors
+    /// When there is no whole answer.
+    pub async fn chat(
+        &self,
+        request: &Request,
+        on: &mut (dyn FnMut(Piece) + Send),
+    ) -> Result<Reply, ProviderError> {
+        let plain = (!self.supports_tool_use()).then(|| in_text(request));
+        let asked = Asked {
+            model: &self.settings.model,
+            max_tokens: self.settings.max_tokens,
+            request: plain.as_ref().unwrap_or(request),
+        };
+        let body = wire::body(self.settings.kind, asked).to_string();
+        let mut attempt = 1;
+        loop {
+            let error = match self.asked(&body, on).await {
+                Ok(reply) if plain.is_some() => return Ok(out_of_text(reply)),
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            if attempt >= self.settings.max_attempts || !error.is_transient() {
+                return Err(error);
+            }
+            let pause = pause(attempt, &error);
+            let after = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+            on(Piece::Again { after, why: error.to_string() });
+            tokio::time::sleep(pause).await;
+            attempt += 1;
+        }
+    }
+
+    async fn asked(
+        &self,
+        body: &str,
+        on: &mut (dyn FnMut(Piece) + Send),
+    ) -> Result<Reply, ProviderError> {
+        let response = self.post(self.settings.kind.path(), body).await?;
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.starts_with("text/event-stream") {
+            return self.streamed(response, on).await;
+        }
+        let text = self.text(response).await?;
+        wire::whole(self.settings.kind, &text).map_err(|error| self.broken(&error))
+    }
+
+    async fn streamed(
+        &self,
+        response: Response<Incoming>,
+        on: &mut (dyn FnMut(Piece) + Send),
+    ) -> Result<Reply, ProviderError> {
+        let mut body = response.into_body();
+        let mut events = Events::default();
+        let mut answer = wire::assembler(self.settings.kind);
+        while let Some(bytes) = self.next(&mut body).await? {
+            events.push(&bytes).map_err(|error| self.broken(&error))?;
+            while let Some(event) = events.next() {
+                if event.data.is_empty() {
+                    continue;
+                }
+                answer.take(&event.data, on).map_err(|error| self.broken(&error))?;
+            }
+        }
+        answer.finish().map_err(|error: WireError| self.broken(&error))
+    }
+
+    /// The next bytes; `None` at the end.
+    async fn next(&self, body: &mut Incoming) -> Result<Option<Bytes>, ProviderError> {
+        loop {
+            let frame = timeout(self.settings.timeout, body.frame()).await;
+            let frame = frame.map_err(|_| self.broken(&self.silent()))?;
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|error| self.broken(&causes(&error)))?;
+            if let Ok(bytes) = frame.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+
+    async fn text(&self, response: Response<Incoming>) -> Result<String, ProviderError> {
+        let mut body = response.into_body();
+        let mut text = Vec::new();
+        while let Some(bytes) = self.next(&mut body).await? {
+            if text.len() + bytes.len() > LONGEST {
+                return Err(self.broken(&"it is longer than 64 MiB"));
+            }
+            text.extend_from_slice(&bytes);
+        }
+        String::from_utf8(text).map_err(|_| self.broken(&"it is not UTF-8"))
+    }
+
+    async fn post(&self, path: &str, body: &str) -> Result<Response<Incoming>, ProviderError> {
+        let not_reached =
+            |why: String| ProviderError::NotReached { name: self.settings.name.clone(), why };
+        let mut url = self.settings.url.clone();
+        url.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
+        let uri: Uri = url.as_str().parse().map_err(|_| not_reached(format!("{url}")))?;
+        let mut request = Sent::new(Full::new(Bytes::from(body.to_owned())));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = self.headers().map_err(not_reached)?;
+        let response = timeout(self.settings.timeout, self.client.request(request)).await;
+        let response = response.map_err(|_| not_reached(self.silent()))?;
+        let response = response.map_err(|error| not_reached(causes(&error)))?;
+        if response.status() == StatusCode::OK {
+            return Ok(response);
+        }
+        Err(self.refused(response).await)
+    }
+
+    fn headers(&self) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let accepts = HeaderValue::from_static("text/event-stream, application/json");
+        headers.insert(header::ACCEPT, accepts);
+        let agent = HeaderValue::from_static(concat!("counterfoil/", env!("CARGO_PKG_VERSION")));
+        headers.insert(header::USER_AGENT, agent);
+        let anthropic = self.settings.kind == Kind::Anthropic;
+        if anthropic {
+            let version = HeaderName::from_static("anthropic-version");
+            headers.insert(version, HeaderValue::from_static("2023-06-01"));
+        }
+        if let Some(key) = &self.settings.key {
+            let (name, text) = if anthropic {
+                (HeaderName::from_static("x-api-key"), key.expose().to_owned())
+            } else {
+                (header::AUTHORIZATION, format!("Bearer {}", key.expose()))
+            };
+            let value = HeaderValue::from_str(&text);
+            let mut value = value.map_err(|_| "its key cannot be a header".to_owned())?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    async fn refused(&self, response: Response<Incoming>) -> ProviderError {
+        let status = response.status().as_u16();
+        let after = response.headers().get(header::RETRY_AFTER);
+        let after = after.and_then(|after| after.to_str().ok()?.trim().parse().ok());
+        let text = self.text(response).await.unwrap_or_default();
+        let error = serde_json::from_str::<Value>(&text).ok();
+        let why = match error.as_ref().map(|error| error.get("error").unwrap_or(error)) {
+            Some(error) => wire::told(error),
+            None => text,
+        };
+        let why = why.trim().chars().take(LONGEST_WHY).collect();
+        let after = after.map(Duration::from_secs);
+        ProviderError::Status { name: self.settings.name.clone(), status, why, after }
+    }
+
+    fn silent(&self) -> String {
+        format!("it said nothing for {} s", self.settings.timeout.as_secs())
+    }
+
+    fn broken(&self, why: &dyn fmt::Display) -> ProviderError {
+        ProviderError::Broken { name: self.settings.name.clone(), why: why.to_string() }
+    }
+}
+
+/// How long to wait: as long as the server says, or longer each time, never quite alike.
+fn pause(attempt: u32, error: &ProviderError) -> Duration {
+    if let ProviderError::Status { after: Some(after), .. } = error {
+        return (*after).min(LONGEST_PAUSE);
+    }
+    let mut byte = [0];
+    // Without randomness everybody waits alike, which does no harm.
+    let _ = getrandom::fill(&mut byte);
+    let [byte] = byte;
+    let longest = Duration::from_millis(500).saturating_mul(1 << attempt.min(7));
+    longest.min(LONGEST_PAUSE).mul_f64(0.5 + f64::from(byte) / 510.0)
+}
+
+/// An error and what is behind it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut behind = error.source();
+    while let Some(cause) = behind {
+        text.push_str(&format!(": {cause}"));
+        behind = cause.source();
+    }
+    text
+}
+
+impl Completion for Provider {
+    fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>> {
+        let request = Request { turns: vec![Turn::User(prompt.to_owned())], ..Request::default() };
+        Box::pin(async move {
+            let reply = self.chat(&request, &mut |_| {}).await;
+            reply.map(|reply| reply.text).map_err(|error| CompletionError(error.to_string()))
+        })
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Embeddings {
+    data: Vec<Embedding>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Embedding {
+    #[serde(default)]
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl Embedder for Provider {
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>> {
+        Box::pin(async move {
+            let failed = |why: String| EmbedderError(why);
+            let Some(model) = &self.settings.embedding_model else {
+                let why = format!("the provider `{}` has no embedding_model", self.settings.name);
+                return Err(failed(why));
+            };
+            let body = json!({ "model": model, "input": texts, "encoding_format": "float" });
+            let response = self.post("embeddings", &body.to_string()).await;
+            let response = response.map_err(|error| failed(error.to_string()))?;
+            let text = self.text(response).await.map_err(|error| failed(error.to_string()))?;
+            let answer: Embeddings =
+                serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+            in_order(answer.data, texts.len())
+                .ok_or_else(|| failed("it does not have one vector a text".to_owned()))
+        })
+    }
+}
+
+fn in_order(data: Vec<Embedding>, count: usize) -> Option<Vec<Vec<f32>>> {
+    let mut vectors = vec![Vec::new(); count];
+    for (at, one) in data.into_iter().enumerate() {
+        *vectors.get_mut(one.index.unwrap_or(at))? = one.embedding;
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    let whole = vectors.iter().all(|vector| !vector.is_empty() && vector.len() == length);
+    whole.then_some(vectors)
+}

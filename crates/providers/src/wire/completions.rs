@@ -1,0 +1,276 @@
+//! Chat completions.
+
+use counterfoil_model::{Tool, ToolCall};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Asked, Assembler, WireError, read, schema, told};
+use crate::chat::{Piece, Reply, Stop, Turn, Usage};
+
+pub(super) fn body(asked: Asked<'_>) -> Value {
+    let mut messages = Vec::with_capacity(asked.request.turns.len() + 1);
+    if !asked.request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": asked.request.system }));
+    }
+    messages.extend(asked.request.turns.iter().map(message));
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(asked.model));
+    body.insert("messages".to_owned(), Value::Array(messages));
+    if !asked.request.tools.is_empty() {
+        body.insert("tools".to_owned(), asked.request.tools.iter().map(tool).collect());
+    }
+    if asked.max_tokens > 0 {
+        body.insert("max_tokens".to_owned(), json!(asked.max_tokens));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+    Value::Object(body)
+}
+
+fn message(turn: &Turn) -> Value {
+    match turn {
+        Turn::User(text) => json!({ "role": "user", "content": text }),
+        Turn::Assistant { text, calls, .. } if calls.is_empty() => {
+            json!({ "role": "assistant", "content": text })
+        }
+        Turn::Assistant { text, calls, .. } => {
+            let content = if text.is_empty() { Value::Null } else { json!(text) };
+            let calls: Vec<Value> = calls.iter().map(call).collect();
+            json!({ "role": "assistant", "content": content, "tool_calls": calls })
+        }
+        Turn::Result { call_id, text, .. } => {
+            json!({ "role": "tool", "tool_call_id": call_id, "content": text })
+        }
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    let function = json!({ "name": call.tool, "arguments": call.arguments.as_str() });
+    json!({ "id": call.id, "type": "function", "function": function })
+}
+
+fn tool(tool: &Tool) -> Value {
+    let function = json!({
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": schema(tool.parameters.as_ref()),
+    });
+    json!({ "type": "function", "function": function })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk {
+    model: Option<String>,
+    choices: Vec<Choice>,
+    usage: Option<Tokens>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    index: u32,
+    delta: Option<Said>,
+    message: Option<Said>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    content: Option<String>,
+    refusal: Option<String>,
+    /// The names that servers give to thoughts.
+    #[serde(alias = "reasoning_content")]
+    reasoning: Option<String>,
+    tool_calls: Option<Vec<CallPart>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CallPart {
+    index: Option<usize>,
+    id: Option<String>,
+    function: Option<FunctionPart>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct FunctionPart {
+    name: Option<String>,
+    arguments: Option<Written>,
+}
+
+/// Arguments are a text; some servers give the object.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Object(Map<String, Value>),
+}
+
+impl Written {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Object(members) => Value::Object(members).to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    prompt_tokens_details: Option<Cached>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cached {
+    cached_tokens: u64,
+}
+
+/// An answer, as far as it came.
+#[derive(Debug, Default)]
+pub(super) struct Completion {
+    text: String,
+    calls: Vec<Growing>,
+    stop: Option<Stop>,
+    usage: Usage,
+    model: Option<String>,
+    done: bool,
+}
+
+#[derive(Debug, Default)]
+struct Growing {
+    index: Option<usize>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Completion {
+    fn said(&mut self, said: Said, on: &mut dyn FnMut(Piece)) {
+        if let Some(thought) = said.reasoning.filter(|text| !text.is_empty()) {
+            on(Piece::Thought(thought));
+        }
+        for text in [said.content, said.refusal].into_iter().flatten() {
+            if !text.is_empty() {
+                self.text.push_str(&text);
+                on(Piece::Text(text));
+            }
+        }
+        for part in said.tool_calls.into_iter().flatten() {
+            self.part(part, on);
+        }
+    }
+
+    /// Parts of one call have one index. Servers that leave it out begin a call with its id.
+    fn part(&mut self, part: CallPart, on: &mut dyn FnMut(Piece)) {
+        let id = part.id.unwrap_or_default();
+        let known = match part.index {
+            Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)),
+            None if id.is_empty() => self.calls.len().checked_sub(1),
+            None => self.calls.iter().rposition(|call| call.id == id),
+        };
+        // A second id under one index is another call.
+        let other = |call: &Growing| !id.is_empty() && !call.id.is_empty() && call.id != id;
+        let known = known.filter(|at| self.calls.get(*at).is_some_and(|call| !other(call)));
+        let at = known.unwrap_or_else(|| {
+            self.calls.push(Growing { index: part.index, ..Growing::default() });
+            self.calls.len() - 1
+        });
+        let Some(call) = self.calls.get_mut(at) else { return };
+        if !id.is_empty() {
+            call.id = id;
+        }
+        let Some(function) = part.function else { return };
+        if let Some(name) = function.name.filter(|name| !name.is_empty()) {
+            if call.name.is_empty() {
+                on(Piece::Call(name.clone()));
+                call.name = name;
+            } else if call.name != name {
+                call.name.push_str(&name);
+            }
+        }
+        call.arguments.push_str(&function.arguments.map(Written::text).unwrap_or_default());
+    }
+
+    fn chunk(&mut self, chunk: Chunk, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+            return Err(WireError::Told(told(&error)));
+        }
+        self.model = chunk.model.or(self.model.take());
+        if let Some(tokens) = chunk.usage {
+            self.usage = Usage {
+                input: tokens.prompt_tokens,
+                output: tokens.completion_tokens,
+                cached: tokens.prompt_tokens_details.unwrap_or_default().cached_tokens,
+            };
+        }
+        // We ask for one; whatever else comes is not the answer.
+        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+            for said in [choice.delta, choice.message].into_iter().flatten() {
+                self.said(said, on);
+            }
+            self.stop = choice.finish_reason.as_deref().map(stop).or(self.stop);
+        }
+        Ok(())
+    }
+
+    fn reply(self) -> Result<Reply, WireError> {
+        let Some(stop) = self.stop.or(self.done.then_some(Stop::End)) else {
+            return Err(WireError::BrokenOff);
+        };
+        let call = |call: Growing| {
+            let arguments =
+                if call.arguments.is_empty() { "{}".to_owned() } else { call.arguments };
+            ToolCall::new(call.id, call.name, arguments)
+        };
+        Ok(Reply {
+            text: self.text,
+            calls: self.calls.into_iter().map(call).collect(),
+            kept: Vec::new(),
+            stop,
+            usage: self.usage,
+            model: self.model,
+        })
+    }
+}
+
+fn stop(reason: &str) -> Stop {
+    match reason {
+        "tool_calls" | "function_call" => Stop::Calls,
+        "length" => Stop::Length,
+        "content_filter" => Stop::Refused,
+        _ => Stop::End,
+    }
+}
+
+impl Assembler for Completion {
+    fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
+        if data.trim() == "[DONE]" {
+            self.done = true;
+            return Ok(());
+        }
+        self.chunk(read(data)?, on)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Reply, WireError> {
+        self.reply()
+    }
+}
+
+pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
+    let mut answer = Completion::default();
+    let chunk: Chunk = read(text)?;
+    if chunk.choices.is_empty() && chunk.error.is_none() {
+        return Err(WireError::Unreadable("it has no `choices`".to_owned()));
+    }
+    answer.chunk(chunk, &mut |_| {})?;
+    answer.done = true;
+    answer.reply()
+}
