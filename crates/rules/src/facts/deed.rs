@@ -71,7 +71,7 @@ struct Named {
 
 /// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen, as
 /// they are spelled: a service's `task_create` makes tasks.
-const HARNESS: [&str; 17] = [
+const HARNESS: [&str; 20] = [
     "AskUserQuestion",
     "EnterPlanMode",
     "ExitPlanMode",
@@ -83,8 +83,11 @@ const HARNESS: [&str; 17] = [
     "ToolSearch",
     "ask_followup_question",
     "attempt_completion",
+    "compress_context",
     "finish",
+    "load_skill",
     "plan_mode_respond",
+    "read_overflow",
     "report_intent",
     "request_user_input",
     "update_plan",

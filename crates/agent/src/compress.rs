@@ -1,0 +1,261 @@
+//! A conversation that becomes too long is told in short by a model. What was recorded stays: the
+//! receipts outlive what the model can still read.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput};
+use counterfoil_model::{Effects, Tool, ToolErrorCategory};
+use counterfoil_providers::{ProviderError, Request, Turn};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::conversation::Conversation;
+use crate::model::Model;
+
+/// The tool that compresses the conversation.
+pub const COMPRESS_CONTEXT: &str = "compress_context";
+
+/// Who wanted a conversation to be compressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompressionStrategy {
+    /// It was too long.
+    Triggered,
+    /// The user: `/compact`.
+    Manual,
+    /// The model: it called `compress_context`.
+    #[default]
+    Autonomous,
+}
+
+impl CompressionStrategy {
+    /// The name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Triggered => "triggered",
+            Self::Manual => "manual",
+            Self::Autonomous => "autonomous",
+        }
+    }
+}
+
+impl fmt::Display for CompressionStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What stands in the place of a part of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The session.
+    pub session: String,
+    /// Who wanted it.
+    pub strategy: CompressionStrategy,
+    /// What was said and done, in short.
+    pub text: String,
+    /// How many messages to the model, counted from the first of the session, went before it: what
+    /// it stands for ends there.
+    pub until: usize,
+}
+
+/// Keeps summaries.
+pub trait Compression: Send + Sync {
+    /// Writes one down. The conversation is only changed once that has happened.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    fn keep(&self, summary: &Summary) -> Result<(), String>;
+}
+
+/// A conversation was not compressed. It is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompressError {
+    /// There is nothing before the present turn.
+    #[error("there is nothing to compress: the conversation has just begun")]
+    Nothing,
+    /// It is under way.
+    #[error("the conversation is being compressed already")]
+    UnderWay,
+    /// The model did not answer.
+    #[error("the conversation was not compressed: {0}")]
+    Model(#[from] ProviderError),
+    /// It said nothing.
+    #[error("the conversation was not compressed: the model gave no summary")]
+    Empty,
+    /// The summary cannot be kept.
+    #[error("the conversation was not compressed: its summary cannot be kept: {0}")]
+    NotKept(String),
+}
+
+/// The conversation, and what compresses it: shared by the loop and its tool.
+#[derive(Clone)]
+pub(crate) struct Compressor(Arc<Shared>);
+
+struct Shared {
+    session: String,
+    conversation: Mutex<Conversation>,
+    model: Arc<dyn Model>,
+    keeps: Option<Arc<dyn Compression>>,
+    now: Mutex<Now>,
+}
+
+/// The compression that is under way, or comes next.
+#[derive(Default)]
+struct Now {
+    running: bool,
+    strategy: CompressionStrategy,
+    done: Option<CompressionStrategy>,
+}
+
+const ASKED: &str = "Tell the following conversation in short, for yourself, so that the work can go on without it. \
+     Keep: what the user wants and decided; what was done, with the execution ids; results, names, \
+     paths and numbers exactly as they stand there; what failed; what is still open. Add nothing, \
+     and say of nothing that it was done where no result shows it. Only the summary.";
+
+impl Compressor {
+    pub(crate) fn new(
+        session: String,
+        conversation: Conversation,
+        model: Arc<dyn Model>,
+        keeps: Option<Arc<dyn Compression>>,
+    ) -> Self {
+        let conversation = Mutex::new(conversation);
+        Self(Arc::new(Shared { session, conversation, model, keeps, now: Mutex::default() }))
+    }
+
+    pub(crate) fn conversation(&self) -> MutexGuard<'_, Conversation> {
+        self.0.conversation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.0.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next one is for this reason.
+    pub(crate) fn next(&self, strategy: CompressionStrategy) {
+        self.now().strategy = strategy;
+    }
+
+    /// What was compressed since this was last asked.
+    pub(crate) fn take_done(&self) -> Option<CompressionStrategy> {
+        self.now().done.take()
+    }
+
+    /// Tells what went before the present turn in short.
+    async fn compress(&self) -> Result<Summary, CompressError> {
+        let strategy = {
+            let mut now = self.now();
+            if now.running {
+                return Err(CompressError::UnderWay);
+            }
+            now.running = true;
+            std::mem::take(&mut now.strategy)
+        };
+        let running = Running(self);
+        let (text, entries, until) = {
+            let conversation = self.conversation();
+            let entries = conversation.present;
+            let past = conversation.turns.get(..entries).unwrap_or_default();
+            let said = past.iter().filter(|turn| matches!(turn, Turn::User(_))).count();
+            (written(past), entries, conversation.compressed + said)
+        };
+        if entries == 0 {
+            return Err(CompressError::Nothing);
+        }
+        let asked = format!("{ASKED}\n\n<conversation>\n{text}</conversation>");
+        // Without tools: whoever compresses does nothing else, and never this again.
+        let request = Request { turns: vec![Turn::User(asked)], ..Request::default() };
+        let reply = self.0.model.chat(&request, &mut |_| {}).await?;
+        let text = reply.text.trim().to_owned();
+        if text.is_empty() {
+            return Err(CompressError::Empty);
+        }
+        let summary = Summary { session: self.0.session.clone(), strategy, text, until };
+        if let Some(keeps) = &self.0.keeps {
+            keeps.keep(&summary).map_err(CompressError::NotKept)?;
+        }
+        self.conversation().compress(entries, summary.text.clone());
+        self.now().done = Some(strategy);
+        drop(running);
+        Ok(summary)
+    }
+
+    /// The tool for it.
+    pub(crate) fn tool(&self) -> FunctionExecutor {
+        let effects = Effects {
+            reads: Some(true),
+            // It changes what the model reads, and nothing outside: never cached, never undone.
+            writes: Some(false),
+            network: Some(false),
+            idempotent: Some(false),
+            retrieves: Some(false),
+        };
+        let tool = Tool {
+            description:
+                "Tells what went before in this conversation in short, and drops the long \
+                          form. Call it when a part of the work is done and its details are no \
+                          longer needed."
+                    .to_owned(),
+            parameters: Some(json!({
+                "type": "object",
+                "properties": {},
+                "additionalProperties": false,
+            })),
+            effects,
+            ..Tool::named(COMPRESS_CONTEXT)
+        };
+        let own = self.clone();
+        FunctionExecutor::waiting(tool, move |_| {
+            let own = own.clone();
+            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+                match own.compress().await {
+                    Ok(summary) => Ok(ToolOutput::from(format!(
+                        "What went before is told in short now ({}): {} characters.",
+                        summary.strategy,
+                        summary.text.chars().count()
+                    ))),
+                    Err(error) => {
+                        Err(ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string()))
+                    }
+                }
+            });
+            done
+        })
+    }
+}
+
+/// A compression that ends, however it ends.
+struct Running<'c>(&'c Compressor);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.now().running = false;
+    }
+}
+
+fn written(turns: &[Turn]) -> String {
+    let mut text = String::new();
+    for turn in turns {
+        match turn {
+            Turn::User(said) => text.push_str(&format!("User: {said}\n")),
+            Turn::Assistant { text: said, calls, .. } => {
+                if !said.is_empty() {
+                    text.push_str(&format!("Assistant: {said}\n"));
+                }
+                for call in calls {
+                    let arguments = call.arguments.as_str();
+                    text.push_str(&format!("Call {} of {}: {arguments}\n", call.id, call.tool));
+                }
+            }
+            Turn::Result { call_id, text: said, failed } => {
+                let state = if *failed { " (failed)" } else { "" };
+                text.push_str(&format!("Result of {call_id}{state}: {said}\n"));
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,99 @@
+use counterfoil_guard::ToolFilterOptions;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[agent]`: the agent of `counterfoil chat`, and what a model is offered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentOptions {
+    /// The model, by its name in `[[llm.providers]]`; empty is the first of them.
+    pub provider: String,
+    /// The model that compresses conversations; empty is the agent's own.
+    pub compress_provider: String,
+    /// How much of what the model can read may be full before its conversation is compressed, from
+    /// 0.1 to 1.
+    pub compress_at: f64,
+    /// How often the model is asked in one turn of the user.
+    pub max_steps: u32,
+    /// How often an answer that the record does not show is sent back to the model.
+    pub max_retries: u32,
+    /// What the model is told about its task, before the execution protocol.
+    pub instructions: String,
+    /// Whether a model is shown every tool, or those that a request is about.
+    pub tool_filter: ToolFilterOptions,
+}
+
+impl Default for AgentOptions {
+    fn default() -> Self {
+        Self {
+            provider: String::new(),
+            compress_provider: String::new(),
+            compress_at: 0.9,
+            max_steps: 50,
+            max_retries: 1,
+            instructions: String::new(),
+            tool_filter: ToolFilterOptions::default(),
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentOptionsError {
+    /// A part that makes no sense.
+    #[error("agent.compress_at is {0}, it must be between 0.1 and 1")]
+    CompressAt(f64),
+    /// A turn needs a step.
+    #[error("agent.max_steps is {0}, it must be between 1 and 1000")]
+    Steps(u32),
+    /// Whoever asks for ever gets nowhere.
+    #[error("agent.max_retries is {0}, it must be at most 5")]
+    Retries(u32),
+}
+
+/// How an agent behaves, checked.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AgentSettings {
+    /// How full the context may be before it is compressed.
+    pub compress_at: f64,
+    /// How often the model is asked in one turn.
+    pub max_steps: u32,
+    /// How often an answer is sent back.
+    pub max_retries: u32,
+    /// What the model is told about its task.
+    pub instructions: String,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        let AgentOptions { compress_at, max_steps, max_retries, instructions, .. } =
+            AgentOptions::default();
+        Self { compress_at, max_steps, max_retries, instructions }
+    }
+}
+
+impl AgentOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// Options that cannot be used.
+    pub fn resolve(&self) -> Result<AgentSettings, AgentOptionsError> {
+        if !(0.1..=1.0).contains(&self.compress_at) {
+            return Err(AgentOptionsError::CompressAt(self.compress_at));
+        }
+        if !(1..=1000).contains(&self.max_steps) {
+            return Err(AgentOptionsError::Steps(self.max_steps));
+        }
+        if self.max_retries > 5 {
+            return Err(AgentOptionsError::Retries(self.max_retries));
+        }
+        Ok(AgentSettings {
+            compress_at: self.compress_at,
+            max_steps: self.max_steps,
+            max_retries: self.max_retries,
+            instructions: self.instructions.clone(),
+        })
+    }
+}

@@ -1,0 +1,35 @@
+use crate::agent::Parts;
+use crate::conversation::Conversation;
+
+/// What the model is told about what it says, as published.
+const PROTOCOL: &str = include_str!("../../../docs/prompt.md");
+
+/// What a model is asked that may not call tools any more in this turn.
+pub(crate) const NO_MORE: &str = "You have used up the calls of this turn; no more tools can be called. Say now, in plain words, \
+     what was done, what came of it, and what is still open.";
+
+/// What a model is asked that said nothing.
+pub(crate) const NOTHING_SAID: &str =
+    "You gave no answer. Answer the user now, or call a tool if one is still needed.";
+
+/// What the model is told first.
+pub(crate) fn system(parts: &Parts, conversation: &Conversation) -> String {
+    let mut text = String::new();
+    for part in [&*parts.settings.instructions, &*parts.introduction, PROTOCOL] {
+        if part.trim().is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(part.trim());
+    }
+    if !conversation.knowledge.is_empty() {
+        text.push_str("\n\n# Knowledge\n\nWhat was said and done before, in short:");
+        for summary in &conversation.knowledge {
+            text.push_str("\n\n");
+            text.push_str(summary.trim());
+        }
+    }
+    text
+}

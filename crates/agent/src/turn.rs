@@ -1,0 +1,277 @@
+//! One turn of the user: `hear → offer → ask the model → call → … → verify → answer`.
+
+use counterfoil_guard::{
+    Answer, AppendError, CallError, Disposition, ShowId, Surroundings, VerifyError, feedback,
+};
+use counterfoil_model::{Finding, Role, Status, ToolCall};
+use counterfoil_providers::{Piece, ProviderError, Reply, Request, Turn};
+
+use crate::agent::Agent;
+use crate::compress::CompressionStrategy;
+use crate::conversation::with_own_ids;
+use crate::prompt::{NO_MORE, NOTHING_SAID, system};
+use crate::watch::{Told, Watch};
+
+/// So many times in a row the model may say nothing, or make calls of which none fits its tool.
+const PATIENCE: u32 = 3;
+
+/// What came of a turn.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Turned {
+    /// What the user is to read: the model's answer, or where that was held back to the end, a word
+    /// of ours.
+    pub answer: String,
+    /// Whether it is the model's.
+    pub stands: bool,
+    /// What is doubtful about the answer; where it does not stand, what is wrong with the last one.
+    pub findings: Vec<Finding>,
+    /// The receipts of the turn's calls, in their order.
+    pub executions: Vec<String>,
+    /// How often an answer was held back.
+    pub held_back: u32,
+}
+
+/// A turn ended without an answer. What was done is recorded, and the session can be gone on with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ProviderError),
+    /// The record of a call.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The record of what was said.
+    #[error("what was said cannot be recorded: {0}")]
+    NotRecorded(#[from] AppendError),
+    /// The judgement.
+    #[error(transparent)]
+    NotVerified(#[from] VerifyError),
+}
+
+/// Where a turn stands.
+#[derive(Default)]
+struct Course {
+    steps: u32,
+    held_back: u32,
+    /// Steps in a row that led to nothing.
+    lost: u32,
+    /// No more calls.
+    closing: bool,
+    executions: Vec<String>,
+}
+
+impl Agent {
+    /// The user says something; the agent works until it has an answer that the record shows.
+    ///
+    /// Dropping the future breaks the turn off: what runs is stopped, its receipts are closed, and
+    /// the conversation can be gone on with.
+    ///
+    /// # Errors
+    /// When the model does not answer, or the record cannot be kept.
+    pub async fn turn(&mut self, said: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
+        self.parts.guard.hear(&self.parts.session, Role::User, said).await?;
+        self.compressor.conversation().begin(said.to_owned());
+        let mut course = Course::default();
+        loop {
+            self.compress_if_full(watch).await?;
+            let reply = self.step(said, &mut course, watch).await?;
+            let draft = reply.text.trim().to_owned();
+            if !reply.calls.is_empty() {
+                if !draft.is_empty() {
+                    self.parts.guard.hear(&self.parts.session, Role::Assistant, &draft).await?;
+                }
+                self.calls(reply, &mut course, watch).await?;
+                continue;
+            }
+            if draft.is_empty() {
+                course.lost += 1;
+                if course.lost >= PATIENCE || course.closing {
+                    return Ok(silent(course));
+                }
+                self.tell(NOTHING_SAID).await?;
+                continue;
+            }
+            let verified = self.parts.guard.verify(&self.parts.session, &draft).await?;
+            if verified.disposition != Disposition::Block {
+                self.compressor.conversation().turns.push(reply.turn());
+                return Ok(Turned {
+                    answer: verified.text,
+                    stands: true,
+                    findings: verified.findings,
+                    executions: course.executions,
+                    held_back: course.held_back,
+                });
+            }
+            watch.told(Told::HeldBack(&verified.findings));
+            course.held_back += 1;
+            self.compressor.conversation().turns.push(reply.turn());
+            if course.held_back > self.parts.settings.max_retries {
+                let answer = failure(&verified.findings);
+                self.tell(&feedback(&verified.findings)).await?;
+                return Ok(Turned {
+                    answer,
+                    stands: false,
+                    findings: verified.findings,
+                    executions: course.executions,
+                    held_back: course.held_back,
+                });
+            }
+            self.tell(&verified.feedback).await?;
+        }
+    }
+
+    /// Says something to the model that nobody said.
+    async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
+        self.parts.guard.hear(&self.parts.session, Role::System, text).await?;
+        self.compressor.conversation().turns.push(Turn::User(text.to_owned()));
+        Ok(())
+    }
+
+    /// Asks the model once.
+    async fn step(
+        &mut self,
+        said: &str,
+        course: &mut Course,
+        watch: &mut dyn Watch,
+    ) -> Result<Reply, TurnError> {
+        let spent = course.steps + 1 >= self.parts.settings.max_steps || course.lost >= PATIENCE;
+        if spent && !course.closing && course.steps > 0 {
+            course.closing = true;
+            self.tell(NO_MORE).await?;
+        }
+        course.steps += 1;
+        watch.told(Told::Asked(course.steps));
+        let request = self.request(said, course.closing).await;
+        let mut written = 0;
+        let mut on = |piece: Piece| match piece {
+            Piece::Text(text) => {
+                written += text.chars().count();
+                watch.told(Told::Writing(written));
+            }
+            Piece::Again { after, why } => {
+                written = 0;
+                watch.told(Told::Again { after, why: &why });
+            }
+            _ => {}
+        };
+        let mut reply = self.parts.model.chat(&request, &mut on).await?;
+        if course.closing {
+            // None was offered, so none is made.
+            reply.calls.clear();
+        }
+        with_own_ids(&mut reply.calls, &mut self.ids);
+        self.usage += reply.usage;
+        self.read = reply.usage.input + reply.usage.output;
+        Ok(reply)
+    }
+
+    async fn request(&self, said: &str, closing: bool) -> Request {
+        let (guard, session) = (&self.parts.guard, &self.parts.session);
+        let tools = if closing {
+            Vec::new()
+        } else if self.parts.model.supports_tool_use() {
+            guard.offer_for(session, said).await.tools
+        } else {
+            // Whoever reads about tools in plain text reads about all, as they are.
+            let offered = guard.offer(session).tools.into_iter();
+            offered.filter_map(|tool| guard.catalog().get(&tool.name).cloned()).collect()
+        };
+        let mut conversation = self.compressor.conversation();
+        conversation.repair();
+        let turns = conversation.turns.clone();
+        Request { system: system(&self.parts, &conversation), turns, tools }
+    }
+
+    /// Makes the calls, one after the other.
+    async fn calls(
+        &mut self,
+        reply: Reply,
+        course: &mut Course,
+        watch: &mut dyn Watch,
+    ) -> Result<(), TurnError> {
+        self.compressor.conversation().turns.push(reply.turn());
+        let mut fits = false;
+        for call in reply.calls {
+            watch.told(Told::Calling(&call));
+            let (guard, session) = (&self.parts.guard, &self.parts.session);
+            let answer = guard.call(session, call.clone(), Surroundings::default()).await?;
+            fits |= answer.status != Status::Refused;
+            watch.told(Told::Answered(&call, &answer));
+            course.executions.push(answer.execution_id.clone());
+            self.compressor.conversation().turns.push(result(&call, &answer));
+            if let Some(strategy) = self.compressor.take_done() {
+                watch.told(Told::Compressed(strategy));
+            }
+        }
+        course.lost = if fits { 0 } else { course.lost + 1 };
+        Ok(())
+    }
+
+    async fn compress_if_full(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {
+        let (full, fits) = self.context();
+        let present = self.compressor.conversation().present;
+        if present == 0 || !is_full(full, fits, self.parts.settings.compress_at) {
+            return Ok(());
+        }
+        let answer = self.compress(CompressionStrategy::Triggered).await?;
+        watch.told(if answer.status == Status::Completed {
+            Told::Compressed(CompressionStrategy::Triggered)
+        } else {
+            Told::NotCompressed(&answer.text)
+        });
+        Ok(())
+    }
+}
+
+/// Whether so many tokens are more than this part of those that fit.
+fn is_full(full: u64, fits: u64, part: f64) -> bool {
+    // In thousandths, so that no number is lost.
+    let part = std::time::Duration::from_secs_f64(part.clamp(0.0, 1.0)).as_millis();
+    u128::from(full) * 1000 >= u128::from(fits) * part
+}
+
+/// What the model reads of a result: always with the id of its receipt, which it can cite.
+fn result(call: &ToolCall, answer: &Answer) -> Turn {
+    let mut text = if answer.text.contains(&answer.execution_id) {
+        answer.text.clone()
+    } else {
+        ShowId::Trailer.show(&answer.text, None, &answer.execution_id, &call.tool, "")
+    };
+    if let Some(nudge) = &answer.nudge {
+        text.push('\n');
+        text.push_str(nudge);
+    }
+    Turn::Result { call_id: call.id.clone(), text, failed: answer.status != Status::Completed }
+}
+
+/// What the user reads where the model has no answer that stands.
+fn failure(findings: &[Finding]) -> String {
+    let mut text =
+        "I have no answer that the record of this session supports. What I was about to \
+                    say is held back:"
+            .to_owned();
+    let wrong = |finding: &&Finding| finding.severity == counterfoil_model::Severity::Error;
+    for finding in findings.iter().filter(wrong) {
+        text.push_str(&format!("\n- {}", finding.message));
+    }
+    text.push_str("\n\nThe receipts of this session show what was really done.");
+    text
+}
+
+/// What the user reads where the model says nothing.
+fn silent(course: Course) -> Turned {
+    let answer = match course.executions.len() {
+        0 => "The model gave no answer, and called no tool.".to_owned(),
+        1 => "The model gave no answer; one tool was called.".to_owned(),
+        count => format!("The model gave no answer; tools were called {count} times."),
+    };
+    Turned {
+        answer,
+        stands: false,
+        findings: Vec::new(),
+        executions: course.executions,
+        held_back: course.held_back,
+    }
+}

@@ -1,0 +1,46 @@
+use counterfoil_guard::Answer;
+use counterfoil_model::{Finding, ToolCall};
+
+use crate::compress::CompressionStrategy;
+
+/// Sees what happens in a turn while it happens. What a call does on its way,
+/// [`counterfoil_guard::Guard::events`] tells.
+pub trait Watch: Send {
+    /// Something happened.
+    fn told(&mut self, what: Told<'_>);
+}
+
+/// Something that happened in a turn. None of it is the answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Told<'t> {
+    /// The model is asked, for the so many-th time in this turn.
+    Asked(u32),
+    /// It writes; so many characters so far. What it writes is not verified yet, and not shown.
+    Writing(usize),
+    /// It is asked again after so many milliseconds, for this reason.
+    Again {
+        /// Milliseconds.
+        after: u64,
+        /// Why.
+        why: &'t str,
+    },
+    /// It makes a call.
+    Calling(&'t ToolCall),
+    /// The call came to this.
+    Answered(&'t ToolCall, &'t Answer),
+    /// Its answer is not shown: it goes back to it with this.
+    HeldBack(&'t [Finding]),
+    /// The conversation was compressed.
+    Compressed(CompressionStrategy),
+    /// It could not be compressed; nothing is lost.
+    NotCompressed(&'t str),
+}
+
+/// Looks away.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody;
+
+impl Watch for Nobody {
+    fn told(&mut self, _: Told<'_>) {}
+}

@@ -1,0 +1,102 @@
+use std::sync::Arc;
+
+use counterfoil_agent::{Agent, CompressionStrategy, Nobody};
+use counterfoil_guard::PermitBasis;
+use counterfoil_model::Status;
+use counterfoil_providers::ProviderError;
+
+use crate::script::{Kept, Script, after, calls, guard, parts, says, wait};
+
+fn two_turns(model: &Arc<Script>, kept: &Arc<Kept>) -> Agent {
+    let guard = guard();
+    let mut parts = parts(&guard, model);
+    parts.summaries = Some(Arc::clone(kept) as Arc<dyn counterfoil_agent::Compression>);
+    Agent::new(parts).unwrap()
+}
+
+const DONE: &[(&str, &str, &str)] = &[("c1", "cancel_order", r#"{"order":7}"#)];
+
+#[test]
+fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
+    for strategy in [
+        CompressionStrategy::Manual,
+        CompressionStrategy::Autonomous,
+        CompressionStrategy::Triggered,
+    ] {
+        let tokens = if strategy == CompressionStrategy::Triggered { 95_000 } else { 10 };
+        let model = Script::of([calls(DONE), after(tokens, says("I have cancelled order 7."))]);
+        let kept = Arc::new(Kept::default());
+        let mut agent = two_turns(&model, &kept);
+        let first = wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
+        match strategy {
+            CompressionStrategy::Manual => {
+                model.then(Ok(says("Order 7 was cancelled.")));
+                let answer = wait(agent.compact()).unwrap();
+                assert_eq!(answer.status, Status::Completed, "{}", answer.text);
+            }
+            CompressionStrategy::Autonomous => {
+                model.then(Ok(calls(&[("c2", "compress_context", "{}")])));
+                model.then(Ok(says("Order 7 was cancelled.")));
+            }
+            CompressionStrategy::Triggered => model.then(Ok(says("Order 7 was cancelled."))),
+        }
+        // What is said about what is no longer in the context is held against the record.
+        model.then(Ok(says("I have cancelled order 7.")));
+        let second = wait(agent.turn("Is order 7 cancelled?", &mut Nobody)).unwrap();
+        assert!(second.stands, "{strategy}: {second:?}");
+        model.then(Ok(says("I have mailed the invoice to the customer.")));
+        model.then(Ok(says("I have mailed the invoice to the customer.")));
+        let third = wait(agent.turn("Mail the invoice.", &mut Nobody)).unwrap();
+        assert!(!third.stands, "{strategy}");
+        let summaries = kept.summaries.lock().unwrap().clone();
+        assert_eq!(summaries.len(), 1, "{strategy}");
+        assert_eq!((summaries[0].strategy, summaries[0].until), (strategy, 1));
+        let last = model.asked().last().unwrap().clone();
+        assert!(
+            last.system.contains("# Knowledge") && last.system.contains("Order 7 was cancelled.")
+        );
+        let receipts = agent.guard().ledger().recent(Some(agent.session().id()), 10).unwrap();
+        assert!(receipts.contains(&first.executions[0]), "{strategy}");
+        let compressed = receipts.iter().find(|id| id.starts_with("compress_context_")).unwrap();
+        let receipt = agent.guard().ledger().receipt(compressed).unwrap().unwrap();
+        assert!(matches!(receipt.permit, Some(PermitBasis::Policy { .. })), "{receipt:?}");
+    }
+}
+
+#[test]
+fn knowledge_grows_and_is_never_replaced() {
+    let model = Script::of([says("Hello."), says("One."), says("Hello again."), says("Two.")]);
+    let mut agent = two_turns(&model, &Arc::new(Kept::default()));
+    for said in ["Hi", "Hi again"] {
+        wait(agent.turn(said, &mut Nobody)).unwrap();
+        wait(agent.compact()).unwrap();
+    }
+    assert_eq!(agent.conversation().knowledge(), ["One.", "Two."]);
+    assert!(agent.conversation().turns().is_empty());
+    // There is nothing left.
+    let answer = wait(agent.compact()).unwrap();
+    assert_eq!(answer.status, Status::Failed);
+    assert!(answer.text.contains("there is nothing to compress"), "{}", answer.text);
+}
+
+#[test]
+fn what_cannot_be_compressed_stays_as_it_was() {
+    let down = ProviderError::NotReached { name: "p".to_owned(), why: "refused".to_owned() };
+    for (reply, full, why) in [
+        (Err(down), false, "`p` is not reached"),
+        (Ok(says("  ")), false, "the model gave no summary"),
+        (Ok(says("Short.")), true, "the disk is full"),
+    ] {
+        let model = Script::of([calls(DONE), says("I have cancelled order 7.")]);
+        model.then(reply);
+        let kept = Arc::new(Kept { full, ..Kept::default() });
+        let mut agent = two_turns(&model, &kept);
+        wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
+        let before = agent.conversation();
+        let answer = wait(agent.compact()).unwrap();
+        assert_eq!(answer.status, Status::Failed);
+        assert!(answer.text.contains(why), "{}", answer.text);
+        assert_eq!(agent.conversation().turns(), before.turns());
+        assert!(agent.conversation().knowledge().is_empty());
+    }
+}

@@ -1,0 +1,6 @@
+//! An agent whose model is a script.
+#![expect(clippy::unwrap_used, reason = "a test says what it expects")]
+
+mod compress;
+mod script;
+mod turns;

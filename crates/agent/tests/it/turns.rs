@@ -1,0 +1,215 @@
+use std::sync::Arc;
+
+use counterfoil_agent::{Agent, Conversation, Nobody, Told, TurnError, Turned, Watch};
+use counterfoil_guard::SessionStart;
+use counterfoil_model::Status;
+use counterfoil_providers::{ProviderError, Turn};
+
+use crate::script::{Script, agent, calls, guard, parts, says, told, wait};
+
+fn turn(agent: &mut Agent, said: &str) -> Result<Turned, TurnError> {
+    wait(agent.turn(said, &mut Nobody))
+}
+
+#[test]
+fn an_honest_answer_is_shown_as_it_is_with_its_receipts() {
+    let model = Script::of([
+        calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
+        says("I have cancelled order 7."),
+    ]);
+    let mut agent = agent(&model);
+    let turned = turn(&mut agent, "Cancel order 7, please.").unwrap();
+    assert_eq!((turned.answer.as_str(), turned.stands), ("I have cancelled order 7.", true));
+    assert_eq!((turned.held_back, turned.findings), (0, vec![]));
+    let id = &turned.executions[0];
+    let receipt = agent.guard().ledger().receipt(id).unwrap().unwrap();
+    assert_eq!(receipt.status, Status::Completed);
+    // The model reads the id, which it can cite.
+    let asked = model.asked();
+    let result = format!("order 7 is cancelled\n(execution_id: {id})");
+    assert_eq!(told(&asked[1]), ["Cancel order 7, please.".to_owned(), result]);
+    assert!(asked[0].system.contains("You work in a shop."));
+    assert!(asked[0].system.contains("Announce, then execute."));
+    let tools: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["cancel_order", "compress_context", "get_order"]);
+}
+
+#[test]
+fn a_lie_goes_back_and_what_is_done_then_is_shown() {
+    let model = Script::of([
+        says("I have cancelled order 7."),
+        calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
+        says("I have cancelled order 7."),
+    ]);
+    let mut agent = agent(&model);
+    let turned = turn(&mut agent, "Cancel order 7, please.").unwrap();
+    assert!(turned.stands);
+    assert_eq!((turned.held_back, turned.executions.len()), (1, 1));
+    let feedback = &told(&model.asked()[1])[1];
+    assert!(feedback.starts_with("I apologize") && feedback.contains("(cancel)"), "{feedback}");
+}
+
+#[test]
+fn a_lie_that_is_repeated_is_never_shown() {
+    for (first, said) in [
+        (None, "I have cancelled order 7."),
+        (Some(calls(&[("c1", "cancel_order", r#"{"order":13}"#)])), "Order 13 has been cancelled."),
+        (Some(calls(&[("c1", "refund", r#"{"order":7}"#)])), "I have refunded order 7."),
+    ] {
+        let model = Script::of(first.into_iter().chain([says(said), says(said), says(said)]));
+        let mut agent = agent(&model);
+        let turned = turn(&mut agent, "Do what has to be done.").unwrap();
+        assert!(!turned.stands, "{said}: {turned:?}");
+        assert_eq!(turned.held_back, 2);
+        assert!(turned.answer.starts_with("I have no answer that the record"), "{}", turned.answer);
+        // What it says about itself is true: the next turn is not blamed for it.
+        model.then(Ok(says("What would you like to know?")));
+        let next = turn(&mut agent, "Hello?").unwrap();
+        assert!(next.answer == said || next.stands, "{next:?}");
+    }
+}
+
+#[test]
+fn a_call_that_fits_no_tool_is_answered_and_the_turn_goes_on() {
+    let model = Script::of([
+        calls(&[
+            ("c1", "get_ordr", r#"{"order":7}"#),
+            ("c1", "get_order", r#"{"order":"seven"}"#),
+            ("", "get_order", r#"{"order":7"#),
+            ("c1", "get_order", r#"{"order":7}"#),
+        ]),
+        says("Order 7 is two chairs for 80 EUR."),
+    ]);
+    let mut agent = agent(&model);
+    let turned = turn(&mut agent, "What is order 7?").unwrap();
+    assert!(turned.stands, "{turned:?}");
+    assert_eq!(turned.executions.len(), 4);
+    let results: Vec<(String, bool)> = model.asked()[1]
+        .turns
+        .iter()
+        .filter_map(|turn| match turn {
+            Turn::Result { call_id, failed, .. } => Some((call_id.clone(), *failed)),
+            _ => None,
+        })
+        .collect();
+    let expected = [("c1", true), ("c1_2", true), ("call_2", true), ("c1_3", false)];
+    assert_eq!(results, expected.map(|(id, failed)| (id.to_owned(), failed)));
+}
+
+#[test]
+fn a_model_that_gets_nowhere_is_stopped() {
+    // It says nothing.
+    let model = Script::of([says(""), says(" "), says("")]);
+    let turned = turn(&mut agent(&model), "Well?").unwrap();
+    assert_eq!(turned.answer, "The model gave no answer, and called no tool.");
+    assert!(!turned.stands);
+    // It calls what is not there, again and again.
+    let wrong = || calls(&[("c", "nothing", "{}")]);
+    let model = Script::of([wrong(), wrong(), wrong(), says("I could not find the tool.")]);
+    let turned = turn(&mut agent(&model), "Well?").unwrap();
+    assert_eq!(
+        (turned.answer.as_str(), turned.executions.len()),
+        ("I could not find the tool.", 3)
+    );
+    let last = model.asked()[3].clone();
+    assert!(last.tools.is_empty());
+    assert!(told(&last).last().unwrap().contains("no more tools can be called"));
+    // It goes on for ever.
+    let more = || calls(&[("c", "get_order", r#"{"order":7}"#)]);
+    let model = Script::of([more(), more(), more(), more()]);
+    let guard = guard();
+    let mut parts = parts(&guard, &model);
+    parts.settings.max_steps = 3;
+    let mut agent = Agent::new(parts).unwrap();
+    let error = turn(&mut agent, "Well?");
+    let turned = error.unwrap_or_else(|error| panic!("{error}"));
+    assert!(!turned.stands);
+}
+
+#[test]
+fn a_provider_that_is_down_loses_nothing() {
+    let down = || ProviderError::NotReached { name: "p".to_owned(), why: "refused".to_owned() };
+    let model = Script::of([calls(&[("c1", "get_order", r#"{"order":7}"#)])]);
+    model.then(Err(down()));
+    let mut agent = agent(&model);
+    let error = turn(&mut agent, "What is order 7?").unwrap_err();
+    assert_eq!(error.to_string(), "`p` is not reached: refused");
+    model.then(Ok(says("Order 7 is two chairs for 80 EUR.")));
+    let turned = turn(&mut agent, "Go on.").unwrap();
+    assert!(turned.stands);
+    let told = told(model.asked().last().unwrap());
+    assert!(told[1].starts_with("order 7: two chairs"), "{told:?}");
+    assert_eq!((told[0].as_str(), told[2].as_str()), ("What is order 7?", "Go on."));
+}
+
+#[test]
+fn a_session_is_gone_on_with_as_it_is_recorded() {
+    let guard = guard();
+    let model = Script::of([
+        calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
+        says("I have cancelled order 7."),
+    ]);
+    let mut first = Agent::new(parts(&guard, &model)).unwrap();
+    turn(&mut first, "Cancel order 7.").unwrap();
+    let (before, id) = (first.conversation(), first.session().id().to_owned());
+    drop(first);
+    guard.unregister(&counterfoil_guard::ExecutorId::new(
+        counterfoil_guard::ExecutorKind::Native,
+        "compress_context".to_owned(),
+    ));
+    let session = guard.session(SessionStart { id: Some(id), ..SessionStart::default() }).unwrap();
+    let transcript = guard.transcript(&session).unwrap();
+    let conversation = Conversation::of(&transcript, 0, Vec::new());
+    let said = |conversation: &Conversation| -> Vec<String> {
+        let text = |turn: &Turn| match turn {
+            Turn::User(text) | Turn::Assistant { text, .. } => text.clone(),
+            // The trailer is not part of the record.
+            Turn::Result { text, .. } => text.lines().next().unwrap_or_default().to_owned(),
+        };
+        conversation.turns().iter().map(text).collect()
+    };
+    assert_eq!(said(&conversation), said(&before));
+    let model = Script::of([says("I have cancelled order 7 before.")]);
+    let parts = counterfoil_agent::Parts { session, conversation, ..parts(&guard, &model) };
+    let mut second = Agent::new(parts).unwrap();
+    assert!(turn(&mut second, "Is order 7 cancelled?").unwrap().stands);
+    assert_eq!(model.asked()[0].turns.len(), 5);
+}
+
+/// Breaks a turn off at the first call.
+struct Breaks(Arc<tokio::sync::Notify>);
+
+impl Watch for Breaks {
+    fn told(&mut self, what: Told<'_>) {
+        if matches!(what, Told::Answered(..)) {
+            self.0.notify_one();
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_is_broken_off_can_be_gone_on_with() {
+    let model = Script::of([calls(&[
+        ("c1", "get_order", r#"{"order":7}"#),
+        ("c2", "get_order", r#"{"order":8}"#),
+    ])]);
+    let mut agent = agent(&model);
+    let broken = Arc::new(tokio::sync::Notify::new());
+    let ended = wait(async {
+        let mut watch = Breaks(Arc::clone(&broken));
+        tokio::select! {
+            biased;
+            () = broken.notified() => false,
+            _ = agent.turn("What are orders 7 and 8?", &mut watch) => true,
+        }
+    });
+    // Whether it was broken off in time or the script was over first, nothing is open.
+    assert!(!ended || model.asked().len() == 2);
+    model.then(Ok(says("What would you like to know?")));
+    assert!(turn(&mut agent, "Go on.").unwrap().stands);
+    let transcript = agent.guard().transcript(agent.session()).unwrap();
+    assert!(transcript.messages.iter().flat_map(|m| &m.outcomes).all(|outcome| !outcome.running));
+    let turns = model.asked().pop().unwrap().turns;
+    let count = |wanted: fn(&Turn) -> bool| turns.iter().filter(|turn| wanted(turn)).count();
+    assert_eq!(count(|turn| matches!(turn, Turn::Result { .. })), 2, "{turns:?}");
+}
