@@ -12,7 +12,7 @@ use counterfoil_guard::{
 
 use crate::config::Options;
 use crate::exit::Complaint;
-use crate::judge::judge;
+use crate::provider::{embedder, judge};
 use crate::rule_names::Selection;
 use crate::state::State;
 
@@ -67,7 +67,7 @@ impl Making<'_> {
             let named = workspace.display();
             return Err(Complaint::new(format!("the workspace {named} is not a folder")).into());
         }
-        let judge = judge(&self.options.tools.adversarial_policy)?;
+        let judge = judge(self.options)?;
         let mut shell =
             ShellExecutor::new(settings.shell.clone()).confined(sandbox(folder.as_ref()));
         if let Some(folder) = &folder {
@@ -103,6 +103,9 @@ impl Making<'_> {
         if let Some(judge) = judge {
             builder = builder.judge(judge);
         }
+        if let Some(embedder) = embedder(self.options)? {
+            builder = builder.embedder(embedder);
+        }
         Ok(builder.build()?)
     }
 }
@@ -137,7 +140,7 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
 pub(crate) fn gates(options: &Options) -> anyhow::Result<Gates> {
     let policy = &options.tools.adversarial_policy;
     let gates = options.guard().resolve()?.gates().for_host();
-    let gates = if policy.url.is_empty() { gates } else { gates.with_judge() };
+    let gates = if policy.is_asked() { gates.with_judge() } else { gates };
     Ok(gates.build())
 }
 

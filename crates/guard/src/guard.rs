@@ -286,7 +286,9 @@ impl Guard {
         &*self.parts.randomness
     }
 
-    pub(crate) fn workspace(&self) -> &Path {
+    /// The project's root: what commands and files are confined to.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
         &self.parts.workspace
     }
 

@@ -2,6 +2,7 @@
 
 mod approve;
 mod audit;
+mod chat;
 mod check;
 mod completions;
 mod config;
@@ -95,6 +96,7 @@ enum Command {
     Hook(hook::Arguments),
     Policy(policy::Arguments),
     Prompt(prompt::Arguments),
+    Chat(chat::Arguments),
     Run(run::Arguments),
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
@@ -144,6 +146,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Hook(arguments) => hook::run(global, &arguments),
         Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
+        Command::Chat(arguments) => chat::run(global, &arguments),
         Command::Run(arguments) => run::run(global, &arguments),
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
-use counterfoil_guard::{AgentOptions, AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
+use counterfoil_agent::AgentOptions;
+use counterfoil_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
 use counterfoil_hooks::HooksOptions;
+use counterfoil_providers::LlmOptions;
 use counterfoil_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,8 +28,10 @@ pub(crate) struct Options {
     pub(crate) audit: AuditOptions,
     /// How the hooks of coding agents behave.
     pub(crate) hooks: HooksOptions,
-    /// What a model is offered.
+    /// The agent of `counterfoil chat`, and what a model is offered.
     pub(crate) agent: AgentOptions,
+    /// Language models.
+    pub(crate) llm: LlmOptions,
     /// Servers that `counterfoil mcp` stands in front of.
     pub(crate) mcp: McpOptions,
     /// What has to be done with certain work (CS019); none by default.
@@ -94,6 +98,7 @@ impl Options {
     /// What the guard is made with.
     pub(crate) fn guard(&self) -> GuardOptions {
         let Self { tools, ledger, audit, agent, .. } = self.clone();
+        let agent = counterfoil_guard::AgentOptions { tool_filter: agent.tool_filter };
         GuardOptions { tools, ledger, audit, agent }
     }
 }

@@ -3,7 +3,6 @@
 const UNBUILT: &[(&str, &str)] = &[
     ("agent.max_tool_retries", MIGRATE),
     ("agent.max_retry_duration_secs", MIGRATE),
-    ("agent.compress_provider", AGENT),
     ("agent.hallucination_detection", AGENT),
     ("agent.reasoning_model_detection", AGENT),
 ];

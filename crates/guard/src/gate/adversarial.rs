@@ -35,6 +35,8 @@ pub struct AdversarialOptions {
     pub model: String,
     /// The environment variable that holds the key for it; empty sends none.
     pub api_key_env: String,
+    /// The model, by its name in `[[llm.providers]]`: instead of `url`, `model` and `api_key_env`.
+    pub provider: String,
 }
 
 impl Default for AdversarialOptions {
@@ -51,6 +53,7 @@ impl Default for AdversarialOptions {
             url: String::new(),
             model: String::new(),
             api_key_env: String::new(),
+            provider: String::new(),
         }
     }
 }
@@ -67,6 +70,12 @@ pub enum AdversarialOptionsError {
 }
 
 impl AdversarialOptions {
+    /// Whether a model is to be asked, and named.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.enabled && !(self.url.is_empty() && self.provider.is_empty())
+    }
+
     /// The checked settings.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::command::Global;
 use crate::config::{self, Options, Place};
 use crate::exit::Exit;
 use crate::files;
-use crate::judge::judge;
+use crate::provider::judge;
 use crate::state::State;
 
 /// What Claude Code sets for the hooks of a plugin.
@@ -147,7 +147,7 @@ fn answer(
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
     // One that cannot be made answers nothing: its gate denies what it should have judged.
-    let judge = if before { judge(&options.tools.adversarial_policy) } else { Ok(None) };
+    let judge = if before { judge(&options) } else { Ok(None) };
     let (judge, no_judge) = judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
     let mut settings = settings(agent, options)?;
     settings.adversarial = settings.adversarial.within(left);

@@ -1,0 +1,89 @@
+mod asks;
+mod begin;
+mod shown;
+mod slash;
+mod talk;
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::Global;
+use crate::exit::{Complaint, Exit};
+
+/// Talk to an agent whose every call is judged, and whose every answer is held against the record
+///
+/// The model is one of `[[llm.providers]]` in your configuration. What it does goes to standard
+/// error while it works; only answers that the record shows go to standard output. `/help` lists
+/// what can be said to the program itself.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil chat
+  counterfoil chat -p 'Why does the build fail?'
+  git diff | counterfoil chat -p 'Write a message for this commit'
+  counterfoil chat --session fix-42                 go on with that session, or begin it
+  counterfoil chat -p 'Run the tests' --json | jq .stands
+
+Exit codes: 0 the answer stands, 1 it was held back, 2 usage or input error, 3 internal error.")]
+pub(crate) struct Arguments {
+    /// Ask this once, and end; what is piped in is added to it
+    #[arg(long, short, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// Go on with the session of this id, or begin it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The model, by its name in `[[llm.providers]]`
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// Agree to whatever a gate asks; what is denied or blocked stays so
+    #[arg(long, short)]
+    yes: bool,
+    /// With a prompt: print the answer as JSON: answer, stands, findings, receipts, session
+    #[arg(long)]
+    json: bool,
+    /// The project's root, which calls are kept to [default: the working directory]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let prompt = prompt(arguments)?;
+    if arguments.json && prompt.is_none() {
+        let wrong = "`--json` shows the answer to one prompt";
+        return Err(Complaint::new(wrong.to_owned()).help("give it with `-p`").into());
+    }
+    let begun = begin::begin(global, arguments)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("no thread can be started")?;
+    let exit = match prompt {
+        Some(prompt) => runtime.block_on(talk::once(begun, &prompt, arguments.json)),
+        None => runtime.block_on(talk::on_and_on(begun)),
+    };
+    // A line that nobody will type any more may still be waited for on its thread.
+    runtime.shutdown_background();
+    exit
+}
+
+/// What is asked once; `None` where somebody sits at the terminal.
+fn prompt(arguments: &Arguments) -> anyhow::Result<Option<String>> {
+    let piped = if io::stdin().is_terminal() {
+        String::new()
+    } else {
+        let mut text = String::new();
+        io::stdin().lock().read_to_string(&mut text).context("standard input cannot be read")?;
+        text
+    };
+    let parts = [arguments.prompt.as_deref().unwrap_or_default(), &piped];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    if parts.is_empty() && (arguments.prompt.is_some() || !io::stdin().is_terminal()) {
+        let nothing = "there is nothing to ask: the prompt is empty".to_owned();
+        return Err(Complaint::new(nothing).into());
+    }
+    Ok((!parts.is_empty()).then(|| parts.join("\n\n")))
+}

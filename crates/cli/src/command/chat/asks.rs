@@ -1,0 +1,97 @@
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, Write as _};
+
+use counterfoil_guard::{Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture};
+use counterfoil_report::visible;
+
+use crate::approver::user;
+
+/// Asks whoever sits at the terminal: once, for the session, or not at all.
+pub(super) struct Asks {
+    /// `--yes` was given.
+    agreed: bool,
+}
+
+impl Asks {
+    pub(super) fn new(agreed: bool) -> Self {
+        Self { agreed }
+    }
+}
+
+impl Approver for Asks {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        if self.agreed {
+            let approval = Approval::by(format!("{} (--yes)", user()));
+            return Box::pin(async { ApprovalReply::Agreed(approval) });
+        }
+        let text = asked(request);
+        // Reading blocks, and Ctrl-C must be heard meanwhile.
+        let reading = tokio::task::spawn_blocking(move || answered(&text));
+        Box::pin(async move {
+            match reading.await.unwrap_or(None) {
+                Some(line) => reply(&line),
+                None => ApprovalReply::Nobody,
+            }
+        })
+    }
+}
+
+fn asked(request: &ApprovalRequest<'_>) -> String {
+    let whys = request.questions.iter();
+    let whys = whys.map(|question| format!("{} asks: {}\n", question.gate, visible(&question.why)));
+    format!(
+        "\r\x1b[K{}  {}\nAgree? [y]es, for this [s]ession, [N]o, or why not: ",
+        whys.collect::<String>(),
+        visible(request.call())
+    )
+}
+
+/// What is typed on the terminal itself; `None` where nobody is there.
+fn answered(text: &str) -> Option<String> {
+    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+    terminal.write_all(text.as_bytes()).ok()?;
+    let mut answer = String::new();
+    let read = BufReader::new(terminal).read_line(&mut answer).ok()?;
+    (read > 0).then_some(answer)
+}
+
+/// Whatever is neither yes nor no is a no with its reason.
+fn reply(line: &str) -> ApprovalReply {
+    let by = format!("{} (terminal)", user());
+    let line = line.trim();
+    match line.to_ascii_lowercase().as_str() {
+        "y" | "yes" => ApprovalReply::Agreed(Approval::by(by)),
+        "s" | "session" => ApprovalReply::Agreed(Approval::by(by).for_session()),
+        "" | "n" | "no" => ApprovalReply::Declined { by, reason: None },
+        _ => ApprovalReply::Declined { by, reason: Some(line.to_owned()) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_guard::Lasts;
+
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_an_answer() {
+        for (line, expected) in [
+            ("y\n", Some(Lasts::Once)),
+            ("YES", Some(Lasts::Once)),
+            (" s ", Some(Lasts::Session)),
+            ("", None),
+            ("n", None),
+            ("use the other file", None),
+            ("yes, but", None),
+        ] {
+            let agreed = match reply(line) {
+                ApprovalReply::Agreed(approval) => Some(approval.lasts),
+                _ => None,
+            };
+            assert_eq!(agreed, expected, "{line}");
+        }
+        let reply = reply("use the other file\n");
+        let ApprovalReply::Declined { reason, .. } = reply else { unreachable!() };
+        assert_eq!(reason.as_deref(), Some("use the other file"));
+    }
+}

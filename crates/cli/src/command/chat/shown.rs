@@ -1,0 +1,133 @@
+//! What is seen while the agent works, line by line on standard error.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use counterfoil_agent::{Told, Turned, Watch};
+use counterfoil_guard::Answer;
+use counterfoil_model::{Finding, Severity, Status, ToolCall};
+use counterfoil_report::{shorten, visible};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::terminal::Paint;
+
+/// The longest arguments that are shown, in characters.
+const LONGEST: usize = 100;
+
+/// Tells on standard error what happens.
+pub(super) struct Shown {
+    paint: Paint,
+    /// Where somebody looks.
+    bar: Option<ProgressBar>,
+}
+
+impl Shown {
+    pub(super) fn new() -> Self {
+        let paint = Paint::for_errors();
+        let bar = (io::stderr().is_terminal() && paint.is_on()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            // Its parts are always there.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Self { paint, bar }
+    }
+
+    fn state(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.to_owned());
+        }
+    }
+
+    pub(super) fn line(&self, text: &str) {
+        let write = || {
+            // Whoever closed standard error does not want to know.
+            writeln!(io::stderr(), "{text}").ok();
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn call(&self, call: &ToolCall, answer: &Answer) {
+        let arguments = visible(call.arguments.as_str());
+        let arguments = shorten(&arguments, LONGEST).into_owned();
+        let status = match answer.status {
+            Status::Completed => self.paint.bold(answer.status.name()),
+            status => self.paint.error(status.name()),
+        };
+        let codes = match answer.codes.as_slice() {
+            [] => String::new(),
+            codes => format!(" ({})", codes.join(", ")),
+        };
+        let id = self.paint.code(&answer.execution_id);
+        self.line(&format!("• {} {arguments}\n  {status}{codes}, {id}", visible(&call.tool)));
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Shown {
+    fn told(&mut self, what: Told<'_>) {
+        match what {
+            Told::Asked(_) => self.state("thinking"),
+            Told::Writing(count) => self.state(&format!("writing, {count} characters")),
+            Told::Again { after, why } => {
+                let note = self.paint.help("note");
+                self.line(&format!("{note}: {}; again in {after} ms", visible(why)));
+            }
+            Told::Calling(call) => self.state(&format!("running {}", visible(&call.tool))),
+            Told::Answered(call, answer) => self.call(call, answer),
+            Told::HeldBack(findings) => {
+                self.line(&format!("{}: an answer was held back", self.paint.error("checked")));
+                findings.iter().for_each(|finding| self.line(&told(finding, self.paint)));
+            }
+            Told::Compressed(strategy) => {
+                let note = self.paint.help("note");
+                self.line(&format!("{note}: the conversation is told in short now ({strategy})"));
+            }
+            Told::NotCompressed(why) => {
+                self.line(&format!("{}: {}", self.paint.help("note"), visible(why)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One finding in one line.
+pub(super) fn told(finding: &Finding, paint: Paint) -> String {
+    let message = visible(&finding.message);
+    let word = match finding.severity {
+        Severity::Error => paint.error("error"),
+        Severity::Warning => paint.help("warning"),
+        Severity::Note => "note".to_owned(),
+    };
+    format!("  {word}[{}] {message}", finding.code)
+}
+
+/// What stands behind an answer, in one line; nothing where nothing does.
+pub(super) fn behind(turned: &Turned) -> String {
+    let count = |count: usize, one: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        more => Some(format!("{more} {one}s")),
+    };
+    let held = usize::try_from(turned.held_back).unwrap_or(usize::MAX);
+    let parts = [
+        count(turned.executions.len(), "receipt"),
+        count(turned.findings.len(), "finding"),
+        count(held, "answer").map(|text| format!("{text} held back")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(", ")
+}

@@ -1,0 +1,135 @@
+//! What is said to the program, not to the model. One arm a command.
+
+use std::io::{self, Write as _};
+
+use counterfoil_agent::Turned;
+use counterfoil_guard::Disposition;
+use counterfoil_report::visible;
+
+use super::begin::Begun;
+use super::shown::told;
+use crate::terminal::Paint;
+
+/// How the conversation goes on.
+pub(super) enum Next {
+    On,
+    End,
+}
+
+const HELP: &str = "\
+/status   gates, model, context, cache and limits as they are now
+/why      receipts and findings of the last answer
+/tools    what the model is offered now
+/compact  tell what went before in short
+/clear    forget what was said; the record stays
+/quit     end; Ctrl-D does, too";
+
+pub(super) async fn slash(
+    begun: &mut Begun,
+    said: &str,
+    last: Option<&Turned>,
+) -> anyhow::Result<Next> {
+    let text = match said {
+        "/help" | "/?" => HELP.to_owned(),
+        "/quit" | "/exit" => return Ok(Next::End),
+        "/status" => status(begun),
+        "/why" => why(begun, last)?,
+        "/tools" => tools(begun),
+        "/compact" => begun.agent.compact().await?.text,
+        "/clear" => {
+            begun.agent.clear().await?;
+            "nothing is known any more of what was said; the record stays".to_owned()
+        }
+        other => format!("`{}` is no command here; `/help` lists them", visible(other)),
+    };
+    writeln!(io::stderr(), "{text}")?;
+    Ok(Next::On)
+}
+
+/// What is in force, a line each. What is off is not mentioned.
+fn status(begun: &Begun) -> String {
+    let (guard, session) = (begun.agent.guard(), begun.agent.session());
+    let settings = &begun.settings;
+    let ids = guard.gates().ids();
+    let gates: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let (full, fits) = begun.agent.context();
+    let usage = begun.agent.usage();
+    let mut lines = vec![
+        format!("Model: {}", begun.model),
+        format!("Session: {}", session.id()),
+        format!("Context: {full} of {fits} tokens"),
+        format!("Usage: {} tokens read, {} written", usage.input, usage.output),
+        format!("Gates: {}", gates.join(", ")),
+    ];
+    let filter = &settings.tool_filter;
+    if filter.enabled {
+        let embeddings = begun.options.llm.named(&begun.options.agent.provider);
+        let embeddings = embeddings.is_ok_and(|provider| !provider.embedding_model.is_empty());
+        lines.push(format!(
+            "Filter: top_k={}, always_on={}, embeddings={}",
+            filter.top_k,
+            filter.always_on.len(),
+            if embeddings { guard.catalog().iter().count() } else { 0 }
+        ));
+    }
+    let judge = &begun.options.tools.adversarial_policy;
+    if judge.enabled {
+        let provider = if judge.provider.is_empty() { &judge.model } else { &judge.provider };
+        let (count, open) = (judge.policies.len(), judge.fail_open);
+        lines.push(format!("Judge: provider={provider}, policies={count}, fail_open={open}"));
+    }
+    if let Some(quota) = settings.quota {
+        lines.push(format!("Budget: at most {quota} calls in a session"));
+    }
+    let cache = session.cache().counts();
+    if settings.result_cache.enabled {
+        lines.push(format!("Cache: {} results, {} given again", cache.entries, cache.hits));
+    }
+    lines.push(format!("Workspace: {}", guard.workspace().display()));
+    lines.join("\n")
+}
+
+fn why(begun: &Begun, last: Option<&Turned>) -> anyhow::Result<String> {
+    let Some(last) = last else { return Ok("there is no answer yet".to_owned()) };
+    let paint = Paint::for_errors();
+    let mut lines = Vec::new();
+    for id in &last.executions {
+        let Some(receipt) = begun.agent.guard().ledger().receipt(id)? else { continue };
+        let status = receipt.status.name();
+        lines.push(format!("  {} {} {status}", paint.code(id), visible(&receipt.tool)));
+    }
+    if lines.is_empty() {
+        lines.push("  no tool was called".to_owned());
+    }
+    lines.extend(last.findings.iter().map(|finding| told(finding, paint)));
+    let verdict = match (last.stands, last.findings.is_empty()) {
+        (true, true) => Disposition::Pass,
+        (true, false) => Disposition::Annotate,
+        (false, _) => Disposition::Block,
+    };
+    let verdict = match verdict {
+        Disposition::Pass => "the record shows nothing against it",
+        Disposition::Annotate => "it stands, with doubts",
+        Disposition::Block => "it was held back",
+    };
+    lines.push(format!("  {verdict}"));
+    Ok(lines.join("\n"))
+}
+
+fn tools(begun: &Begun) -> String {
+    let offer = begun.agent.guard().offer(begun.agent.session());
+    let mut lines: Vec<String> = offer
+        .tools
+        .iter()
+        .map(|tool| {
+            let first = tool.description.lines().next().unwrap_or_default();
+            format!("  {}  {}", visible(&tool.name), visible(first))
+        })
+        .collect();
+    for excluded in &offer.excluded {
+        let why = excluded.denied.clone();
+        let why = why.unwrap_or_else(|| format!("waits for {}", excluded.waits_for.join(", ")));
+        lines.push(format!("  {}  not offered: {}", visible(&excluded.tool), visible(&why)));
+    }
+    lines.join("\n")
+}

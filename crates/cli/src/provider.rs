@@ -1,0 +1,79 @@
+//! The language models of the configuration.
+
+use std::sync::Arc;
+
+use counterfoil_guard::{Completion, Embedder};
+use counterfoil_providers::{
+    KeyPlace, LlmOptions, Provider, ProviderOptions, ProviderOptionsError,
+};
+
+use crate::config::Options;
+use crate::exit::Complaint;
+use crate::files;
+
+/// The model of this name; the first where the name is empty.
+pub(crate) fn provider(options: &LlmOptions, name: &str) -> anyhow::Result<Provider> {
+    let named = options.named(name).map_err(|error| complaint(&error, options))?;
+    made(named, options)
+}
+
+fn made(named: &ProviderOptions, options: &LlmOptions) -> anyhow::Result<Provider> {
+    let settings = named.resolve(secret).map_err(|error| complaint(&error, options))?;
+    Ok(Provider::new(settings))
+}
+
+fn secret(place: KeyPlace<'_>) -> Result<String, String> {
+    match place {
+        KeyPlace::Variable(name) => std::env::var(name).map_err(|_| "it is not set".to_owned()),
+        KeyPlace::File(path) => files::read_text(path).map_err(|error| format!("{error:#}")),
+    }
+}
+
+fn complaint(error: &ProviderOptionsError, options: &LlmOptions) -> Complaint {
+    let complaint = Complaint::new(error.to_string());
+    match error {
+        ProviderOptionsError::None => complaint.help(
+            "put one into your configuration file (`counterfoil config path`):\n\n  \
+             [[llm.providers]]\n  name = \"local\"\n  kind = \"ollama\"\n  model = \"qwen3\"",
+        ),
+        ProviderOptionsError::Unknown(_) => {
+            let names: Vec<&str> = options.providers.iter().map(|p| p.name.as_str()).collect();
+            complaint.help(format!("there are: {}", names.join(", ")))
+        }
+        _ => complaint,
+    }
+}
+
+/// The model that judges calls by policies in plain language; `None` where none is configured.
+pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completion>>> {
+    let policy = &options.tools.adversarial_policy;
+    if !policy.is_asked() {
+        return Ok(None);
+    }
+    let judge = if policy.provider.is_empty() {
+        let own = ProviderOptions {
+            name: "tools.adversarial_policy".to_owned(),
+            url: policy.url.clone(),
+            model: policy.model.clone(),
+            api_key_env: policy.api_key_env.clone(),
+            timeout_secs: policy.timeout_secs,
+            // The guard gives it up and decides; a second try comes too late.
+            max_attempts: 1,
+            ..ProviderOptions::default()
+        };
+        made(&own, &options.llm)?
+    } else {
+        provider(&options.llm, &policy.provider)?
+    };
+    Ok(Some(Arc::new(judge)))
+}
+
+/// The model for meanings, where a request chooses among tools and the agent's provider has one.
+pub(crate) fn embedder(options: &Options) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    if !options.agent.tool_filter.enabled || options.llm.providers.is_empty() {
+        return Ok(None);
+    }
+    let provider = provider(&options.llm, &options.agent.provider)?;
+    let has_one = provider.settings().embedding_model.is_some();
+    Ok(has_one.then(|| Arc::new(provider) as Arc<dyn Embedder>))
+}
