@@ -7,10 +7,11 @@ use counterfoil_guard::{
 use counterfoil_model::ToolCall;
 use counterfoil_providers::Usage;
 
-use crate::compress::{COMPRESS_CONTEXT, Compression, CompressionStrategy, Compressor};
+use crate::compress::{COMPRESS_CONTEXT, Compression, Compressor};
 use crate::conversation::Conversation;
 use crate::model::Model;
 use crate::options::AgentSettings;
+use crate::store::CompressionStrategy;
 
 /// What an agent is made of.
 pub struct Parts {

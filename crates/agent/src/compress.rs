@@ -1,51 +1,19 @@
 //! A conversation that becomes too long is told in short by a model. What was recorded stays: the
 //! receipts outlive what the model can still read.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput};
 use counterfoil_model::{Effects, Tool, ToolErrorCategory};
 use counterfoil_providers::{ProviderError, Request, Turn};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::model::Model;
+use crate::store::CompressionStrategy;
 
 /// The tool that compresses the conversation.
 pub const COMPRESS_CONTEXT: &str = "compress_context";
-
-/// Who wanted a conversation to be compressed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CompressionStrategy {
-    /// It was too long.
-    Triggered,
-    /// The user: `/compact`.
-    Manual,
-    /// The model: it called `compress_context`.
-    #[default]
-    Autonomous,
-}
-
-impl CompressionStrategy {
-    /// The name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Triggered => "triggered",
-            Self::Manual => "manual",
-            Self::Autonomous => "autonomous",
-        }
-    }
-}
-
-impl fmt::Display for CompressionStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// What stands in the place of a part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,16 +10,30 @@
 mod agent;
 mod compress;
 mod conversation;
+mod kept;
 mod model;
+mod native;
 mod options;
 mod prompt;
+mod schedule;
+mod scheduler;
+mod store;
 mod turn;
 mod watch;
 
 pub use agent::{Agent, Parts};
-pub use compress::{COMPRESS_CONTEXT, CompressError, Compression, CompressionStrategy, Summary};
+pub use compress::{COMPRESS_CONTEXT, CompressError, Compression, Summary};
 pub use conversation::Conversation;
+pub use kept::KeptSummaries;
 pub use model::Model;
+pub use native::Memory;
 pub use options::{AgentOptions, AgentOptionsError, AgentSettings};
-pub use turn::{TurnError, Turned};
+pub use schedule::{Schedule, ScheduleError};
+pub use scheduler::{Due, FireError, ScheduleTaskError, Scheduler};
+pub use store::{
+    AddSummaryError, AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE,
+    NewSummary, NewTask, Note, NoteError, NoteId, NoteOrigin, OpenStoreError, Ranks, Store,
+    StoreError, StoredNote, StoredSummary, SummaryId, Task, TaskId, TaskSelection, TaskState,
+};
+pub use turn::{Saying, TurnError, Turned};
 pub use watch::{Nobody, Told, Watch};

@@ -7,13 +7,22 @@ use counterfoil_model::{Finding, Role, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Turn};
 
 use crate::agent::Agent;
-use crate::compress::CompressionStrategy;
 use crate::conversation::with_own_ids;
 use crate::prompt::{NO_MORE, NOTHING_SAID, system};
+use crate::store::CompressionStrategy;
 use crate::watch::{Told, Watch};
 
 /// So many times in a row the model may say nothing, or make calls of which none fits its tool.
 const PATIENCE: u32 = 3;
+
+/// Who says what begins a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saying<'s> {
+    /// The user.
+    User(&'s str),
+    /// A task that was scheduled: what it says, nobody says now, and it grounds nothing.
+    Task(&'s str),
+}
 
 /// What came of a turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +80,23 @@ impl Agent {
     /// # Errors
     /// When the model does not answer, or the record cannot be kept.
     pub async fn turn(&mut self, said: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
-        self.parts.guard.hear(&self.parts.session, Role::User, said).await?;
+        self.say(Saying::User(said), watch).await
+    }
+
+    /// The same for whatever begins a turn.
+    ///
+    /// # Errors
+    /// When the model does not answer, or the record cannot be kept.
+    pub async fn say(
+        &mut self,
+        saying: Saying<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Turned, TurnError> {
+        let (role, said) = match saying {
+            Saying::User(said) => (Role::User, said),
+            Saying::Task(said) => (Role::System, said),
+        };
+        self.parts.guard.hear(&self.parts.session, role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
         let mut course = Course::default();
         loop {

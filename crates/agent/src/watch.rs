@@ -1,7 +1,7 @@
 use counterfoil_guard::Answer;
 use counterfoil_model::{Finding, ToolCall};
 
-use crate::compress::CompressionStrategy;
+use crate::store::CompressionStrategy;
 
 /// Sees what happens in a turn while it happens. What a call does on its way,
 /// [`counterfoil_guard::Guard::events`] tells.

@@ -24,8 +24,10 @@ fn made(named: &ProviderOptions, options: &LlmOptions) -> anyhow::Result<Provide
 
 fn secret(place: KeyPlace<'_>) -> Result<String, String> {
     match place {
-        KeyPlace::Variable(name) => std::env::var(name).map_err(|_| "it is not set".to_owned()),
-        KeyPlace::File(path) => files::read_text(path).map_err(|error| format!("{error:#}")),
+        KeyPlace::Variable(name) => std::env::var(name).map_err(|_| "is not set".to_owned()),
+        KeyPlace::File(path) => {
+            files::read_text(path).map_err(|error| format!("cannot be read: {error:#}"))
+        }
     }
 }
 

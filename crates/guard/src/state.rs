@@ -36,6 +36,12 @@ impl StateFolder {
         self.0.join("hooks")
     }
 
+    /// What the agent of `counterfoil chat` remembers.
+    #[must_use]
+    pub fn agent(&self) -> PathBuf {
+        self.0.join("agent.sqlite")
+    }
+
     /// The folder of what MCP servers' tools were when they were first seen.
     #[must_use]
     pub fn pins(&self) -> PathBuf {

@@ -277,7 +277,7 @@ impl ProviderOptions {
             (variable, _) => KeyPlace::Variable(variable),
         };
         let missing = |why: String| ProviderOptionsError::NoKey { name: self.name.clone(), why };
-        let text = secret(place).map_err(|why| missing(format!("{place}: {why}")))?;
+        let text = secret(place).map_err(|why| missing(format!("{place} {why}")))?;
         let key = Key::new(&text).ok_or_else(|| missing(format!("{place} is empty")))?;
         Ok(Some(key))
     }

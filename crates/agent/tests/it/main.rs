@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects")]
 
 mod compress;
+mod scheduler;
 mod script;
 mod turns;

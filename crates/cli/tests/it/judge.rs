@@ -31,7 +31,7 @@ fn serve(answer: String) -> (u16, Receiver<String>) {
     (port, question)
 }
 
-fn is_whole(request: &[u8]) -> bool {
+pub(crate) fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.to_lowercase().lines().find_map(|line| {
@@ -40,7 +40,7 @@ fn is_whole(request: &[u8]) -> bool {
     body.len() >= length.unwrap_or(0)
 }
 
-fn http(status: &str, body: &str) -> String {
+pub(crate) fn http(status: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
@@ -113,8 +113,8 @@ fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
     for (more, complaint) in [
         ("url = \"http://judge.example.com/v1\"", "is not encrypted, and not on this machine"),
         ("url = \"ftp://127.0.0.1/\"", "is neither http nor https"),
-        ("url = \"judge\"", "is no URL"),
-        ("url = \"http://127.0.0.1:1/\"", "tools.adversarial_policy.model is missing"),
+        ("url = \"judge\"", "is not a URL"),
+        ("url = \"http://127.0.0.1:1/\"", "`tools.adversarial_policy` names no model"),
         (
             "url = \"http://127.0.0.1:1/\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY\"",
             "the environment variable `NO_SUCH_KEY` is not set",

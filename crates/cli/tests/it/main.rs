@@ -4,6 +4,7 @@
 
 mod approve;
 mod audit;
+mod chat;
 mod check;
 mod config;
 mod config_keys;

@@ -157,10 +157,10 @@ fn options_that_cannot_be_used_say_why() {
         (url("http://localhost.example/v1"), "is not encrypted"),
         (url("ftp://api.example.com/v1"), "neither http nor https"),
         (url("https://me:pw@api.example.com/v1"), "holds a password"),
-        (key, "the environment variable `KEY`: it is not set"),
+        (key, "the environment variable `KEY` is not set"),
     ];
     for (options, why) in cases {
-        let error = options.resolve(|_| Err("it is not set".to_owned())).unwrap_err().to_string();
+        let error = options.resolve(|_| Err("is not set".to_owned())).unwrap_err().to_string();
         assert!(error.contains(why), "{error}: not {why}");
     }
     for address in ["http://127.0.0.1:1/v1", "http://[::1]:1/v1", ""] {

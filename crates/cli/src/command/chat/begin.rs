@@ -1,10 +1,15 @@
 //! The agent, with everything that the configuration says.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use counterfoil_agent::{Agent, Conversation, Model, Parts};
-use counterfoil_guard::{Guard, GuardSettings, SessionStart};
+use counterfoil_agent::{
+    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Store,
+};
+use counterfoil_guard::{
+    Clock, Embedder, Guard, GuardSettings, SessionStart, StateFolder, SystemClock,
+};
 
 use super::Arguments;
 use super::asks::Asks;
@@ -13,10 +18,13 @@ use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::provider::provider;
+use crate::terminal::Paint;
 
 /// An agent that is ready to be talked to.
 pub(super) struct Begun {
     pub(super) agent: Agent,
+    /// `None` where its store cannot be used.
+    pub(super) memory: Option<Memory>,
     pub(super) options: Options,
     pub(super) settings: GuardSettings,
     /// The model's name, as people know it.
@@ -35,7 +43,8 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
         name => Arc::new(provider(&options.llm, name)?),
     };
     let state = global.state()?.create()?;
-    let settings = settings_beside(&options, Some(&state.folder()))?;
+    let folder = state.folder();
+    let settings = settings_beside(&options, Some(&folder))?;
     let guard = Making {
         options: &options,
         state: Some(state),
@@ -43,6 +52,7 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
         workspace: arguments.workspace.clone(),
     }
     .guard()?;
+    let store = store(&folder)?;
     let model = own.settings().model.clone();
     let known = match &arguments.session {
         Some(id) => guard.ledger().sessions()?.contains(id),
@@ -54,22 +64,48 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
         environment: environment(),
         ..SessionStart::default()
     })?;
-    let conversation = match known {
-        true => Conversation::of(&guard.transcript(&session)?, 0, Vec::new()),
-        false => Conversation::default(),
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+    let kept = store.clone().map(|store| KeptSummaries::new(store, Arc::clone(&clock)));
+    let conversation = match (known, &kept) {
+        (false, _) => Conversation::default(),
+        (true, None) => Conversation::of(&guard.transcript(&session)?, 0, Vec::new()),
+        (true, Some(kept)) => {
+            let (compressed, knowledge) = kept.of(session.id())?;
+            Conversation::of(&guard.transcript(&session)?, compressed, knowledge)
+        }
     };
+    let embeds = own.settings().embedding_model.is_some();
+    let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
+    let memory = store.map(|store| Memory::new(store, clock, embedder));
+    if let Some(memory) = &memory {
+        memory.tools(session.id()).into_iter().try_for_each(|tool| guard.register(tool))?;
+    }
     let introduction = introduction(&guard);
     let agent = Agent::new(Parts {
         guard,
         session,
         model: own,
         compresses,
-        summaries: None,
+        summaries: kept.map(|kept| Arc::new(kept) as Arc<dyn Compression>),
         conversation,
         introduction,
         settings: agent,
     })?;
-    Ok(Begun { agent, options, settings, model, stays: arguments.session.is_some() })
+    Ok(Begun { agent, memory, options, settings, model, stays: arguments.session.is_some() })
+}
+
+/// Notes, summaries and tasks; `None` where they cannot be used, which is said: the record does not
+/// need them.
+fn store(folder: &StateFolder) -> anyhow::Result<Option<Arc<Store>>> {
+    match Store::open(&folder.agent()) {
+        Ok(store) => Ok(Some(Arc::new(store))),
+        Err(error) => {
+            let note = Paint::for_errors().help("note");
+            let help = error.help();
+            writeln!(io::stderr(), "{note}: there is no memory in this run: {error}\n  {help}")?;
+            Ok(None)
+        }
+    }
 }
 
 /// What the model is told about the place where it works.

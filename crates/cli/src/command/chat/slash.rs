@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use counterfoil_agent::Turned;
+use counterfoil_agent::{NoteOrigin, Turned};
 use counterfoil_guard::Disposition;
 use counterfoil_report::visible;
 
@@ -20,6 +20,7 @@ const HELP: &str = "\
 /status   gates, model, context, cache and limits as they are now
 /why      receipts and findings of the last answer
 /tools    what the model is offered now
+/memory   the latest notes; `/memory WORDS` searches, `/remember TEXT` keeps one
 /compact  tell what went before in short
 /clear    forget what was said; the record stays
 /quit     end; Ctrl-D does, too";
@@ -40,6 +41,9 @@ pub(super) async fn slash(
             begun.agent.clear().await?;
             "nothing is known any more of what was said; the record stays".to_owned()
         }
+        "/memory" => memory(begun, None)?,
+        other if other.starts_with("/memory ") => memory(begun, other.strip_prefix("/memory "))?,
+        other if other.starts_with("/remember ") => remember(begun, other).await?,
         other => format!("`{}` is no command here; `/help` lists them", visible(other)),
     };
     writeln!(io::stderr(), "{text}")?;
@@ -115,6 +119,31 @@ fn why(begun: &Begun, last: Option<&Turned>) -> anyhow::Result<String> {
     lines.push(format!("  {verdict}"));
     Ok(lines.join("\n"))
 }
+
+/// The latest notes, or those that are searched for.
+fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
+    let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
+    let lines: Vec<String> = match query {
+        None => {
+            let notes = memory.store().list(20)?;
+            notes.iter().map(|note| format!("  {}  {}", note.id, visible(&note.text))).collect()
+        }
+        Some(query) => {
+            let found = memory.store().search(query, None, 20)?;
+            found.iter().map(|note| format!("  {}  {}", note.id, visible(&note.text))).collect()
+        }
+    };
+    Ok(if lines.is_empty() { "there is no such note".to_owned() } else { lines.join("\n") })
+}
+
+async fn remember(begun: &Begun, said: &str) -> anyhow::Result<String> {
+    let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
+    let text = said.trim_start_matches("/remember ");
+    let id = memory.save(text, begun.agent.session().id(), NoteOrigin::User).await?;
+    Ok(format!("note {id}"))
+}
+
+const NO_MEMORY: &str = "there is no memory in this run";
 
 fn tools(begun: &Begun) -> String {
     let offer = begun.agent.guard().offer(begun.agent.session());

@@ -1,0 +1,192 @@
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use crate::schedule::calendar::{Calendar, On, Period};
+use crate::schedule::clause::Position;
+use crate::schedule::cron;
+use crate::schedule::interval::Interval;
+use crate::schedule::planned::Schedule;
+use crate::schedule::rule::Rule;
+use crate::schedule::time_of_day::show;
+use crate::schedule::wall_clock::Firing;
+use crate::schedule::weekdays::{self, Weekdays};
+
+/// A schedule in plain words, with its time zone and its next firing.
+pub(crate) fn describe(schedule: &Schedule, next: Option<Firing>) -> String {
+    let zone = zone_name(&schedule.zone);
+    let clock = |at| clock_time(schedule.zone.to_datetime(at));
+    let counted = format!(", counted from {}", clock(schedule.made));
+    let (what, note) = match &schedule.rule {
+        Rule::Moment { at } => (format!("once on {}", clock(*at)), String::new()),
+        Rule::Once { at } => (format!("once on {}", clock_time(*at)), String::new()),
+        Rule::Interval(interval) => {
+            let note = if interval.hours.is_none() { counted } else { String::new() };
+            (every_so_often(interval), note)
+        }
+        Rule::Calendar(calendar) => (days_and_times(calendar), calendar_note(calendar)),
+        Rule::Cron { pattern } => {
+            let words = cron::words(pattern).map(|words| format!(": {words}")).unwrap_or_default();
+            (format!("by the cron pattern `{pattern}`{words}, in"), String::new())
+        }
+    };
+    format!("{what} {zone}{note}; {}", next_firing(schedule, next))
+}
+
+fn next_firing(schedule: &Schedule, next: Option<Firing>) -> String {
+    let Some(firing) = next else { return "over".to_owned() };
+    let at = firing.at.to_zoned(schedule.zone.clone());
+    let seconds = if at.second() == 0 { "" } else { ":%S" };
+    let shown = at.strftime(&format!("%a %Y-%m-%d %H:%M{seconds} %Z")).to_string();
+    match firing.instead_of {
+        None => format!("next: {shown}"),
+        Some(clock) => format!(
+            "next: {shown}, because {} does not exist on {}",
+            show(clock.time()),
+            clock.date()
+        ),
+    }
+}
+
+fn zone_name(zone: &TimeZone) -> String {
+    match (zone.iana_name(), zone.to_fixed_offset()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Ok(offset)) => format!("UTC{offset}"),
+        (None, Err(_)) => "local time".to_owned(),
+    }
+}
+
+/// "2026-12-24 at 18:00".
+fn clock_time(clock: DateTime) -> String {
+    let seconds = if clock.second() == 0 { "" } else { ":%S" };
+    clock.strftime(&format!("%Y-%m-%d at %H:%M{seconds}")).to_string()
+}
+
+fn every_so_often(interval: &Interval) -> String {
+    let units = [(3600, "hour"), (60, "minute"), (1, "second")];
+    let unit = units.into_iter().find(|(seconds, _)| interval.seconds % seconds == 0);
+    let (seconds, unit) = unit.unwrap_or((1, "second"));
+    let mut text = every(interval.seconds / seconds, unit);
+    if interval.days != Weekdays::all() {
+        let names = interval.days.days().map(|day| format!("{}s", weekdays::name(day)));
+        let is_workdays = interval.days == Weekdays::workdays();
+        let names =
+            if is_workdays { "weekdays".to_owned() } else { list(&names.collect::<Vec<_>>()) };
+        text.push_str(&format!(" on {names}"));
+    }
+    if let Some(hours) = interval.hours {
+        let end = if hours.to > hours.from { "" } else { " the next day" };
+        text.push_str(&format!(" from {} to {}{end}", show(hours.from), show(hours.to)));
+    }
+    text
+}
+
+/// "every hour", "every 2 hours".
+fn every(count: i64, unit: &str) -> String {
+    if count == 1 { format!("every {unit}") } else { format!("every {count} {unit}s") }
+}
+
+fn days_and_times(calendar: &Calendar) -> String {
+    let times: Vec<String> = calendar.times.iter().map(|time| show(*time)).collect();
+    format!("{} at {}", days(calendar), list(&times))
+}
+
+fn days(calendar: &Calendar) -> String {
+    let count = i64::from(calendar.every);
+    let yearly = calendar.unit == Period::Months && count % 12 == 0;
+    let month = calendar.from.strftime("%B");
+    match &calendar.on {
+        On::EachDay => every(count, "day"),
+        On::Weekdays(days) if count == 1 => format!("every {}", weekday_names(*days, "weekday")),
+        On::Weekdays(days) => {
+            format!("{} on {}", every(count, "week"), weekday_names(*days, "weekdays"))
+        }
+        On::Days(days) if yearly && let [Position::Nth(day)] = days.as_slice() => {
+            format!("{} on {day} {month}", every(count / 12, "year"))
+        }
+        On::Days(days) if yearly => {
+            let days: Vec<String> = days.iter().map(|day| position(*day)).collect();
+            format!("{} on the {} of {month}", every(count / 12, "year"), list(&days))
+        }
+        On::DayOrLast(day) if yearly => {
+            format!("{} on {day} {month}", every(count / 12, "year"))
+        }
+        On::Days(days) => {
+            let days: Vec<String> = days.iter().map(|day| position(*day)).collect();
+            format!("{} on the {}", every(count, "month"), list(&days))
+        }
+        On::DayOrLast(day) => format!("{} on the {}", every(count, "month"), ordinal(*day)),
+        On::Nth(positions, days) => {
+            let positions = positions.iter().map(|position| match position {
+                Position::Nth(number) => ordinal(*number),
+                Position::Last => "last".to_owned(),
+            });
+            let positions = list(&positions.collect::<Vec<_>>());
+            let days = weekday_names(*days, "weekday");
+            format!("{} on the {positions} {days}", every(count, "month"))
+        }
+    }
+}
+
+/// What a reader might not expect.
+fn calendar_note(calendar: &Calendar) -> String {
+    let mut note = String::new();
+    let yearly = calendar.unit == Period::Months && calendar.every % 12 == 0;
+    let left_out = match &calendar.on {
+        On::Days(days) if yearly => calendar.from.month() == 2 && days.contains(&Position::Nth(29)),
+        On::Days(days) => days.iter().any(|day| matches!(day, Position::Nth(29..))),
+        On::Nth(positions, _) => positions.contains(&Position::Nth(5)),
+        On::EachDay | On::Weekdays(_) | On::DayOrLast(_) => false,
+    };
+    if left_out {
+        let periods = if yearly { "years" } else { "months" };
+        note.push_str(&format!(", only in {periods} that have that day"));
+    }
+    if !yearly && matches!(calendar.on, On::DayOrLast(29..)) {
+        note.push_str(", or on the last day of a shorter month");
+    }
+    if calendar.every > 1 && !(yearly && calendar.every == 12) {
+        note.push_str(&format!(", counted from {}", calendar.from));
+    }
+    if calendar.unsaid_time {
+        note.push_str(" (no time was given: it is the time of day at which this was made)");
+    }
+    note
+}
+
+/// "1st", or "last day".
+fn position(position: Position) -> String {
+    match position {
+        Position::Nth(number) => ordinal(number),
+        Position::Last => "last day".to_owned(),
+    }
+}
+
+/// "22nd".
+fn ordinal(number: i8) -> String {
+    let ending = match (number, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// "Monday and Thursday", and a word for Monday to Friday.
+fn weekday_names(days: Weekdays, workdays: &str) -> String {
+    if days == Weekdays::workdays() {
+        return workdays.to_owned();
+    }
+    let names: Vec<String> = days.days().map(|day| weekdays::name(day).to_owned()).collect();
+    list(&names)
+}
+
+/// "a, b and c".
+fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

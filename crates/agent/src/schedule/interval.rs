@@ -1,0 +1,105 @@
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::wall_clock::{self, Firing};
+use crate::schedule::weekdays::Weekdays;
+
+/// Every so many seconds of elapsed time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Interval {
+    /// At least 60.
+    pub(crate) seconds: i64,
+    /// The days on which it fires.
+    pub(crate) days: Weekdays,
+    /// The hours in which it fires; without them it is counted from when it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hours: Option<Hours>,
+}
+
+/// How many runs of days that do not count are skipped: an interval of days may miss the days
+/// on which it fires for years.
+const MOST_SKIPS: usize = 2000;
+
+/// Hours of a day, both ends included; into the next day where the end is not after the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hours {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+}
+
+impl Hours {
+    /// How long they are on a day without a change of clocks, in seconds.
+    pub(crate) fn seconds(self) -> i64 {
+        let length = self.to.duration_since(self.from).as_secs();
+        if length > 0 { length } else { length + 24 * 3600 }
+    }
+}
+
+impl Interval {
+    /// The first firing after a moment, counted from `made`.
+    pub(crate) fn next_after(
+        &self,
+        after: Timestamp,
+        made: Timestamp,
+        zone: &TimeZone,
+    ) -> Option<Firing> {
+        match self.hours {
+            Some(hours) => self.next_within(hours, after, zone),
+            None => self.next_counted(after, made, zone),
+        }
+    }
+
+    /// Counted from `made`, over the days on which it does not fire.
+    fn next_counted(&self, after: Timestamp, made: Timestamp, zone: &TimeZone) -> Option<Firing> {
+        let mut after = after;
+        for _ in 0..MOST_SKIPS {
+            let at = self.step_after(made, after)?;
+            let clock = zone.to_datetime(at);
+            if self.days.contains(clock.weekday()) {
+                return Some(Firing::on_time(at));
+            }
+            let day = self.next_day(clock.date())?;
+            let start = wall_clock::firing(zone, day.at(0, 0, 0, 0))?.at;
+            // So that the very start of the day is one of the moments after it.
+            after = start.checked_sub(SignedDuration::from_nanos(1)).ok()?;
+        }
+        None
+    }
+
+    /// Counted from the start of the hours, anew each day.
+    fn next_within(&self, hours: Hours, after: Timestamp, zone: &TimeZone) -> Option<Firing> {
+        // The hours of the day before may reach into this one.
+        let mut date = zone.to_datetime(after).date().yesterday().ok()?;
+        for _ in 0..10 {
+            if self.days.contains(date.weekday()) {
+                let last = if hours.to > hours.from { date } else { date.tomorrow().ok()? };
+                let start = wall_clock::firing(zone, date.to_datetime(hours.from))?;
+                let end = wall_clock::firing(zone, last.to_datetime(hours.to))?;
+                if after < start.at {
+                    return Some(start);
+                }
+                let at = self.step_after(start.at, after)?;
+                if at <= end.at {
+                    return Some(Firing::on_time(at));
+                }
+            }
+            date = date.tomorrow().ok()?;
+        }
+        None
+    }
+
+    /// The first whole number of steps from an origin that ends after a moment, at least one.
+    fn step_after(&self, origin: Timestamp, after: Timestamp) -> Option<Timestamp> {
+        let elapsed = after.duration_since(origin).as_secs().max(0);
+        let steps = elapsed.checked_div(self.seconds)?.checked_add(1)?;
+        let seconds = steps.checked_mul(self.seconds)?;
+        origin.checked_add(SignedDuration::from_secs(seconds)).ok()
+    }
+
+    fn next_day(&self, date: Date) -> Option<Date> {
+        let days = (1..=7).filter_map(|ahead| date.checked_add(ahead.days()).ok());
+        days.into_iter().find(|day| self.days.contains(day.weekday()))
+    }
+}

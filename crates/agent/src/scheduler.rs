@@ -1,0 +1,435 @@
+//! Tasks for later: said in plain words, kept in the store, fired once each, whoever looks first.
+
+use std::sync::Arc;
+
+use counterfoil_guard::{
+    BoxFuture, CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
+};
+use counterfoil_model::{Effects, Status, Tool, ToolCall, ToolErrorCategory};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::schedule::Schedule;
+use crate::store::{
+    AddTaskError, CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskSelection,
+};
+use crate::turn::{Saying, TurnError, Turned};
+use crate::watch::Watch;
+
+/// The tool that runs a task.
+const RUN_TASK: &str = "run_task";
+
+/// A firing that is later than so many milliseconds was missed.
+const MISSED: i64 = 60_000;
+
+/// So many missed firings are caught up at most.
+const MOST_CAUGHT_UP: usize = 100;
+
+/// Keeps tasks, and knows which are due.
+#[derive(Clone)]
+pub struct Scheduler {
+    store: Arc<Store>,
+    clock: Arc<dyn Clock>,
+    zone: TimeZone,
+}
+
+/// A firing that is this process's to run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Due {
+    /// The task.
+    pub task: Task,
+    /// When it was to run, in milliseconds since 1970 UTC.
+    pub at: i64,
+}
+
+/// A task was not made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScheduleTaskError {
+    /// When it is to run was not understood.
+    #[error(transparent)]
+    Phrase(#[from] crate::schedule::ScheduleError),
+    /// It is to run once, and the phrase says more.
+    #[error("`{0}` comes again and again; `scheduler` makes such tasks")]
+    Again(String),
+    /// It never runs.
+    #[error("`{0}` never comes")]
+    Never(String),
+    /// The schedule cannot be written down.
+    #[error("the schedule cannot be kept: {0}")]
+    NotKept(String),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] AddTaskError),
+}
+
+/// A firing did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FireError {
+    /// It may not run.
+    #[error("the task may not run: {0}")]
+    NotRun(String),
+    /// The record of its call.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// What the agent did about it.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The store.
+    #[error("the end of a task is not kept: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl Scheduler {
+    /// Tasks in this store. Phrases are read in this time zone.
+    #[must_use]
+    pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>, zone: TimeZone) -> Self {
+        Self { store, clock, zone }
+    }
+
+    /// What time it is here.
+    #[must_use]
+    pub fn now(&self) -> Zoned {
+        self.at(self.clock.wall())
+    }
+
+    fn at(&self, millis: i64) -> Zoned {
+        Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(self.zone.clone())
+    }
+
+    /// Makes a task, and says what was understood.
+    ///
+    /// # Errors
+    /// When the phrase is not understood, or the task cannot be kept.
+    pub fn add(
+        &self,
+        session: &str,
+        phrase: &str,
+        prompt: &str,
+        catch_up: CatchUp,
+    ) -> Result<(TaskId, String), ScheduleTaskError> {
+        let now = self.now();
+        let schedule = Schedule::parse(phrase, &now)?;
+        let next = schedule.next_after(&now);
+        let next = next.ok_or_else(|| ScheduleTaskError::Never(phrase.to_owned()))?;
+        let stored = serde_json::to_value(&schedule);
+        let stored = stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?;
+        let task = NewTask {
+            session: session.to_owned(),
+            phrase: phrase.to_owned(),
+            schedule: stored,
+            prompt: prompt.to_owned(),
+            next_at: next.timestamp().as_millisecond(),
+            catch_up,
+            created_at: now.timestamp().as_millisecond(),
+        };
+        Ok((self.store.add_task(&task)?, schedule.describe(&now)))
+    }
+
+    /// The tasks there are.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn tasks(&self, which: TaskSelection) -> Result<Vec<Task>, StoreError> {
+        self.store.tasks(which)
+    }
+
+    /// Ends a task; whether there was one.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn cancel(&self, id: TaskId) -> Result<bool, StoreError> {
+        self.store.cancel(id)
+    }
+
+    /// When the next task is due, in milliseconds since 1970 UTC.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn next(&self) -> Result<Option<i64>, StoreError> {
+        let tasks = self.store.tasks(TaskSelection::Active)?;
+        Ok(tasks.iter().filter_map(|task| task.next_at).min())
+    }
+
+    /// Says of firings of processes that were killed that they came to no end: they are not run
+    /// again, for nobody knows how far they came. Gives how many.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn give_up_interrupted(&self, older_than: i64) -> Result<usize, StoreError> {
+        let mut count = 0;
+        let now = self.clock.wall();
+        for firing in self.store.unfinished()? {
+            if now.saturating_sub(firing.started_at) >= older_than
+                && self.store.finish(firing.task, firing.due_at, now, "interrupted", None)?
+            {
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// The firings that are due now and that nobody else took. What was missed is caught up as its
+    /// task says.
+    ///
+    /// # Errors
+    /// When the store cannot be used.
+    pub fn due(&self) -> Result<Vec<Due>, StoreError> {
+        let now = self.clock.wall();
+        let mut all = Vec::new();
+        for task in self.store.due(now)? {
+            let Ok(schedule) = serde_json::from_value::<Schedule>(task.schedule.clone()) else {
+                tracing::error!("the schedule of task {} cannot be read: it is cancelled", task.id);
+                self.store.cancel(task.id)?;
+                continue;
+            };
+            let (times, next) = self.times(&task, &schedule, now);
+            for at in chosen(&task, &times, now) {
+                if self.store.claim(task.id, at, now)? {
+                    all.push(Due { task: task.clone(), at });
+                }
+            }
+            // Claimed first: whoever is killed here finds it due again, and claimed.
+            self.store.reschedule(task.id, next)?;
+        }
+        all.sort_by_key(|due| due.at);
+        Ok(all)
+    }
+
+    /// Every time at which it was to run until now, and the next one after that.
+    fn times(&self, task: &Task, schedule: &Schedule, now: i64) -> (Vec<i64>, Option<i64>) {
+        let mut times = Vec::new();
+        let mut next = task.next_at;
+        while let Some(at) = next.filter(|at| *at <= now) {
+            times.push(at);
+            if times.len() > MOST_CAUGHT_UP {
+                // The oldest go; what follows the present is found from the present.
+                times.clear();
+                times.push(at);
+                next = self.after(schedule, now);
+                break;
+            }
+            next = self.after(schedule, at);
+        }
+        (times, next)
+    }
+
+    fn after(&self, schedule: &Schedule, at: i64) -> Option<i64> {
+        schedule.next_after(&self.at(at)).map(|next| next.timestamp().as_millisecond())
+    }
+
+    /// The tools with which the model makes, lists, runs and ends tasks, for a session.
+    #[must_use]
+    pub fn tools(&self, session: &str) -> Vec<FunctionExecutor> {
+        vec![
+            self.making(session, "scheduler"),
+            self.making(session, "schedule_deferred"),
+            self.listing(),
+            self.cancelling(),
+            self.running(),
+        ]
+    }
+
+    fn making(&self, session: &str, name: &'static str) -> FunctionExecutor {
+        let once = name == "schedule_deferred";
+        let what = if once {
+            "Makes a task that runs once, later, such as `in 20 minutes` or `tomorrow at 17:00`."
+        } else {
+            "Makes a task that runs later, once or again and again, such as `every weekday at \
+             9am`, `every 15 minutes between 9 and 17` or `*/15 9-17 * * 1-5`."
+        };
+        let tool = Tool {
+            description: format!(
+                "{what} Its prompt is given to you then. What is not understood is refused; what \
+                 was understood is said back: tell the user that."
+            ),
+            parameters: Some(json!({
+                "type": "object",
+                "properties": {
+                    "when": { "type": "string", "description": "In English, or five fields of cron." },
+                    "prompt": { "type": "string", "minLength": 1, "description": "What is to be done then." },
+                    "catch_up": { "enum": ["skip", "once", "all"], "description": "What happens to firings that were missed; `once` where nothing is said." }
+                },
+                "required": ["when", "prompt"],
+                "additionalProperties": false,
+            })),
+            effects: writes(),
+            ..Tool::named(name)
+        };
+        let (own, session) = (self.clone(), session.to_owned());
+        FunctionExecutor::new(tool, move |arguments: &Value| {
+            let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+            let catch_up = match text("catch_up") {
+                "skip" => CatchUp::Skip,
+                "all" => CatchUp::All,
+                _ => CatchUp::Once,
+            };
+            let made = if once && own.comes_again(text("when")) {
+                Err(ScheduleTaskError::Again(text("when").to_owned()))
+            } else {
+                own.add(&session, text("when"), text("prompt"), catch_up)
+            };
+            match made {
+                Ok((id, understood)) => {
+                    Ok(ToolOutput::from(json!({ "task": id, "understood": understood })))
+                }
+                Err(error) => Err(refused(&error)),
+            }
+        })
+    }
+
+    fn comes_again(&self, phrase: &str) -> bool {
+        Schedule::parse(phrase, &self.now()).is_ok_and(|schedule| schedule.is_recurring())
+    }
+
+    fn listing(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Lists the tasks that are still to run.".to_owned(),
+            parameters: Some(json!({
+                "type": "object", "properties": {}, "additionalProperties": false,
+            })),
+            effects: reads(),
+            ..Tool::named("list_tasks")
+        };
+        let own = self.clone();
+        FunctionExecutor::new(tool, move |_: &Value| {
+            let tasks = own.tasks(TaskSelection::Active).map_err(|error| refused(&error))?;
+            let shown: Vec<Value> = tasks.iter().map(|task| own.shown(task)).collect();
+            Ok::<_, ToolError>(ToolOutput::from(json!({ "tasks": shown })))
+        })
+    }
+
+    /// A task as the model and people read it.
+    #[must_use]
+    pub fn shown(&self, task: &Task) -> Value {
+        json!({
+            "task": task.id,
+            "when": task.phrase,
+            "prompt": task.prompt,
+            "next": task.next_at.map(|at| self.at(at).strftime("%Y-%m-%d %H:%M %Z").to_string()),
+            "state": task.state,
+        })
+    }
+
+    fn cancelling(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Ends a task, so that it does not run again.".to_owned(),
+            parameters: Some(one_task()),
+            effects: writes(),
+            ..Tool::named("cancel_task")
+        };
+        let own = self.clone();
+        FunctionExecutor::new(tool, move |arguments: &Value| {
+            let id = task_id(arguments)?;
+            match own.cancel(id).map_err(|error| refused(&error))? {
+                true => Ok(ToolOutput::from(json!({ "cancelled": id }))),
+                false => Err(no_task(id)),
+            }
+        })
+    }
+
+    fn running(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Gives the prompt of a task, which is to be done now.".to_owned(),
+            parameters: Some(one_task()),
+            effects: reads(),
+            ..Tool::named(RUN_TASK)
+        };
+        let own = self.clone();
+        FunctionExecutor::waiting(tool, move |arguments: Value| {
+            let own = own.clone();
+            let given: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+                let id = task_id(&arguments)?;
+                let tasks = own.tasks(TaskSelection::All).map_err(|error| refused(&error))?;
+                let task = tasks.into_iter().find(|task| task.id == id);
+                task.map(|task| ToolOutput::from(task.prompt)).ok_or_else(|| no_task(id))
+            });
+            given
+        })
+    }
+
+    /// Runs a firing: a call of its own through every gate, and then the turn that does it.
+    ///
+    /// # Errors
+    /// When it may not run, or came to no end. Either is kept.
+    pub async fn fire(
+        &self,
+        agent: &mut Agent,
+        due: &Due,
+        watch: &mut dyn Watch,
+    ) -> Result<Turned, FireError> {
+        let around = Surroundings { phase: Phase::Autonomous, ..Surroundings::default() };
+        let call = ToolCall::new("", RUN_TASK, json!({ "task": due.task.id }).to_string());
+        let answer = agent.guard().call(agent.session(), call, around).await?;
+        let id = answer.execution_id.as_str();
+        if answer.status != Status::Completed {
+            self.finish(due, answer.status.name(), id)?;
+            return Err(FireError::NotRun(answer.text));
+        }
+        let turned = agent.say(Saying::Task(&due.task.prompt), watch).await;
+        let outcome = match &turned {
+            Ok(turned) if turned.stands => "done",
+            Ok(_) => "held_back",
+            Err(_) => "failed",
+        };
+        self.finish(due, outcome, id)?;
+        Ok(turned?)
+    }
+
+    fn finish(&self, due: &Due, outcome: &str, execution_id: &str) -> Result<(), StoreError> {
+        let now = self.clock.wall();
+        self.store.finish(due.task.id, due.at, now, outcome, Some(execution_id)).map(drop)
+    }
+}
+
+/// Which of the times at which it was to run are run now.
+fn chosen(task: &Task, times: &[i64], now: i64) -> Vec<i64> {
+    let missed = |at: &i64| now.saturating_sub(*at) > MISSED;
+    match task.catch_up {
+        CatchUp::Skip => times.iter().copied().filter(|at| !missed(at)).collect(),
+        CatchUp::Once => times.last().copied().into_iter().collect(),
+        CatchUp::All => times.to_vec(),
+    }
+}
+
+fn one_task() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "task": { "type": "integer", "minimum": 1 } },
+        "required": ["task"],
+        "additionalProperties": false,
+    })
+}
+
+fn task_id(arguments: &Value) -> Result<TaskId, ToolError> {
+    let id = arguments.get("task").cloned().unwrap_or_default();
+    serde_json::from_value(id).map_err(|error| refused(&error))
+}
+
+fn no_task(id: TaskId) -> ToolError {
+    ToolError::of(ToolErrorCategory::InvalidParameters, format!("there is no task {id} to do"))
+}
+
+fn refused(error: &dyn std::error::Error) -> ToolError {
+    ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string())
+}
+
+/// What changes tasks.
+fn writes() -> Effects {
+    Effects { reads: Some(false), writes: Some(true), ..reads() }
+}
+
+/// What only looks at them, and at nothing outside.
+fn reads() -> Effects {
+    Effects {
+        reads: Some(true),
+        writes: Some(false),
+        network: Some(false),
+        idempotent: Some(false),
+        retrieves: Some(false),
+    }
+}

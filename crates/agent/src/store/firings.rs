@@ -1,0 +1,190 @@
+//! Firings: one for each time at which a task was due. Whoever claims it first has it.
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::handle::{Store, StoreError, at_most};
+use super::ids::TaskId;
+
+/// A time at which a task was fired. Times are milliseconds since 1970 UTC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Firing {
+    /// The task.
+    pub task: TaskId,
+    /// When it was due.
+    pub due_at: i64,
+    /// When it was claimed.
+    pub started_at: i64,
+    /// When it was finished. None while it is under way, and for good where its process was killed.
+    pub ended_at: Option<i64>,
+    /// What came of it.
+    pub outcome: Option<String>,
+    /// The receipt of what was done.
+    pub execution_id: Option<String>,
+}
+
+impl Store {
+    /// Claims one firing of an active task. Of all threads and processes that ask for the same one,
+    /// exactly one is told `true`, ever.
+    ///
+    /// # Errors
+    /// When the store fails. Then nothing is claimed.
+    pub fn claim(&self, task: TaskId, due_at: i64, now: i64) -> Result<bool, StoreError> {
+        self.write(|connection| {
+            let claimed = connection
+                .prepare_cached(
+                    "INSERT INTO firings (task, due_at, started_at)
+                     SELECT id, ?2, ?3 FROM tasks WHERE id = ?1 AND state = 'active'
+                     ON CONFLICT (task, due_at) DO NOTHING",
+                )?
+                .execute(params![task, due_at, now])?;
+            if claimed > 0 {
+                connection
+                    .prepare_cached("UPDATE tasks SET last_at = ?2 WHERE id = ?1")?
+                    .execute(params![task, now])?;
+            }
+            Ok(claimed > 0)
+        })
+    }
+
+    /// Says what came of a firing that was claimed. `false` where it was not, or is finished
+    /// already: the first outcome stays.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn finish(
+        &self,
+        task: TaskId,
+        due_at: i64,
+        now: i64,
+        outcome: &str,
+        execution_id: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        self.write(|connection| {
+            let finished = connection
+                .prepare_cached(
+                    "UPDATE firings SET ended_at = ?3, outcome = ?4, execution_id = ?5
+                     WHERE task = ?1 AND due_at = ?2 AND ended_at IS NULL",
+                )?
+                .execute(params![task, due_at, now, outcome, execution_id])?;
+            Ok(finished > 0)
+        })
+    }
+
+    /// The firings that were claimed and not finished, the oldest first: those whose process was
+    /// killed, and those that are under way in some process now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn unfinished(&self) -> Result<Vec<Firing>, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT task, due_at, started_at, ended_at, outcome, execution_id
+                     FROM firings WHERE ended_at IS NULL ORDER BY started_at, task, due_at",
+                )?
+                .query_map([], stored_firing)?
+                .collect()
+        })
+    }
+
+    /// The last firings of a task, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn firings(&self, task: TaskId, limit: usize) -> Result<Vec<Firing>, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT task, due_at, started_at, ended_at, outcome, execution_id
+                     FROM firings WHERE task = ?1 ORDER BY due_at DESC LIMIT ?2",
+                )?
+                .query_map(params![task, at_most(limit)], stored_firing)?
+                .collect()
+        })
+    }
+}
+
+fn stored_firing(row: &Row<'_>) -> rusqlite::Result<Firing> {
+    Ok(Firing {
+        task: row.get(0)?,
+        due_at: row.get(1)?,
+        started_at: row.get(2)?,
+        ended_at: row.get(3)?,
+        outcome: row.get(4)?,
+        execution_id: row.get(5)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::tasks::{CatchUp, NewTask, TaskSelection};
+    use super::*;
+
+    fn store_with_task() -> (Store, TaskId) {
+        let store = Store::in_memory().unwrap();
+        let task = NewTask {
+            session: "a".to_owned(),
+            phrase: "every minute".to_owned(),
+            schedule: Value::Null,
+            prompt: "look".to_owned(),
+            next_at: 100,
+            catch_up: CatchUp::All,
+            created_at: 0,
+        };
+        let id = store.add_task(&task).unwrap();
+        (store, id)
+    }
+
+    #[test]
+    fn a_firing_is_claimed_once_and_finished_once() {
+        let (store, id) = store_with_task();
+        assert_eq!(store.claim(id, 100, 105), Ok(true));
+        assert_eq!(store.claim(id, 100, 106), Ok(false));
+        assert_eq!(store.claim(id, 200, 205), Ok(true));
+        assert_eq!(store.finish(id, 100, 110, "done", Some("x-1")), Ok(true));
+        assert_eq!(store.finish(id, 100, 111, "failed", None), Ok(false));
+        assert_eq!(store.finish(id, 300, 111, "failed", None), Ok(false));
+        assert_eq!(store.claim(id, 100, 112), Ok(false));
+
+        let open = Firing {
+            task: id,
+            due_at: 200,
+            started_at: 205,
+            ended_at: None,
+            outcome: None,
+            execution_id: None,
+        };
+        let ended = Firing {
+            task: id,
+            due_at: 100,
+            started_at: 105,
+            ended_at: Some(110),
+            outcome: Some("done".to_owned()),
+            execution_id: Some("x-1".to_owned()),
+        };
+        assert_eq!(store.unfinished().unwrap(), std::slice::from_ref(&open));
+        assert_eq!(store.firings(id, 10).unwrap(), [open, ended]);
+        let tasks = store.tasks(TaskSelection::Active).unwrap();
+        assert_eq!(tasks.first().and_then(|task| task.last_at), Some(205));
+    }
+
+    #[test]
+    fn only_active_tasks_are_claimed() {
+        let (store, id) = store_with_task();
+        assert_eq!(store.claim(TaskId(99), 100, 105), Ok(false));
+        assert_eq!(store.cancel(id), Ok(true));
+        assert_eq!(store.claim(id, 100, 105), Ok(false));
+        assert_eq!(store.unfinished().unwrap(), []);
+    }
+
+    #[test]
+    fn a_firing_can_be_finished_after_its_task_was_cancelled() {
+        let (store, id) = store_with_task();
+        assert_eq!(store.claim(id, 100, 105), Ok(true));
+        assert_eq!(store.cancel(id), Ok(true));
+        assert_eq!(store.finish(id, 100, 110, "done", None), Ok(true));
+    }
+}

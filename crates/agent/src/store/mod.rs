@@ -1,0 +1,29 @@
+//! What an agent keeps between two runs, in one file of SQLite: notes that it can search, summaries
+//! of what left its context, and tasks that a scheduler fires.
+//!
+//! Deliberately not here: receipts, which the ledger keeps; the model that makes vectors; the clock.
+//! Times are arguments, in milliseconds since 1970 UTC.
+//!
+//! Start with [`Store::open`]. A store blocks while it works: asynchronous callers give it a thread.
+
+mod firings;
+mod handle;
+mod ids;
+mod notes;
+mod open;
+mod schema;
+mod search;
+mod summaries;
+mod tasks;
+mod terms;
+mod text;
+mod vector;
+
+pub use firings::Firing;
+pub use handle::{Store, StoreError};
+pub use ids::{NoteId, SummaryId, TaskId};
+pub use notes::{LONGEST_NOTE, Note, NoteError, NoteOrigin, StoredNote};
+pub use open::OpenStoreError;
+pub use search::{Found, Ranks};
+pub use summaries::{AddSummaryError, CompressionStrategy, NewSummary, StoredSummary};
+pub use tasks::{AddTaskError, CatchUp, NewTask, Task, TaskSelection, TaskState};

@@ -1,0 +1,124 @@
+//! The terms of a query, quoted so that FTS5 reads no syntax in them.
+
+use std::collections::BTreeSet;
+
+/// More terms make a search slower, not better.
+const MOST: usize = 64;
+
+/// What a trigram index can find at least.
+const SHORTEST: usize = 3;
+
+/// What a query asks for, in its order, each once.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Terms(Vec<String>);
+
+impl Terms {
+    pub(super) fn of(query: &str) -> Self {
+        let terms = query
+            .split(separates)
+            .map(|term| term.trim_matches(surrounds))
+            .filter(|term| !term.is_empty())
+            .map(str::to_owned);
+        Self(distinct(terms))
+    }
+
+    /// For the index of words. `None` when nothing can be found there.
+    pub(super) fn words(&self) -> Option<String> {
+        any_of(&self.0)
+    }
+
+    /// For the index of trigrams. `None` when nothing can be found there.
+    ///
+    /// Scripts that do not part words make a whole sentence one term; it is found by any of its
+    /// pieces, too.
+    pub(super) fn trigrams(&self) -> Option<String> {
+        let long = self.0.iter().filter(|term| term.chars().count() >= SHORTEST);
+        let pieces = self.0.iter().flat_map(|term| pieces(term));
+        any_of(&distinct(long.cloned().chain(pieces)))
+    }
+}
+
+fn distinct(terms: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    // Case is for SQLite to fold: it knows one form of every letter, the final sigma included.
+    terms.filter(|term| seen.insert(term.to_lowercase())).take(MOST).collect()
+}
+
+/// What stands between terms: white space, characters that do not print, and the punctuation of
+/// scripts that write without spaces.
+fn separates(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}')
+        || matches!(c, '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
+        || matches!(c, '\u{ff3b}'..='\u{ff40}' | '\u{ff5b}'..='\u{ff65}')
+}
+
+/// What stands around a term and is no part of it.
+fn surrounds(c: char) -> bool {
+    c.is_ascii_punctuation() || matches!(c, '\u{2010}'..='\u{205e}' | '«' | '»' | '¿' | '¡')
+}
+
+/// Every three characters in a row of a script that does not part words.
+fn pieces(term: &str) -> Vec<String> {
+    let characters: Vec<char> = term.chars().collect();
+    let whole = |piece: &&[char]| piece.iter().copied().all(runs_on);
+    characters.windows(SHORTEST).filter(whole).map(|piece| piece.iter().collect()).collect()
+}
+
+/// Han, kana, Thai, Lao, Burmese, Khmer.
+fn runs_on(c: char) -> bool {
+    matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+        || matches!(c, '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}')
+        || matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+        || matches!(c, '\u{20000}'..='\u{3ffff}')
+}
+
+/// Each term in quotes: a phrase, whatever stands in it.
+fn any_of(terms: &[String]) -> Option<String> {
+    let quoted: Vec<String> =
+        terms.iter().map(|term| format!("\"{}\"", term.replace('"', "\"\""))).collect();
+    (!quoted.is_empty()).then(|| quoted.join(" OR "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_become_expressions() {
+        let cases: [(&str, Option<&str>, Option<&str>); 14] = [
+            ("", None, None),
+            (" \t\n", None, None),
+            ("* - \" ( ) ^ :", None, None),
+            ("it's", Some(r#""it's""#), Some(r#""it's""#)),
+            ("a AND", Some(r#""a" OR "AND""#), Some(r#""AND""#)),
+            ("-x", Some(r#""x""#), None),
+            ("NEAR(", Some(r#""NEAR""#), Some(r#""NEAR""#)),
+            ("say \"hi there\"", Some(r#""say" OR "hi" OR "there""#), Some(r#""say" OR "there""#)),
+            ("5\"x", Some(r#""5""x""#), Some(r#""5""x""#)),
+            ("Port port PORT?", Some(r#""Port""#), Some(r#""Port""#)),
+            ("a\0b", Some(r#""a" OR "b""#), None),
+            ("北京", Some(r#""北京""#), None),
+            (
+                "北京烤鸭\u{ff0c}好",
+                Some(r#""北京烤鸭" OR "好""#),
+                Some(r#""北京烤鸭" OR "北京烤" OR "京烤鸭""#),
+            ),
+            ("🎉🎉🎉", Some("\"🎉🎉🎉\""), Some("\"🎉🎉🎉\"")),
+        ];
+        for (query, words, trigrams) in cases {
+            let terms = Terms::of(query);
+            assert_eq!(terms.words().as_deref(), words, "{query:?}");
+            assert_eq!(terms.trigrams().as_deref(), trigrams, "{query:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_query_is_cut() {
+        let query: String = (0..10_000).map(|number| format!("word{number} ")).collect();
+        assert_eq!(Terms::of(&query).0.len(), MOST);
+        let terms = Terms::of(&"烤".repeat(100)).trigrams().unwrap();
+        assert_eq!(terms.matches(" OR ").count(), 1);
+    }
+}

@@ -1,0 +1,48 @@
+//! A store as its callers use it.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files are damaged on purpose, and this binary runs itself to be killed"
+)]
+
+mod claims;
+mod crash;
+mod damaged;
+mod notes;
+mod opening;
+mod search;
+mod speed;
+
+use std::path::{Path, PathBuf};
+
+use counterfoil_agent::{CatchUp, NewTask, Note, NoteOrigin, Store, TaskId};
+use tempfile::TempDir;
+
+/// A folder that is gone at the end, and where a store would be in it.
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    (folder, path)
+}
+
+fn open(path: &Path) -> Store {
+    Store::open(path).unwrap()
+}
+
+fn note(text: &str) -> Note {
+    Note { text: text.to_owned(), session: None, origin: NoteOrigin::User, at: 1_700_000_000_000 }
+}
+
+fn add_task(store: &Store) -> TaskId {
+    let task = NewTask {
+        session: "a".to_owned(),
+        phrase: "every second".to_owned(),
+        schedule: serde_json::json!({"every": 1000}),
+        prompt: "look at the build".to_owned(),
+        next_at: 0,
+        catch_up: CatchUp::All,
+        created_at: 0,
+    };
+    store.add_task(&task).unwrap()
+}

@@ -1,0 +1,166 @@
+//! `counterfoil chat` with a model that is a script behind a server on this machine.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::judge::{http, is_whole};
+use crate::{Desk, Ran};
+
+/// Answers each request with the next of these; what it was asked comes back.
+fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (asked, question) = channel();
+    std::thread::spawn(move || {
+        for reply in replies {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+            while !is_whole(&request) {
+                match stream.read(&mut piece) {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => request.extend_from_slice(&piece[..count]),
+                }
+            }
+            let text = String::from_utf8_lossy(&request).into_owned();
+            let body = text.split_once("\r\n\r\n").unwrap().1;
+            let _ = asked.send(serde_json::from_str(body).unwrap());
+            let body = json!({ "choices": [{ "message": reply, "finish_reason": "stop" }] });
+            let answer = http("200 OK\r\nconnection: close", &body.to_string());
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (port, question)
+}
+
+fn says(text: &str) -> Value {
+    json!({ "role": "assistant", "content": text })
+}
+
+fn calls(tool: &str, arguments: &Value) -> Value {
+    let function = json!({ "name": tool, "arguments": arguments.to_string() });
+    let call = json!({ "id": "c1", "type": "function", "function": function });
+    json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+}
+
+fn desk(port: u16, more: &str) -> Desk {
+    let text = format!(
+        "[[llm.providers]]\nname = \"script\"\nurl = \"http://127.0.0.1:{port}/v1\"\n\
+         model = \"script-1\"\nmax_attempts = 1\n{more}\n"
+    );
+    Desk::with(&[("counterfoil.toml", &text), ("notes.txt", "the door is green\n")])
+}
+
+fn chat(desk: &Desk, words: &[&str], input: &str) -> Ran {
+    let variables = [("COUNTERFOIL_STATE", "state"), ("NO_COLOR", "1")];
+    desk.spawn(&variables, &[&["chat"], words].concat(), input)
+}
+
+#[test]
+fn an_answer_that_the_record_shows_is_printed_and_a_lie_never_is() {
+    let read = || calls("read_file", &json!({ "path": "notes.txt" }));
+    let lie = "I ran the tests and all 42 tests pass.";
+    for (replies, code, out) in [
+        (vec![read(), says("The door is green.")], 0, "The door is green.\n"),
+        (vec![says(lie), read(), says("The door is green.")], 0, "The door is green.\n"),
+        (
+            vec![says(lie), says(lie)],
+            1,
+            "I have no answer that the record of this session supports.",
+        ),
+    ] {
+        let (port, _) = model(replies);
+        let ran = chat(&desk(port, ""), &["-p", "What colour is the door?"], "");
+        assert_eq!(ran.code, code, "{ran}");
+        assert!(ran.out.starts_with(out) && !ran.out.contains("42"), "{ran}");
+        assert_eq!(ran.err.contains("an answer was held back"), ran.err.contains("CS016"), "{ran}");
+    }
+}
+
+#[test]
+fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
+    let (port, asked) = model(vec![
+        calls("memory_save", &json!({ "text": "The door is green." })),
+        says("I have noted that the door is green."),
+        calls("memory_search", &json!({ "query": "door" })),
+        says("The note says that the door is green."),
+    ]);
+    let desk = desk(port, "");
+    let first = chat(&desk, &["--session", "s", "--json", "-p", "Note: the door is green."], "");
+    let shown: Value = serde_json::from_str(&first.out).unwrap();
+    assert_eq!((&shown["stands"], &shown["session"]), (&json!(true), &json!("s")), "{first}");
+    let id = shown["receipts"][0].as_str().unwrap();
+    assert!(id.starts_with("memory_save_"), "{id}");
+    let second = chat(&desk, &["--session", "s", "-p", "And?"], "What colour is it?");
+    assert_eq!((second.code, second.out.as_str()), (0, "The note says that the door is green.\n"));
+    let requests: Vec<Value> = asked.iter().take(4).collect();
+    let said: Vec<&str> = requests[2]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] != "system" && message["role"] != "tool")
+        .filter_map(|message| message["content"].as_str())
+        .collect();
+    let expected = [
+        "Note: the door is green.",
+        "I have noted that the door is green.",
+        "And?\n\nWhat colour is it?",
+    ];
+    assert_eq!(said, expected);
+    // What a note says comes with where it is from.
+    let result = requests[3]["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let result = result.as_str().unwrap();
+    assert!(result.contains("\"origin\":\"agent\"") && result.contains("\"score\""), "{result}");
+    let receipts = desk.run_in(&[("COUNTERFOIL_STATE", "state")], "audit query --tool memory_save");
+    assert!(receipts.out.contains("memory_save"), "{receipts}");
+}
+
+#[test]
+fn what_is_denied_is_told_to_the_model() {
+    let (port, asked) = model(vec![
+        calls("shell", &json!({ "command": "rm -rf /" })),
+        says("I was not allowed to run that command, so nothing was deleted."),
+    ]);
+    let ran = chat(&desk(port, ""), &["--yes", "-p", "Delete everything."], "");
+    assert_eq!(ran.code, 0, "{ran}");
+    let second = asked.iter().nth(1).unwrap();
+    let result = second["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    assert!(result.as_str().unwrap().contains("PolicyBlocked"), "{result}");
+}
+
+#[test]
+fn a_memory_that_cannot_be_used_is_said_and_left_alone() {
+    let (port, asked) = model(vec![says("Hello.")]);
+    let desk = desk(port, "");
+    std::fs::create_dir(desk.path().join("state")).unwrap();
+    let broken = "this is no database, and longer than its header would be: ".repeat(40);
+    std::fs::write(desk.path().join("state/agent.sqlite"), &broken).unwrap();
+    let ran = chat(&desk, &["-p", "Hi"], "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{ran}");
+    assert!(ran.err.contains("there is no memory in this run"), "{ran}");
+    let tools = asked.iter().next().unwrap()["tools"].to_string();
+    assert!(!tools.contains("memory_save"), "{tools}");
+    let after = std::fs::read_to_string(desk.path().join("state/agent.sqlite")).unwrap();
+    assert_eq!(after, broken);
+}
+
+#[test]
+fn what_cannot_be_asked_says_why() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let down = desk(gone, "");
+    for (desk, words, input, code, why) in [
+        (&down, &["-p", "Hi"][..], "", 2, "`script` is not reached"),
+        (&down, &["-p", " "], "", 2, "the prompt is empty"),
+        (&down, &["--json"], "", 2, "the prompt is empty"),
+        (&down, &["--provider", "other", "-p", "Hi"], "", 2, "there are: script"),
+        (&Desk::with(&[]), &["-p", "Hi"], "", 2, "[[llm.providers]] is empty"),
+        (&desk(gone, "api_key_env = \"NOT_SET\""), &["-p", "Hi"], "", 2, "`NOT_SET` is not set"),
+        (&desk(gone, "[agent]\nmax_steps = 0"), &["-p", "Hi"], "", 2, "agent.max_steps is 0"),
+    ] {
+        let ran = chat(desk, words, input);
+        assert_eq!(ran.code, code, "{words:?}: {ran}");
+        assert!(ran.err.contains(why), "{words:?}: {ran}");
+    }
+}
