@@ -29,7 +29,7 @@ pub use model::Model;
 pub use native::Memory;
 pub use options::{AgentOptions, AgentOptionsError, AgentSettings};
 pub use schedule::{Schedule, ScheduleError};
-pub use scheduler::{Due, FireError, ScheduleTaskError, Scheduler};
+pub use scheduler::{Due, FireError, ScheduleTaskError, Scheduler, time_zone};
 pub use store::{
     AddSummaryError, AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE,
     NewSummary, NewTask, Note, NoteError, NoteId, NoteOrigin, OpenStoreError, Ranks, Store,

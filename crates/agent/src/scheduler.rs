@@ -84,6 +84,15 @@ pub enum FireError {
     Store(#[from] StoreError),
 }
 
+/// The time zone of this machine; UTC where it does not say one.
+#[must_use]
+pub fn time_zone() -> TimeZone {
+    match TimeZone::try_system() {
+        Ok(zone) if zone.iana_name().is_some() => zone,
+        Ok(_) | Err(_) => TimeZone::UTC,
+    }
+}
+
 impl Scheduler {
     /// Tasks in this store. Phrases are read in this time zone.
     #[must_use]

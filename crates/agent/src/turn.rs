@@ -1,5 +1,7 @@
 //! One turn of the user: `hear → offer → ask the model → call → … → verify → answer`.
 
+use std::collections::BTreeSet;
+
 use counterfoil_guard::{
     Answer, AppendError, CallError, Disposition, ShowId, Surroundings, VerifyError, feedback,
 };
@@ -278,8 +280,11 @@ fn failure(findings: &[Finding]) -> String {
                     say is held back:"
             .to_owned();
     let wrong = |finding: &&Finding| finding.severity == counterfoil_model::Severity::Error;
+    let mut told = BTreeSet::new();
     for finding in findings.iter().filter(wrong) {
-        text.push_str(&format!("\n- {}", finding.message));
+        if told.insert(&finding.message) {
+            text.push_str(&format!("\n- {}", finding.message));
+        }
     }
     text.push_str("\n\nThe receipts of this session show what was really done.");
     text

@@ -12,6 +12,7 @@ mod catalog;
 mod choices;
 mod command;
 mod config;
+mod conversation;
 mod exit;
 mod files;
 mod guard;

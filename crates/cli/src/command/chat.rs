@@ -1,6 +1,3 @@
-mod asks;
-mod begin;
-mod shown;
 mod slash;
 mod talk;
 
@@ -11,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::Global;
+use crate::conversation::{Wanted, begin};
 use crate::exit::{Complaint, Exit};
 
 /// Talk to an agent whose every call is judged, and whose every answer is held against the record
@@ -55,7 +53,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         let wrong = "`--json` shows the answer to one prompt";
         return Err(Complaint::new(wrong.to_owned()).help("give it with `-p`").into());
     }
-    let begun = begin::begin(global, arguments)?;
+    let wanted = Wanted {
+        session: arguments.session.as_deref(),
+        provider: arguments.provider.as_deref(),
+        yes: arguments.yes,
+        workspace: arguments.workspace.clone(),
+    };
+    let begun = begin(global, &wanted)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -15,6 +15,7 @@ mod policy;
 mod prompt;
 mod rules;
 mod run;
+mod scheduler;
 mod stats;
 mod tools;
 mod trust;
@@ -97,6 +98,7 @@ enum Command {
     Policy(policy::Arguments),
     Prompt(prompt::Arguments),
     Chat(chat::Arguments),
+    Scheduler(scheduler::Arguments),
     Run(run::Arguments),
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
@@ -147,6 +149,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
         Command::Chat(arguments) => chat::run(global, &arguments),
+        Command::Scheduler(arguments) => scheduler::run(global, &arguments),
         Command::Run(arguments) => run::run(global, &arguments),
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),

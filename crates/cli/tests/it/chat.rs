@@ -10,7 +10,7 @@ use crate::judge::{http, is_whole};
 use crate::{Desk, Ran};
 
 /// Answers each request with the next of these; what it was asked comes back.
-fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
+pub(crate) fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (asked, question) = channel();
@@ -35,7 +35,7 @@ fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
     (port, question)
 }
 
-fn says(text: &str) -> Value {
+pub(crate) fn says(text: &str) -> Value {
     json!({ "role": "assistant", "content": text })
 }
 
@@ -45,7 +45,7 @@ fn calls(tool: &str, arguments: &Value) -> Value {
     json!({ "role": "assistant", "content": null, "tool_calls": [call] })
 }
 
-fn desk(port: u16, more: &str) -> Desk {
+pub(crate) fn desk(port: u16, more: &str) -> Desk {
     let text = format!(
         "[[llm.providers]]\nname = \"script\"\nurl = \"http://127.0.0.1:{port}/v1\"\n\
          model = \"script-1\"\nmax_attempts = 1\n{more}\n"

@@ -22,6 +22,7 @@ mod policy;
 mod rehearsal;
 mod run;
 mod sandbox;
+mod scheduler;
 mod undo;
 mod validate;
 

@@ -2,16 +2,15 @@
 
 use std::io::{self, Write as _};
 
-use counterfoil_agent::{NoteOrigin, Turned};
+use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
 use counterfoil_guard::Disposition;
 use counterfoil_report::visible;
 
-use super::begin::Begun;
-use super::shown::told;
+use crate::conversation::{Begun, told_once};
 use crate::terminal::Paint;
 
 /// How the conversation goes on.
-pub(super) enum Next {
+pub(super) enum After {
     On,
     End,
 }
@@ -21,6 +20,7 @@ const HELP: &str = "\
 /why      receipts and findings of the last answer
 /tools    what the model is offered now
 /memory   the latest notes; `/memory WORDS` searches, `/remember TEXT` keeps one
+/tasks    what is still to run
 /compact  tell what went before in short
 /clear    forget what was said; the record stays
 /quit     end; Ctrl-D does, too";
@@ -29,10 +29,10 @@ pub(super) async fn slash(
     begun: &mut Begun,
     said: &str,
     last: Option<&Turned>,
-) -> anyhow::Result<Next> {
+) -> anyhow::Result<After> {
     let text = match said {
         "/help" | "/?" => HELP.to_owned(),
-        "/quit" | "/exit" => return Ok(Next::End),
+        "/quit" | "/exit" => return Ok(After::End),
         "/status" => status(begun),
         "/why" => why(begun, last)?,
         "/tools" => tools(begun),
@@ -41,13 +41,14 @@ pub(super) async fn slash(
             begun.agent.clear().await?;
             "nothing is known any more of what was said; the record stays".to_owned()
         }
+        "/tasks" => tasks(begun)?,
         "/memory" => memory(begun, None)?,
         other if other.starts_with("/memory ") => memory(begun, other.strip_prefix("/memory "))?,
         other if other.starts_with("/remember ") => remember(begun, other).await?,
         other => format!("`{}` is no command here; `/help` lists them", visible(other)),
     };
     writeln!(io::stderr(), "{text}")?;
-    Ok(Next::On)
+    Ok(After::On)
 }
 
 /// What is in force, a line each. What is off is not mentioned.
@@ -105,7 +106,7 @@ fn why(begun: &Begun, last: Option<&Turned>) -> anyhow::Result<String> {
     if lines.is_empty() {
         lines.push("  no tool was called".to_owned());
     }
-    lines.extend(last.findings.iter().map(|finding| told(finding, paint)));
+    lines.extend(told_once(&last.findings, paint));
     let verdict = match (last.stands, last.findings.is_empty()) {
         (true, true) => Disposition::Pass,
         (true, false) => Disposition::Annotate,
@@ -141,6 +142,18 @@ async fn remember(begun: &Begun, said: &str) -> anyhow::Result<String> {
     let text = said.trim_start_matches("/remember ");
     let id = memory.save(text, begun.agent.session().id(), NoteOrigin::User).await?;
     Ok(format!("note {id}"))
+}
+
+fn tasks(begun: &Begun) -> anyhow::Result<String> {
+    let Some(scheduler) = &begun.scheduler else { return Ok(NO_MEMORY.to_owned()) };
+    let tasks = scheduler.tasks(TaskSelection::Active)?;
+    let lines = tasks.iter().map(|task| {
+        let shown = scheduler.shown(task);
+        let next = shown.get("next").and_then(serde_json::Value::as_str).unwrap_or("–").to_owned();
+        format!("  {}  {next}  {}: {}", task.id, visible(&task.phrase), visible(&task.prompt))
+    });
+    let lines: Vec<String> = lines.collect();
+    Ok(if lines.is_empty() { "there is no task".to_owned() } else { lines.join("\n") })
 }
 
 const NO_MEMORY: &str = "there is no memory in this run";

@@ -1,18 +1,22 @@
 //! The conversation: once, or until the user leaves.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::time::Duration;
 
-use counterfoil_agent::{TurnError, Turned};
+use counterfoil_agent::{Due, Scheduler, TurnError, Turned};
 use counterfoil_model::Finding;
 use counterfoil_report::{json_pretty, visible_output};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
-use super::begin::Begun;
-use super::shown::{Shown, behind, told};
-use super::slash::{Next, slash};
+use super::slash::{After, slash};
+use crate::conversation::{Begun, Shown, behind, told_once};
 use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::terminal::Paint;
+
+/// Between two looks at what is due.
+const BETWEEN: Duration = Duration::from_secs(1);
 
 /// What became of what the user said.
 enum Went {
@@ -77,16 +81,24 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
         begun.agent.guard().workspace().display(),
         paint.code(&session)
     )?;
-    let mut last = None;
-    while let Some(line) = asked(paint).await? {
+    let (mut last, mut reading) = (None, None);
+    loop {
+        let line = match next(&begun, paint, &mut reading).await? {
+            Next::Said(Some(line)) => line,
+            Next::Said(None) => break,
+            Next::Due(due) => {
+                last = fire(&mut begun, paint, &due).await?.or(last);
+                continue;
+            }
+        };
         let said = line.trim();
         if said.is_empty() {
             continue;
         }
         if said.starts_with('/') {
             match slash(&mut begun, said, last.as_ref()).await? {
-                Next::On => continue,
-                Next::End => break,
+                After::On => continue,
+                After::End => break,
             }
         }
         match turn(&mut begun, said).await {
@@ -114,21 +126,70 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The next line of the user; `None` at the end, and on Ctrl-C.
-async fn asked(paint: Paint) -> anyhow::Result<Option<String>> {
+/// What comes next.
+enum Next {
+    /// The user says something; `None` at the end, and on Ctrl-C.
+    Said(Option<String>),
+    /// Tasks are due.
+    Due(Vec<Due>),
+}
+
+type Reading = JoinHandle<io::Result<Option<String>>>;
+
+/// Waits for the next line of the user, or for a task. A line that is half typed stays.
+async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> anyhow::Result<Next> {
     write!(io::stderr(), "{} ", paint.bold(">"))?;
     io::stderr().flush()?;
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
+    let waits = reading.get_or_insert_with(|| {
+        tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
+        })
     });
-    tokio::select! {
-        line = reading => Ok(line??),
-        () = interrupted() => {
-            writeln!(io::stderr())?;
-            Ok(None)
+    loop {
+        tokio::select! {
+            line = &mut *waits => {
+                *reading = None;
+                return Ok(Next::Said(line??));
+            }
+            () = tokio::time::sleep(BETWEEN) => {}
+            () = interrupted() => {
+                writeln!(io::stderr())?;
+                return Ok(Next::Said(None));
+            }
+        }
+        let due = begun.scheduler.as_ref().map(Scheduler::due).transpose()?.unwrap_or_default();
+        if !due.is_empty() {
+            return Ok(Next::Due(due));
         }
     }
+}
+
+/// Runs what is due.
+async fn fire(begun: &mut Begun, paint: Paint, all: &[Due]) -> anyhow::Result<Option<Turned>> {
+    let Some(scheduler) = begun.scheduler.clone() else { return Ok(None) };
+    let mut last = None;
+    for due in all {
+        writeln!(io::stderr(), "\n{} {}: {}", paint.bold("task"), due.task.id, due.task.phrase)?;
+        let mut shown = Shown::new();
+        let fired = tokio::select! {
+            fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
+            () = interrupted() => {
+                drop(shown);
+                writeln!(io::stderr(), "broken off")?;
+                continue;
+            }
+        };
+        drop(shown);
+        match fired {
+            Ok(turned) => {
+                answer(&mut io::stdout().lock(), &turned)?;
+                last = Some(turned);
+            }
+            Err(error) => writeln!(io::stderr(), "{}: {error}", paint.error("error"))?,
+        }
+    }
+    Ok(last)
 }
 
 fn in_json(finding: &Finding) -> Value {
@@ -149,8 +210,8 @@ fn answer(out: &mut impl io::Write, turned: &Turned) -> io::Result<()> {
     write!(out, "{text}{gap}")?;
     out.flush()?;
     let paint = Paint::for_errors();
-    for finding in turned.findings.iter().filter(|_| turned.stands) {
-        writeln!(io::stderr(), "{}", told(finding, paint))?;
+    for line in told_once(&turned.findings, paint).iter().filter(|_| turned.stands) {
+        writeln!(io::stderr(), "{line}")?;
     }
     Ok(())
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use counterfoil_agent::{
-    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Store,
+    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, Store,
+    time_zone,
 };
 use counterfoil_guard::{
     Clock, Embedder, Guard, GuardSettings, SessionStart, StateFolder, SystemClock,
 };
 
-use super::Arguments;
 use super::asks::Asks;
 use crate::command::Global;
 use crate::config::{self, Options};
@@ -21,23 +22,49 @@ use crate::provider::provider;
 use crate::terminal::Paint;
 
 /// An agent that is ready to be talked to.
-pub(super) struct Begun {
-    pub(super) agent: Agent,
+pub(crate) struct Begun {
+    pub(crate) agent: Agent,
     /// `None` where its store cannot be used.
-    pub(super) memory: Option<Memory>,
-    pub(super) options: Options,
-    pub(super) settings: GuardSettings,
+    pub(crate) memory: Option<Memory>,
+    /// The same.
+    pub(crate) scheduler: Option<Scheduler>,
+    pub(crate) options: Options,
+    pub(crate) settings: GuardSettings,
     /// The model's name, as people know it.
-    pub(super) model: String,
+    pub(crate) model: String,
     /// The session is to be gone on with later.
-    pub(super) stays: bool,
+    pub(crate) stays: bool,
 }
 
-pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Begun> {
+/// What of it is said on the command line.
+pub(crate) struct Wanted<'w> {
+    /// The session to go on with, or to begin.
+    pub(crate) session: Option<&'w str>,
+    /// The model, by its name in the configuration.
+    pub(crate) provider: Option<&'w str>,
+    /// Somebody agrees to whatever a gate asks.
+    pub(crate) yes: bool,
+    /// The project's root.
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+/// The tasks that there are, for whoever runs none of them.
+pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
+    let path = global.state()?.create()?.folder().agent();
+    let store =
+        Store::open(&path).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?;
+    Ok(scheduled(&Arc::new(store), &(Arc::new(SystemClock::default()) as Arc<dyn Clock>)))
+}
+
+fn scheduled(store: &Arc<Store>, clock: &Arc<dyn Clock>) -> Scheduler {
+    Scheduler::new(Arc::clone(store), Arc::clone(clock), time_zone())
+}
+
+pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
     let agent = options.agent.resolve().map_err(|error| Complaint::new(error.to_string()))?;
-    let wanted = arguments.provider.as_deref().unwrap_or(&options.agent.provider);
-    let own = Arc::new(provider(&options.llm, wanted)?);
+    let named = wanted.provider.unwrap_or(&options.agent.provider);
+    let own = Arc::new(provider(&options.llm, named)?);
     let compresses: Arc<dyn Model> = match options.agent.compress_provider.as_str() {
         "" => Arc::clone(&own) as Arc<dyn Model>,
         name => Arc::new(provider(&options.llm, name)?),
@@ -48,18 +75,16 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
     let guard = Making {
         options: &options,
         state: Some(state),
-        approver: Some(Arc::new(Asks::new(arguments.yes))),
-        workspace: arguments.workspace.clone(),
+        approver: Some(Arc::new(Asks::new(wanted.yes))),
+        workspace: wanted.workspace.clone(),
     }
     .guard()?;
     let store = store(&folder)?;
     let model = own.settings().model.clone();
-    let known = match &arguments.session {
-        Some(id) => guard.ledger().sessions()?.contains(id),
-        None => false,
-    };
+    let sessions = guard.ledger().sessions()?;
+    let known = wanted.session.is_some_and(|id| sessions.iter().any(|known| known == id));
     let session = guard.session(SessionStart {
-        id: arguments.session.clone(),
+        id: wanted.session.map(str::to_owned),
         model: Some(model.clone()),
         environment: environment(),
         ..SessionStart::default()
@@ -76,10 +101,11 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
     };
     let embeds = own.settings().embedding_model.is_some();
     let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
+    let scheduler = store.as_ref().map(|store| scheduled(store, &clock));
     let memory = store.map(|store| Memory::new(store, clock, embedder));
-    if let Some(memory) = &memory {
-        memory.tools(session.id()).into_iter().try_for_each(|tool| guard.register(tool))?;
-    }
+    let remembering = memory.iter().flat_map(|memory| memory.tools(session.id()));
+    let scheduling = scheduler.iter().flat_map(|scheduler| scheduler.tools(session.id()));
+    remembering.chain(scheduling).try_for_each(|tool| guard.register(tool))?;
     let introduction = introduction(&guard);
     let agent = Agent::new(Parts {
         guard,
@@ -91,7 +117,15 @@ pub(super) fn begin(global: &Global, arguments: &Arguments) -> anyhow::Result<Be
         introduction,
         settings: agent,
     })?;
-    Ok(Begun { agent, memory, options, settings, model, stays: arguments.session.is_some() })
+    Ok(Begun {
+        agent,
+        memory,
+        scheduler,
+        options,
+        settings,
+        model,
+        stays: wanted.session.is_some(),
+    })
 }
 
 /// Notes, summaries and tasks; `None` where they cannot be used, which is said: the record does not

@@ -15,14 +15,14 @@ use crate::terminal::Paint;
 const LONGEST: usize = 100;
 
 /// Tells on standard error what happens.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     paint: Paint,
     /// Where somebody looks.
     bar: Option<ProgressBar>,
 }
 
 impl Shown {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let paint = Paint::for_errors();
         let bar = (io::stderr().is_terminal() && paint.is_on()).then(|| {
             let bar = ProgressBar::new_spinner();
@@ -42,7 +42,7 @@ impl Shown {
         }
     }
 
-    pub(super) fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         let write = || {
             // Whoever closed standard error does not want to know.
             writeln!(io::stderr(), "{text}").ok();
@@ -90,7 +90,7 @@ impl Watch for Shown {
             Told::Answered(call, answer) => self.call(call, answer),
             Told::HeldBack(findings) => {
                 self.line(&format!("{}: an answer was held back", self.paint.error("checked")));
-                findings.iter().for_each(|finding| self.line(&told(finding, self.paint)));
+                told_once(findings, self.paint).iter().for_each(|line| self.line(line));
             }
             Told::Compressed(strategy) => {
                 let note = self.paint.help("note");
@@ -104,8 +104,19 @@ impl Watch for Shown {
     }
 }
 
-/// One finding in one line.
-pub(super) fn told(finding: &Finding, paint: Paint) -> String {
+/// Each finding in one line; what is found several times is said once.
+pub(crate) fn told_once(findings: &[Finding], paint: Paint) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for finding in findings {
+        let line = told(finding, paint);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn told(finding: &Finding, paint: Paint) -> String {
     let message = visible(&finding.message);
     let word = match finding.severity {
         Severity::Error => paint.error("error"),
@@ -116,7 +127,7 @@ pub(super) fn told(finding: &Finding, paint: Paint) -> String {
 }
 
 /// What stands behind an answer, in one line; nothing where nothing does.
-pub(super) fn behind(turned: &Turned) -> String {
+pub(crate) fn behind(turned: &Turned) -> String {
     let count = |count: usize, one: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),

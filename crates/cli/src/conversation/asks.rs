@@ -7,13 +7,13 @@ use counterfoil_report::visible;
 use crate::approver::user;
 
 /// Asks whoever sits at the terminal: once, for the session, or not at all.
-pub(super) struct Asks {
+pub(crate) struct Asks {
     /// `--yes` was given.
     agreed: bool,
 }
 
 impl Asks {
-    pub(super) fn new(agreed: bool) -> Self {
+    pub(crate) fn new(agreed: bool) -> Self {
         Self { agreed }
     }
 }

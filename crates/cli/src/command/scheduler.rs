@@ -1,0 +1,256 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use counterfoil_agent::{
+    CatchUp, Due, FireError, Schedule, ScheduleTaskError, Scheduler, TaskId, TaskSelection,
+    time_zone,
+};
+use counterfoil_report::{json_pretty, visible};
+use serde_json::Value;
+
+use super::Global;
+use crate::conversation::{Begun, Shown, Wanted, begin, scheduler, told_once};
+use crate::exit::{Complaint, Exit};
+use crate::signals::interrupted;
+use crate::terminal::Paint;
+
+/// Tasks for later, in plain words: what the agent of `counterfoil chat` does when nobody asks
+///
+/// Times are those of this machine's time zone. Each firing is a call through every gate, with a
+/// receipt, and runs once, however many processes wait for it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil scheduler explain 'first monday of the month at 9'
+  counterfoil scheduler add 'every weekday at 9am' 'Summarize the failed builds of last night'
+  counterfoil scheduler list
+  counterfoil scheduler run            until Ctrl-C; `--once` runs what is due now, and ends")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Say what a phrase means, and keep nothing
+    Explain {
+        /// When, in English, or five fields of cron
+        when: String,
+    },
+    /// Make a task
+    Add {
+        /// When, in English, or five fields of cron
+        when: String,
+        /// What is to be done then
+        prompt: String,
+        /// What happens to firings that were missed
+        #[arg(long, value_name = "POLICY", default_value = "once")]
+        catch_up: Missed,
+    },
+    /// List the tasks that are still to run
+    List {
+        /// Those that are over, too
+        #[arg(long)]
+        all: bool,
+        /// How they are shown
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: ListFormat,
+    },
+    /// End a task
+    Cancel {
+        /// Its number
+        task: u64,
+    },
+    /// Run what is due, as it comes
+    Run {
+        /// Run what is due now, and end
+        #[arg(long)]
+        once: bool,
+        /// Agree to whatever a gate asks; what is denied or blocked stays so
+        #[arg(long, short)]
+        yes: bool,
+        /// The model, by its name in `[[llm.providers]]`
+        #[arg(long, value_name = "NAME")]
+        provider: Option<String>,
+        /// The project's root, which calls are kept to [default: the working directory]
+        #[arg(long, value_name = "FOLDER")]
+        workspace: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Missed {
+    /// They are left out
+    Skip,
+    /// The latest is run
+    Once,
+    /// Each is run
+    All,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ListFormat {
+    /// A line each
+    Text,
+    /// One JSON array
+    Json,
+}
+
+/// The session of tasks that the user makes here.
+const SESSION: &str = "scheduler";
+
+/// Between two looks at what is due.
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// After so many milliseconds nobody runs a firing any more that came to no end.
+const GIVEN_UP: i64 = 3_600_000;
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    match &arguments.what {
+        What::Explain { when } => explain(when),
+        What::Add { when, prompt, catch_up } => {
+            let catch_up = match catch_up {
+                Missed::Skip => CatchUp::Skip,
+                Missed::Once => CatchUp::Once,
+                Missed::All => CatchUp::All,
+            };
+            let scheduler = scheduler(global)?;
+            let made = scheduler.add(SESSION, when, prompt, catch_up);
+            let (id, understood) = made.map_err(|error| complaint(&error))?;
+            writeln!(io::stdout(), "task {id}: {understood}")?;
+            Ok(Exit::Clean)
+        }
+        What::List { all, format } => list(&scheduler(global)?, *all, *format),
+        What::Cancel { task } => cancel(&scheduler(global)?, *task),
+        What::Run { once, yes, provider, workspace } => {
+            let wanted = Wanted {
+                session: Some(SESSION),
+                provider: provider.as_deref(),
+                yes: *yes,
+                workspace: workspace.clone(),
+            };
+            let begun = begin(global, &wanted)?;
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .context("no thread can be started")?;
+            let exit = runtime.block_on(run_due(begun, *once));
+            runtime.shutdown_background();
+            exit
+        }
+    }
+}
+
+fn complaint(error: &ScheduleTaskError) -> Complaint {
+    Complaint::new(error.to_string())
+}
+
+fn explain(when: &str) -> anyhow::Result<Exit> {
+    let mut at = jiff::Timestamp::now().to_zoned(time_zone());
+    let schedule = Schedule::parse(when, &at).map_err(|error| Complaint::new(error.to_string()))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", schedule.describe(&at))?;
+    for _ in 0..3 {
+        let Some(next) = schedule.next_after(&at) else { break };
+        writeln!(out, "  {}", next.strftime("%a %Y-%m-%d %H:%M %Z"))?;
+        at = next;
+    }
+    Ok(Exit::Clean)
+}
+
+fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<Exit> {
+    let which = if all { TaskSelection::All } else { TaskSelection::Active };
+    let tasks = scheduler.tasks(which)?;
+    let shown: Vec<Value> = tasks.iter().map(|task| scheduler.shown(task)).collect();
+    let mut out = io::stdout().lock();
+    match format {
+        ListFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
+        ListFormat::Text if shown.is_empty() => writeln!(out, "there is no task")?,
+        ListFormat::Text => {
+            for task in &shown {
+                let text = |name: &str| task.get(name).and_then(Value::as_str).unwrap_or("–");
+                writeln!(
+                    out,
+                    "{}  {}  {}  {}\n   {}",
+                    task.get("task").unwrap_or(&Value::Null),
+                    text("state"),
+                    text("next"),
+                    visible(text("when")),
+                    visible(text("prompt"))
+                )?;
+            }
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
+    let id: TaskId = serde_json::from_value(Value::from(task))
+        .map_err(|_| Complaint::new(format!("`{task}` is no number of a task")))?;
+    if !scheduler.cancel(id)? {
+        let help = "`counterfoil scheduler list` lists them";
+        return Err(Complaint::new(format!("there is no task {task} to end")).help(help).into());
+    }
+    writeln!(io::stdout(), "task {task} is ended")?;
+    Ok(Exit::Clean)
+}
+
+/// Runs what is due until somebody stops it.
+async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
+    let Some(scheduler) = begun.scheduler.clone() else {
+        return Err(Complaint::new("there is nothing to run tasks from".to_owned()).into());
+    };
+    let interrupted_before = scheduler.give_up_interrupted(GIVEN_UP)?;
+    if interrupted_before > 0 {
+        let note = "came to no end before, and are not run again";
+        writeln!(io::stderr(), "note: {interrupted_before} firings {note}")?;
+    }
+    let mut exit = Exit::Clean;
+    loop {
+        for due in scheduler.due()? {
+            if !fire(&scheduler, &mut begun, &due).await? {
+                exit = Exit::Findings;
+            }
+        }
+        if once {
+            return Ok(exit);
+        }
+        tokio::select! {
+            () = tokio::time::sleep(BETWEEN) => {}
+            () = interrupted() => return Ok(exit),
+        }
+    }
+}
+
+/// Runs one firing; whether its answer stands.
+async fn fire(scheduler: &Scheduler, begun: &mut Begun, due: &Due) -> anyhow::Result<bool> {
+    let paint = Paint::for_errors();
+    let (id, when) = (due.task.id, visible(&due.task.phrase).into_owned());
+    writeln!(io::stderr(), "{} {id}: {when}", paint.bold("task"))?;
+    let mut shown = Shown::new();
+    let fired = tokio::select! {
+        fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
+        () = interrupted() => {
+            return Err(Complaint::new(format!("task {id} was broken off")).into());
+        }
+    };
+    drop(shown);
+    match fired {
+        Ok(turned) => {
+            writeln!(io::stdout(), "{}", counterfoil_report::visible_output(&turned.answer))?;
+            for line in told_once(&turned.findings, paint).iter().filter(|_| turned.stands) {
+                writeln!(io::stderr(), "{line}")?;
+            }
+            Ok(turned.stands)
+        }
+        Err(error @ (FireError::NotRun(_) | FireError::Turn(_))) => {
+            writeln!(io::stderr(), "{}: {error}", paint.error("error"))?;
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
