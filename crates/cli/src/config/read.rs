@@ -147,7 +147,7 @@ mod tests {
             1,
             "unknown key `nonsense`",
             Some(
-                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `agent`, `mcp`, `obligations`",
+                "known here are `check`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `agent`, `llm`, `mcp`, `obligations`",
             ),
         );
         check(
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn keys_without_effect_say_so() {
         for (text, line, path) in [
-            ("\n[agent]\n\ncompress_provider = \"\"\n", 4, "`agent.compress_provider`"),
+            ("\n[agent]\n\nhallucination_detection = true\n", 4, "`agent.hallucination_detection`"),
             ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),
         ] {
             let wrong = read(text).unwrap_err();
