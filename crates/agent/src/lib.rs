@@ -17,6 +17,8 @@ mod options;
 mod prompt;
 mod schedule;
 mod scheduler;
+mod skill_tools;
+mod skills;
 mod store;
 mod turn;
 mod watch;
@@ -30,6 +32,11 @@ pub use native::Memory;
 pub use options::{AgentOptions, AgentOptionsError, AgentSettings};
 pub use schedule::{Schedule, ScheduleError};
 pub use scheduler::{Due, FireError, ScheduleTaskError, Scheduler, time_zone};
+pub use skill_tools::SkillSet;
+pub use skills::{
+    ArgumentsError, InlineTool, InlineToolProblem, ScanPorts, Skill, SkillError, SkillOrigin,
+    SkillProblem, SkillWarning, Skills, TrustError, Trusted, WarningKind, scan,
+};
 pub use store::{
     AddSummaryError, AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE,
     NewSummary, NewTask, Note, NoteError, NoteId, NoteOrigin, OpenStoreError, Ranks, Store,

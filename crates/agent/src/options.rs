@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use counterfoil_guard::ToolFilterOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,8 @@ pub struct AgentOptions {
     pub max_retries: u32,
     /// What the model is told about its task, before the execution protocol.
     pub instructions: String,
+    /// Folders of skills, beside those of the user and the project. They are trusted.
+    pub skill_paths: Vec<PathBuf>,
     /// Whether a model is shown every tool, or those that a request is about.
     pub tool_filter: ToolFilterOptions,
 }
@@ -32,6 +36,7 @@ impl Default for AgentOptions {
             max_steps: 50,
             max_retries: 1,
             instructions: String::new(),
+            skill_paths: Vec::new(),
             tool_filter: ToolFilterOptions::default(),
         }
     }

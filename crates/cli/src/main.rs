@@ -25,6 +25,7 @@ mod replace;
 mod rule_names;
 mod settings_file;
 mod signals;
+mod skills;
 mod spans;
 mod state;
 mod suggest;

@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -29,6 +29,18 @@ use crate::toolset::Toolset;
 #[derive(Clone)]
 pub struct Guard {
     parts: Arc<Parts>,
+}
+
+/// A guard that somebody else holds: for tools that make calls themselves, and are held by it.
+#[derive(Clone)]
+pub struct WeakGuard(Weak<Parts>);
+
+impl WeakGuard {
+    /// The guard, while it is there.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Guard> {
+        self.0.upgrade().map(|parts| Guard { parts })
+    }
 }
 
 /// What a guard is made of.
@@ -212,6 +224,12 @@ impl Guard {
         session: &Session,
     ) -> Result<counterfoil_model::Transcript, crate::ledger::ReadLedgerError> {
         session.transcript(self.ledger())
+    }
+
+    /// The guard for whoever it holds itself.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakGuard {
+        WeakGuard(Arc::downgrade(&self.parts))
     }
 
     pub(crate) fn from_parts(parts: Parts) -> Self {

@@ -118,7 +118,7 @@ pub use gate::{
     TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError,
     UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
-pub use guard::{BeginSessionError, Guard};
+pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, is_feedback, profile, reason,
     remark, review,

@@ -112,7 +112,8 @@ impl Default for HooksOptions {
 
 /// Commands of ours that are the user's: with the first an agent would write receipts for runs
 /// that never were, with the others it would loosen what judges it.
-const OWN: [&str; 3] = ["counterfoil hook", "counterfoil trust", "counterfoil approve"];
+const OWN: [&str; 4] =
+    ["counterfoil hook", "counterfoil trust", "counterfoil approve", "counterfoil skills trust"];
 
 impl HooksOptions {
     /// The checked settings.

@@ -16,6 +16,7 @@ mod prompt;
 mod rules;
 mod run;
 mod scheduler;
+mod skills;
 mod stats;
 mod tools;
 mod trust;
@@ -99,6 +100,7 @@ enum Command {
     Prompt(prompt::Arguments),
     Chat(chat::Arguments),
     Scheduler(scheduler::Arguments),
+    Skills(skills::Arguments),
     Run(run::Arguments),
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
@@ -150,6 +152,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Prompt(arguments) => prompt::run(&arguments),
         Command::Chat(arguments) => chat::run(global, &arguments),
         Command::Scheduler(arguments) => scheduler::run(global, &arguments),
+        Command::Skills(arguments) => skills::run(global, &arguments),
         Command::Run(arguments) => run::run(global, &arguments),
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),

@@ -157,7 +157,7 @@ pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
 }
 
 /// The folder of the user's own configuration.
-pub(super) fn user_folder() -> Option<PathBuf> {
+pub(crate) fn user_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".config")))

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use counterfoil_agent::{
-    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, Store,
-    time_zone,
+    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, SkillSet,
+    Store, time_zone,
 };
 use counterfoil_guard::{
     Clock, Embedder, Guard, GuardSettings, SessionStart, StateFolder, SystemClock,
@@ -19,6 +19,7 @@ use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::provider::provider;
+use crate::skills::find;
 use crate::terminal::Paint;
 
 /// An agent that is ready to be talked to.
@@ -106,7 +107,9 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let remembering = memory.iter().flat_map(|memory| memory.tools(session.id()));
     let scheduling = scheduler.iter().flat_map(|scheduler| scheduler.tools(session.id()));
     remembering.chain(scheduling).try_for_each(|tool| guard.register(tool))?;
-    let introduction = introduction(&guard);
+    let skills = skills(&options, &guard)?;
+    skills.tools(&guard, &session).into_iter().try_for_each(|tool| guard.register(tool))?;
+    let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let agent = Agent::new(Parts {
         guard,
         session,
@@ -126,6 +129,25 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         model,
         stays: wanted.session.is_some(),
     })
+}
+
+/// The skills that may be used. What is wrong with the others is said.
+fn skills(options: &Options, guard: &Guard) -> anyhow::Result<SkillSet> {
+    let found = find(options, guard.workspace())?;
+    let note = Paint::for_errors().help("note");
+    for error in &found.errors {
+        writeln!(io::stderr(), "{note}: {error}")?;
+    }
+    let (usable, others) = found.usable();
+    if !others.is_empty() {
+        let names = others.join("`, `");
+        let help = "`counterfoil skills show` and `trust`";
+        writeln!(
+            io::stderr(),
+            "{note}: skills that nobody trusted are not used: `{names}` ({help})"
+        )?;
+    }
+    Ok(SkillSet::new(usable))
 }
 
 /// Notes, summaries and tasks; `None` where they cannot be used, which is said: the record does not

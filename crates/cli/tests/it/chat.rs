@@ -39,7 +39,7 @@ pub(crate) fn says(text: &str) -> Value {
     json!({ "role": "assistant", "content": text })
 }
 
-fn calls(tool: &str, arguments: &Value) -> Value {
+pub(crate) fn calls(tool: &str, arguments: &Value) -> Value {
     let function = json!({ "name": tool, "arguments": arguments.to_string() });
     let call = json!({ "id": "c1", "type": "function", "function": function });
     json!({ "role": "assistant", "content": null, "tool_calls": [call] })
@@ -53,7 +53,7 @@ pub(crate) fn desk(port: u16, more: &str) -> Desk {
     Desk::with(&[("counterfoil.toml", &text), ("notes.txt", "the door is green\n")])
 }
 
-fn chat(desk: &Desk, words: &[&str], input: &str) -> Ran {
+pub(crate) fn chat(desk: &Desk, words: &[&str], input: &str) -> Ran {
     let variables = [("COUNTERFOIL_STATE", "state"), ("NO_COLOR", "1")];
     desk.spawn(&variables, &[&["chat"], words].concat(), input)
 }

@@ -170,6 +170,7 @@ const KEYS: &[(&str, &str)] = &[
     ("agent.max_steps", "50"),
     ("agent.max_retries", "1"),
     ("agent.instructions", "\"\""),
+    ("agent.skill_paths", "[]"),
     ("llm.providers", "[]"),
     ("agent.tool_filter.enabled", "false"),
     ("agent.tool_filter.top_k", "10"),

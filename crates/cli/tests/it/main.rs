@@ -23,6 +23,7 @@ mod rehearsal;
 mod run;
 mod sandbox;
 mod scheduler;
+mod skills;
 mod undo;
 mod validate;
 

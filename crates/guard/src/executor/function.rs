@@ -19,6 +19,7 @@ pub struct FunctionExecutor {
     tool: Tool,
     function: Arc<Function>,
     asks: Option<String>,
+    kind: ExecutorKind,
 }
 
 type Function =
@@ -60,13 +61,19 @@ impl FunctionExecutor {
             let answer = function(arguments, progress);
             Box::pin(async move { answer.await.map(Into::into) })
         };
-        Self { tool, function: Arc::new(function), asks: None }
+        Self { tool, function: Arc::new(function), asks: None, kind: ExecutorKind::Native }
     }
 
     /// The same, but a person agrees to every call first; `why` says for what reason.
     #[must_use]
     pub fn asking(self, why: impl Into<String>) -> Self {
         Self { asks: Some(why.into()), ..self }
+    }
+
+    /// The same as an executor of this kind, which says where it stands among others.
+    #[must_use]
+    pub fn of_kind(self, kind: ExecutorKind) -> Self {
+        Self { kind, ..self }
     }
 
     async fn call(
@@ -83,7 +90,7 @@ impl FunctionExecutor {
 
 impl ToolExecutor for FunctionExecutor {
     fn id(&self) -> ExecutorId {
-        ExecutorId::new(ExecutorKind::Native, self.tool.name.clone())
+        ExecutorId::new(self.kind, self.tool.name.clone())
     }
 
     fn tool_definitions(&self) -> Vec<Tool> {

@@ -1,0 +1,201 @@
+//! Skills as tools: two that give the model their text, and those that are written into them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use counterfoil_guard::{
+    BoxFuture, ExecutorKind, FunctionExecutor, Guard, Session, Surroundings, ToolError, ToolOutput,
+    WeakGuard,
+};
+use counterfoil_model::{Effects, Origin, Status, Tool, ToolCall, ToolErrorCategory};
+use serde_json::{Value, json};
+
+use crate::skills::{InlineTool, Skill};
+
+/// The tool that runs commands.
+const SHELL: &str = "shell";
+
+/// Skills that may be used.
+#[derive(Clone, Default)]
+pub struct SkillSet(Arc<Vec<Skill>>);
+
+/// What runs a command of a skill: a call of its own, through every gate.
+#[derive(Clone)]
+struct Caller {
+    guard: WeakGuard,
+    session: Session,
+}
+
+impl SkillSet {
+    /// These skills: whoever calls this has asked whether they are trusted.
+    #[must_use]
+    pub fn new(skills: Vec<Skill>) -> Self {
+        Self(Arc::new(skills))
+    }
+
+    /// The skills.
+    #[must_use]
+    pub fn skills(&self) -> &[Skill] {
+        &self.0
+    }
+
+    /// What the model is told about them; nothing where there is none.
+    #[must_use]
+    pub fn introduction(&self) -> String {
+        if self.0.is_empty() {
+            return String::new();
+        }
+        let mut text = "# Skills\n\nHow certain work is done here. `load_skill` gives the whole \
+                        text of one; read it before you do such work."
+            .to_owned();
+        for skill in self.0.iter() {
+            text.push_str(&format!("\n- {}: {}", skill.name, skill.description));
+        }
+        text
+    }
+
+    /// Their tools, for a session of this guard.
+    #[must_use]
+    pub fn tools(&self, guard: &Guard, session: &Session) -> Vec<FunctionExecutor> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let caller = Caller { guard: guard.downgrade(), session: session.clone() };
+        let inline = self
+            .0
+            .iter()
+            .flat_map(|skill| skill.tools.iter().map(|tool| inline(skill, tool, caller.clone())));
+        [self.loading(), self.invoking()].into_iter().chain(inline).collect()
+    }
+
+    fn given(&self, name: &str) -> Result<String, ToolError> {
+        let skill = self.0.iter().find(|skill| skill.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.0.iter().map(|skill| skill.name.as_str()).collect();
+            let message = format!("there is no skill `{name}`; there are: {}", names.join(", "));
+            ToolError::of(ToolErrorCategory::InvalidParameters, message)
+        })?;
+        unchanged(skill)?;
+        Ok(skill.body.clone())
+    }
+
+    fn loading(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Gives the whole text of a skill.".to_owned(),
+            parameters: Some(json!({
+                "type": "object",
+                "properties": { "name": { "type": "string" } },
+                "required": ["name"],
+                "additionalProperties": false,
+            })),
+            effects: only_reads(),
+            ..Tool::named("load_skill")
+        };
+        let own = self.clone();
+        FunctionExecutor::new(tool, move |arguments: &Value| {
+            own.given(text(arguments, "name")).map(ToolOutput::from)
+        })
+        .of_kind(ExecutorKind::Skill)
+    }
+
+    fn invoking(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Gives the text of a skill together with what it is to be applied to, to \
+                          be done now."
+                .to_owned(),
+            parameters: Some(json!({
+                "type": "object",
+                "properties": { "name": { "type": "string" }, "task": { "type": "string" } },
+                "required": ["name", "task"],
+                "additionalProperties": false,
+            })),
+            effects: only_reads(),
+            ..Tool::named("invoke_skill")
+        };
+        let own = self.clone();
+        FunctionExecutor::new(tool, move |arguments: &Value| {
+            let body = own.given(text(arguments, "name"))?;
+            let task = text(arguments, "task");
+            Ok::<_, ToolError>(ToolOutput::from(format!("{body}\n\nNow do this: {task}")))
+        })
+        .of_kind(ExecutorKind::Skill)
+    }
+}
+
+fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
+    arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A skill whose files changed is another one, which nobody looked at.
+fn unchanged(skill: &Skill) -> Result<(), ToolError> {
+    match skill.is_as_read() {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let message = format!("the files of the skill `{}` have changed", skill.name);
+            Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message))
+        }
+        Err(error) => Err(ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())),
+    }
+}
+
+fn only_reads() -> Effects {
+    Effects {
+        reads: Some(true),
+        writes: Some(false),
+        network: Some(false),
+        idempotent: Some(false),
+        retrieves: Some(false),
+    }
+}
+
+/// A tool that is written into a skill. What it does, nobody here knows.
+fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor {
+    let offered = Tool {
+        description: tool.description.clone(),
+        parameters: Some(tool.parameters.clone()),
+        origin: Origin::Skill { name: skill.name.clone() },
+        ..Tool::named(&tool.name)
+    };
+    let parts = Arc::new((skill.clone(), tool.clone()));
+    FunctionExecutor::waiting(offered, move |arguments: Value| {
+        let (parts, caller) = (Arc::clone(&parts), caller.clone());
+        let ran: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+            let (skill, tool) = &*parts;
+            unchanged(skill)?;
+            let filled = tool.arguments(&arguments).map_err(|error| {
+                ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string())
+            })?;
+            caller.run(skill, [&tool.program].into_iter().chain(&filled)).await
+        });
+        ran
+    })
+    .of_kind(ExecutorKind::Skill)
+}
+
+impl Caller {
+    /// Runs a command as the tool `shell` does, with a receipt of its own.
+    async fn run<'w>(
+        &self,
+        skill: &Skill,
+        words: impl Iterator<Item = &'w String>,
+    ) -> Result<ToolOutput, ToolError> {
+        let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
+        let guard = self.guard.upgrade().ok_or_else(|| failed("the guard is gone".to_owned()))?;
+        let line = shlex::try_join(words.map(String::as_str));
+        let line =
+            line.map_err(|error| failed(format!("the command cannot be written: {error}")))?;
+        let folder = skill.folder.to_string_lossy().into_owned();
+        let environment = BTreeMap::from([
+            ("SKILL_NAME".to_owned(), skill.name.clone()),
+            ("SKILL_DIR".to_owned(), folder),
+        ]);
+        let around = Surroundings { environment, ..Surroundings::default() };
+        let call = ToolCall::new("", SHELL, json!({ "command": line }).to_string());
+        let answer = guard.call(&self.session, call, around).await;
+        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        if answer.status == Status::Completed {
+            return Ok(ToolOutput::from(answer.text));
+        }
+        let category = answer.category.unwrap_or(ToolErrorCategory::PermanentFailure);
+        Err(ToolError::of(category, answer.text))
+    }
+}

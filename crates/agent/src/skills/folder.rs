@@ -1,0 +1,139 @@
+//! The files of a skill's folder, bounded, and never by way of a symbolic link.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::error::{SkillError, SkillProblem};
+
+/// The name of the file that makes a folder a skill.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
+const MOST_FILES: usize = 200;
+const MOST_FOLDERS: usize = 200;
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+const MOST_SKILL_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Reads the files of a folder, `SKILL.md` first and the others sorted by the bytes of their
+/// paths, shows each to `look` with its path below the folder, and gives the digest of all.
+///
+/// The digest is SHA-256 over, for each file, its path (with `/`), a zero byte, its length in eight
+/// bytes (the highest first), and its bytes. It is written as `sha256:` and 64 hexadecimal digits.
+///
+/// # Errors
+/// No `SKILL.md`, symbolic links, files that are no regular ones, and more than 200 files, 200
+/// folders, 8 MiB, or 1 MiB of `SKILL.md`.
+pub(super) fn digest(
+    folder: &Path,
+    mut look: impl FnMut(&Path, &[u8]),
+) -> Result<String, SkillError> {
+    let (mut hash, mut left) = (Sha256::new(), MOST_BYTES);
+    for (shown, relative) in files(folder)? {
+        let path = folder.join(&relative);
+        let failed = |problem| SkillError::new(problem, &path);
+        let is_skill_file = relative == Path::new(SKILL_FILE);
+        let most = if is_skill_file { MOST_SKILL_FILE_BYTES } else { left };
+        let bytes = read(&path, most).map_err(failed)?.ok_or_else(|| {
+            if is_skill_file {
+                failed(SkillProblem::TooLarge { what: "the file is", most: "1 MiB" })
+            } else {
+                let what = "the files of the folder together are";
+                SkillError::new(SkillProblem::TooLarge { what, most: "8 MiB" }, folder)
+            }
+        })?;
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        left = left.saturating_sub(length);
+        hash.update(&shown);
+        hash.update([0]);
+        hash.update(length.to_be_bytes());
+        hash.update(&bytes);
+        look(&relative, &bytes);
+    }
+    let hex = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Ok(format!("sha256:{hex}"))
+}
+
+/// The bytes of a regular file; `None` where there are more than `most`.
+pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, SkillProblem> {
+    let before = fs::symlink_metadata(path)?;
+    if before.is_symlink() {
+        return Err(SkillProblem::SymbolicLink);
+    }
+    if !before.is_file() {
+        return Err(SkillProblem::NotA("regular file"));
+    }
+    let file = File::open(path)?;
+    // Somebody may have put a link there since.
+    if !is_same(&before, &file.metadata()?) {
+        return Err(SkillProblem::Replaced);
+    }
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|length| length <= most)))
+}
+
+#[cfg(unix)]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, b: &fs::Metadata) -> bool {
+    b.is_file()
+}
+
+/// Every file below a folder, in order: its path as bytes with `/`, and as a path.
+fn files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, SkillError> {
+    let too_many = |what, most| SkillError::new(SkillProblem::TooMany { what, most }, folder);
+    let (mut files, mut folders, mut open) = (Vec::new(), 0_usize, vec![PathBuf::new()]);
+    while let Some(relative) = open.pop() {
+        let path = folder.join(&relative);
+        let entries = fs::read_dir(&path).map_err(|error| SkillError::new(error, &path))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| SkillError::new(error, &path))?;
+            let kind = entry.file_type().map_err(|error| SkillError::new(error, entry.path()))?;
+            let below = relative.join(entry.file_name());
+            if kind.is_symlink() {
+                return Err(SkillError::new(SkillProblem::SymbolicLink, entry.path()));
+            } else if kind.is_dir() {
+                folders += 1;
+                open.push(below);
+            } else if kind.is_file() {
+                files.push((bytes_of(&below), below));
+            } else {
+                let problem = SkillProblem::NotA("regular file");
+                return Err(SkillError::new(problem, entry.path()));
+            }
+            if files.len() > MOST_FILES {
+                return Err(too_many("files in the folder", MOST_FILES));
+            }
+            if folders > MOST_FOLDERS {
+                return Err(too_many("folders in the folder", MOST_FOLDERS));
+            }
+        }
+    }
+    let is_other = |bytes: &[u8]| bytes != SKILL_FILE.as_bytes();
+    files.sort_by(|(a, _), (b, _)| (is_other(a), a).cmp(&(is_other(b), b)));
+    if files.first().is_none_or(|(bytes, _)| is_other(bytes)) {
+        return Err(SkillError::new(missing(&files), folder));
+    }
+    Ok(files)
+}
+
+/// Why there is no `SKILL.md`.
+fn missing(files: &[(Vec<u8>, PathBuf)]) -> SkillProblem {
+    let named_so =
+        |(bytes, _): &&(Vec<u8>, PathBuf)| bytes.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
+    files.iter().find(named_so).map_or(SkillProblem::NoSkillFile, |(_, path)| {
+        SkillProblem::OtherCase(super::visible::visible(&path.to_string_lossy()))
+    })
+}
+
+fn bytes_of(path: &Path) -> Vec<u8> {
+    let parts: Vec<&[u8]> =
+        path.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
+    parts.join(&b'/')
+}

@@ -1,0 +1,33 @@
+//! Skills as the agentskills specification has them: folders with a `SKILL.md`, read, checked,
+//! scanned and trusted.
+//!
+//! [`Skills::find`] reads every skill below search paths. [`Skill::read`] reads one: front matter,
+//! body, inline tools, and the digest of all its files. [`scan()`] looks for what a stranger may
+//! have hidden in it. [`Trusted`] remembers which digests a person has agreed to.
+//!
+//! Deliberately not here: running tools, deciding about calls, the environment of a skill. What a
+//! skill says in `allowed-tools` grants nothing.
+
+mod code_options;
+mod distinct_json;
+mod error;
+mod find;
+mod folder;
+mod front_matter;
+mod inline_tool;
+mod markdown;
+mod one;
+mod placeholder;
+mod plain_yaml;
+mod scan;
+mod trusted;
+mod visible;
+mod warning;
+
+pub use error::{SkillError, SkillProblem};
+pub use find::Skills;
+pub use inline_tool::{ArgumentsError, InlineTool, InlineToolProblem};
+pub use one::{Skill, SkillOrigin};
+pub use scan::{ScanPorts, scan};
+pub use trusted::{TrustError, Trusted};
+pub use warning::{SkillWarning, WarningKind};

@@ -1,0 +1,263 @@
+//! One text file of a skill, looked through.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::super::front_matter;
+use super::super::markdown::{Code, Part, parts};
+use super::super::visible::visible;
+use super::super::warning::{SkillWarning, WarningKind};
+use super::ScanPorts;
+use super::comments;
+use super::encoded::encoded;
+use super::grammar::orders;
+use super::lexicon::LEXICON;
+use super::unseen::unseen;
+use super::words::sentences;
+
+/// Languages of code blocks that are read as shell commands; a block without one is, too.
+const SHELLS: [&str; 10] =
+    ["", "bash", "console", "fish", "ksh", "sh", "shell", "shell-session", "terminal", "zsh"];
+
+type Line<'t> = (usize, &'t str);
+
+/// Languages of code blocks that a model reads as if they were prose.
+const PROSE: [&str; 8] = ["", "markdown", "md", "plain", "plaintext", "prompt", "text", "txt"];
+
+/// What is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Prose,
+    /// Code and its comments, which often explain what an option does.
+    Code,
+}
+
+/// What a file is, as far as it matters.
+enum Kind {
+    Markdown,
+    Shell,
+    Text,
+    Other,
+}
+
+pub(super) struct TextScan<'s, 'p> {
+    path: &'s Path,
+    ports: ScanPorts<'p>,
+    warnings: &'s mut Vec<SkillWarning>,
+}
+
+impl<'s, 'p> TextScan<'s, 'p> {
+    pub(super) fn new(
+        path: &'s Path,
+        ports: ScanPorts<'p>,
+        warnings: &'s mut Vec<SkillWarning>,
+    ) -> Self {
+        Self { path, ports, warnings }
+    }
+
+    pub(super) fn text(mut self, text: &str) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let lines: Vec<Line<'_>> = (1..).zip(text.lines()).collect();
+        for (number, line) in &lines {
+            self.characters(*number, line);
+        }
+        for (number, why) in encoded(&lines) {
+            self.warn(number, WarningKind::EncodedText, why);
+        }
+        match kind(self.path, text) {
+            Kind::Markdown => self.markdown(text),
+            Kind::Shell => {
+                self.prose(lines.iter().copied(), Voice::Code);
+                self.commands(&lines);
+            }
+            Kind::Text => self.prose(lines.iter().copied(), Voice::Prose),
+            Kind::Other => self.prose(lines.iter().copied(), Voice::Code),
+        }
+    }
+
+    fn markdown(&mut self, text: &str) {
+        let (body, first) = match front_matter::split(text) {
+            Ok(split) => {
+                self.prose((2..).zip(split.front.lines()), Voice::Prose);
+                (split.body, split.body_line)
+            }
+            Err(_) => (text, 1),
+        };
+        for part in parts(body, first) {
+            match part {
+                Part::Prose(lines) => {
+                    self.hidden(&lines);
+                    self.prose(lines.iter().copied(), Voice::Prose);
+                    for (number, line) in lines {
+                        self.quoted_commands(number, line);
+                    }
+                }
+                Part::Comment(lines) => {
+                    self.hidden(&lines);
+                    self.prose(lines, Voice::Prose);
+                }
+                Part::Code(code) => self.code(&code),
+            }
+        }
+    }
+
+    fn code(&mut self, code: &Code<'_>) {
+        let language = code.language.split([' ', ',', '{']).next().unwrap_or_default();
+        let language = language.to_lowercase();
+        let voice = if PROSE.contains(&language.as_str()) { Voice::Prose } else { Voice::Code };
+        if language == "tool" {
+            return self.tool(code);
+        }
+        self.prose(code.lines.iter().copied(), voice);
+        if SHELLS.contains(&language.as_str()) {
+            self.commands(&code.lines);
+        }
+    }
+
+    /// An inline tool: its texts as the model gets them, and its command as a shell would get it.
+    fn tool(&mut self, code: &Code<'_>) {
+        let text = code.lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
+        // One that cannot be read makes the skill unreadable; only somebody else's file gets here.
+        let Ok(value) = serde_json::from_str::<Value>(&text) else {
+            return self.prose(code.lines.iter().copied(), Voice::Prose);
+        };
+        let mut texts = Vec::new();
+        texts_of(&value, &mut texts);
+        for text in texts {
+            self.prose(text.lines().map(|line| (code.line, line)), Voice::Prose);
+        }
+        let words = value.get("command").and_then(Value::as_array);
+        let words = words.into_iter().flatten().filter_map(Value::as_str);
+        let quote = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+        self.command(code.line, &words.map(quote).collect::<Vec<_>>().join(" "));
+    }
+
+    /// One line: what is unseen in it, secrets, and options that disable checks.
+    fn characters(&mut self, number: usize, line: &str) {
+        if let Some(why) = unseen(line) {
+            self.warn(number, WarningKind::UnseenCharacters, why);
+        }
+        if (self.ports.has_secret)(line) {
+            // The secret is not quoted: whoever reads the warning need not know it.
+            self.warn(number, WarningKind::Secret, "the line has a secret".to_owned());
+        }
+    }
+
+    fn prose<'t>(&mut self, lines: impl IntoIterator<Item = Line<'t>>, voice: Voice) {
+        for sentence in sentences(lines) {
+            for hit in orders(&sentence) {
+                if voice == Voice::Code && hit.kind == WarningKind::ChecksDisabled {
+                    continue;
+                }
+                let why = match hit.kind {
+                    WarningKind::OrdersIgnored => "it is directed against other instructions",
+                    WarningKind::HiddenFromUser => "it keeps the user from knowing",
+                    _ => "it takes a protection away",
+                };
+                self.warn(hit.line, hit.kind, format!("{why}: \"{}\"", hit.quote));
+            }
+            if sentence.words.iter().any(|word| LEXICON.has("no", &word.text)) {
+                continue;
+            }
+            let words = sentence.words.iter().filter(|word| word.text.starts_with("--"));
+            for word in words.filter(|word| LEXICON.has("switches", &word.text)) {
+                let why = format!("the option `{}` switches a check off", visible(&word.text));
+                self.warn(word.line, WarningKind::ChecksDisabled, why);
+            }
+        }
+    }
+
+    fn hidden(&mut self, lines: &[Line<'_>]) {
+        for (number, text) in comments::hidden(lines) {
+            if comments::gives_orders(&text) || (self.ports.danger)(text.trim()).is_some() {
+                let why = format!("a text that is not displayed: \"{}\"", visible(text.trim()));
+                self.warn(number, WarningKind::HiddenOrders, why);
+            }
+        }
+    }
+
+    /// Commands between backticks in prose, unless the text says not to run them.
+    fn quoted_commands(&mut self, number: usize, line: &str) {
+        let mut before = "";
+        for (at, piece) in line.split('`').enumerate() {
+            if at % 2 == 0 {
+                before = piece;
+            } else if piece.contains(' ') && !warns(before) {
+                self.command(number, piece);
+            }
+        }
+    }
+
+    /// The commands of a script, one by one; and all together where no single one is dangerous.
+    fn commands(&mut self, lines: &[Line<'_>]) {
+        let before = self.warnings.len();
+        let (mut command, mut start) = (String::new(), None);
+        for (number, line) in lines {
+            // A line that goes on with another is as it is, for a shell.
+            let line = if command.is_empty() { line.trim_start() } else { line };
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            let first = *start.get_or_insert(*number);
+            if let Some(open) = line.strip_suffix('\\') {
+                command.push_str(open);
+                continue;
+            }
+            command.push_str(line);
+            self.command(first, &std::mem::take(&mut command));
+            start = None;
+        }
+        if let Some(first) = start {
+            self.command(first, &command);
+        }
+        if let Some((first, _)) = lines.first()
+            && self.warnings.len() == before
+            && lines.len() > 1
+        {
+            let whole = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
+            self.command(*first, &whole);
+        }
+    }
+
+    fn command(&mut self, number: usize, command: &str) {
+        let command = command.trim();
+        if command.is_empty() || command.starts_with('#') && !command.contains('\n') {
+            return;
+        }
+        if let Some(danger) = (self.ports.danger)(command) {
+            let why = format!("{}: `{}`", visible(&danger), visible(command));
+            self.warn(number, WarningKind::DangerousCommand, why);
+        }
+    }
+
+    fn warn(&mut self, line: usize, what: WarningKind, why: String) {
+        self.warnings.push(SkillWarning::new(self.path, Some(line), what, why));
+    }
+}
+
+fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| texts_of(value, texts)),
+        Value::Object(members) => members.values().for_each(|value| texts_of(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a text ends by telling not to do what follows.
+fn warns(before: &str) -> bool {
+    let sentence = sentences([(0, before)]).pop().unwrap_or_default();
+    let last = sentence.words.iter().rev().take(4);
+    last.clone().any(|word| LEXICON.has("no", &word.text))
+}
+
+fn kind(path: &Path, text: &str) -> Kind {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let shebang = text.lines().next().filter(|line| line.starts_with("#!"));
+    match ending.as_str() {
+        "md" | "markdown" | "mdx" | "mdc" => Kind::Markdown,
+        "sh" | "bash" | "zsh" | "ksh" | "fish" => Kind::Shell,
+        _ if shebang.is_some_and(|line| line.trim_end().ends_with("sh")) => Kind::Shell,
+        "" | "txt" | "text" | "rst" | "adoc" => Kind::Text,
+        _ => Kind::Other,
+    }
+}

@@ -1,0 +1,181 @@
+//! Which skills of strangers a person has agreed to: their digests, in a JSON file.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::distinct_json;
+use super::error::SkillProblem;
+use super::folder;
+use super::one::{Skill, SkillOrigin};
+
+/// The most bytes of the file.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// Why trust cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file cannot be read.
+    #[error("`{}` cannot be read: {problem}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        problem: SkillProblem,
+    },
+    /// The file is not what it should be. Nothing in it counts.
+    #[error("`{}` is no list of trusted skills: {reason}", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The file cannot be written; it is as it was.
+    #[error("`{}` cannot be written: {source}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Trust in skills, by digest. One change of one file ends it.
+#[derive(Debug)]
+pub struct Trusted {
+    file: PathBuf,
+    digests: BTreeMap<String, String>,
+}
+
+impl Trusted {
+    /// Reads the file, `{"name": "sha256:…"}`. Where there is none, nothing is trusted.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is a link, or is something else.
+    pub fn open(file: &Path) -> Result<Self, TrustError> {
+        Ok(Self { file: file.to_owned(), digests: read(file)? })
+    }
+
+    /// Whether the skill may be used without asking: it is the user's own, or its digest, as it was
+    /// read, is the one that was agreed to.
+    #[must_use]
+    pub fn is_trusted(&self, skill: &Skill) -> bool {
+        match skill.origin {
+            SkillOrigin::User => true,
+            SkillOrigin::Project | SkillOrigin::Agent => {
+                self.digests.get(&skill.name) == Some(&skill.digest)
+            }
+        }
+    }
+
+    /// A person agrees to a skill as it was read. An earlier agreement of this name ends.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; then nothing changes.
+    pub fn trust(&mut self, skill: &Skill) -> Result<(), TrustError> {
+        self.change(|digests| {
+            digests.insert(skill.name.clone(), skill.digest.clone()).as_ref() != Some(&skill.digest)
+        })
+        .map(drop)
+    }
+
+    /// A person does not agree any more; whether they did.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; then nothing changes.
+    pub fn forget(&mut self, name: &str) -> Result<bool, TrustError> {
+        self.change(|digests| digests.remove(name).is_some())
+    }
+
+    /// Changes the file as it is now: another process may have changed it since it was read.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut BTreeMap<String, String>) -> bool,
+    ) -> Result<bool, TrustError> {
+        let failed = |source| TrustError::Write { file: self.file.clone(), source };
+        let _lock = lock(&self.file).map_err(failed)?;
+        let mut digests = read(&self.file)?;
+        let changed = change(&mut digests);
+        if changed {
+            write(&self.file, &digests).map_err(failed)?;
+        }
+        self.digests = digests;
+        Ok(changed)
+    }
+}
+
+fn read(file: &Path) -> Result<BTreeMap<String, String>, TrustError> {
+    if matches!(fs::symlink_metadata(file), Err(error) if error.kind() == io::ErrorKind::NotFound) {
+        return Ok(BTreeMap::new());
+    }
+    let damaged = |reason: String| TrustError::Damaged { file: file.to_owned(), reason };
+    let bytes = folder::read(file, MOST_BYTES)
+        .map_err(|problem| TrustError::Read { file: file.to_owned(), problem })?
+        .ok_or_else(|| damaged("it is larger than 1 MiB".to_owned()))?;
+    let text = str::from_utf8(&bytes).map_err(|_| damaged("it is not UTF-8 text".to_owned()))?;
+    let value = distinct_json::read(text).map_err(|error| damaged(error.to_string()))?;
+    let digests: BTreeMap<String, String> =
+        serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    match digests.iter().find(|(_, digest)| !is_digest(digest)) {
+        None => Ok(digests),
+        Some((name, _)) => {
+            let name = super::visible::visible(name);
+            Err(damaged(format!("the entry of `{name}` is no digest")))
+        }
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    text.strip_prefix("sha256:").is_some_and(|rest| rest.len() == 64 && rest.bytes().all(hex))
+}
+
+/// Nobody else changes the file until this is dropped.
+fn lock(file: &Path) -> io::Result<File> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let lock = private().create(true).truncate(false).open(beside(file, "lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Writes all of it or nothing.
+fn write(file: &Path, digests: &BTreeMap<String, String>) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(digests)?;
+    text.push('\n');
+    let new = beside(file, "new");
+    // What a crash left behind is ours: the lock is held.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut open = private().create_new(true).open(&new)?;
+    let written = open
+        .write_all(text.as_bytes())
+        .and_then(|()| open.sync_all())
+        .and_then(|()| fs::rename(&new, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// Files that only their owner may read or write.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ending);
+    file.with_file_name(name)
+}

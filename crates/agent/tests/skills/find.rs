@@ -1,0 +1,221 @@
+//! Finding skills, folders, digests, and what errors look like.
+
+use std::fs;
+
+use counterfoil_agent::{Skill, SkillOrigin, SkillProblem, Skills};
+
+use crate::Desk;
+
+fn names(skills: &[Skill]) -> Vec<(&str, SkillOrigin)> {
+    skills.iter().map(|skill| (skill.name.as_str(), skill.origin)).collect()
+}
+
+#[test]
+fn the_first_of_a_name_is_used() {
+    let desk = Desk::new();
+    for path in ["user/b", "user/a", "project/b", "project/c"] {
+        let name = path.rsplit('/').next().unwrap();
+        let text = format!("---\nname: {name}\ndescription: From {path}.\n---\n");
+        desk.write(&format!("{path}/SKILL.md"), text);
+    }
+    desk.write("project/notes/README.md", "no skill");
+    desk.write("project/file.txt", "no skill");
+    let (skills, errors) = Skills::find(&[
+        (desk.path("user"), SkillOrigin::User),
+        (desk.path("missing"), SkillOrigin::User),
+        (desk.path("project"), SkillOrigin::Project),
+    ]);
+    let (user, project) = (SkillOrigin::User, SkillOrigin::Project);
+    assert_eq!(names(&skills), [("a", user), ("b", user), ("c", project)]);
+    assert_eq!(skills[1].description, "From user/b.");
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].problem(), &SkillProblem::Shadowed);
+    assert_eq!(
+        desk.shown(&errors[0].to_string()),
+        "an earlier skill has the same name, so this one is not used | Skill: b | \
+         File: ./project/b | Suggestion: rename one of the two, or remove one | used: ./user/b"
+    );
+}
+
+#[test]
+fn nothing_is_left_out_silently() {
+    let desk = Desk::new();
+    desk.skill("good", "");
+    desk.write("lower/skill.md", "---\nname: lower\ndescription: d\n---\n");
+    desk.write("bad/SKILL.md", "nothing");
+    fs::create_dir_all(desk.path("folder/SKILL.md")).unwrap();
+    desk.write("plain", "a file");
+    let (skills, errors) = Skills::find(&[
+        (desk.path(""), SkillOrigin::Project),
+        (desk.path("plain"), SkillOrigin::Project),
+    ]);
+    assert_eq!(names(&skills), [("good", SkillOrigin::Project)]);
+    let told: Vec<String> = errors
+        .iter()
+        .map(|error| desk.shown(&format!("{}: {}", error.file().display(), error.problem())))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "./bad/SKILL.md: the file does not begin with a line `---`",
+            "./folder: the folder has no file `SKILL.md`",
+            "./lower: the file is called `skill.md`, not `SKILL.md`",
+            "./plain: it is not a folder",
+        ]
+    );
+}
+
+#[test]
+fn five_hundred_are_enough() {
+    let desk = Desk::new();
+    for at in 0..502 {
+        desk.skill(&format!("s{at:03}"), "");
+    }
+    let (skills, errors) = Skills::find(&[(desk.path(""), SkillOrigin::User)]);
+    assert_eq!((skills.len(), errors.len()), (500, 1));
+    assert_eq!(errors[0].problem().to_string(), "there are more than 500 skills");
+    assert_eq!(desk.shown(&errors[0].context()[0].1), "./s500");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_refused() {
+    use std::os::unix::fs::symlink;
+
+    let desk = Desk::new();
+    let read = |name: &str| Skill::read(&desk.path(name), SkillOrigin::User);
+    let outside = desk.write("outside.txt", "secret");
+
+    desk.skill("file", "");
+    symlink(&outside, desk.path("file/notes.txt")).unwrap();
+    desk.skill("broken", "");
+    symlink("nowhere", desk.path("broken/notes.txt")).unwrap();
+    desk.skill("sub", "");
+    symlink(desk.path("file"), desk.path("sub/more")).unwrap();
+    fs::create_dir(desk.path("whole")).unwrap();
+    symlink(desk.path("file/SKILL.md"), desk.path("whole/SKILL.md")).unwrap();
+    desk.skill("good", "");
+    symlink(desk.path("good"), desk.path("link")).unwrap();
+    for name in ["file", "broken", "sub", "whole", "link"] {
+        let errors = read(name).unwrap_err();
+        assert_eq!(errors[0].problem(), &SkillProblem::SymbolicLink, "{name}");
+    }
+
+    let (skills, errors) = Skills::find(&[(desk.path(""), SkillOrigin::Project)]);
+    assert_eq!(names(&skills), [("good", SkillOrigin::Project)]);
+    assert_eq!(errors.len(), 5);
+
+    let all = Desk::new();
+    symlink(desk.path(""), all.path("skills")).unwrap();
+    let found = |origin| Skills::find(&[(all.path("skills"), origin)]);
+    assert_eq!(found(SkillOrigin::User).0.len(), 1);
+    assert_eq!(found(SkillOrigin::Project).0.len(), 0);
+    assert_eq!(found(SkillOrigin::Agent).1[0].problem(), &SkillProblem::SymbolicLink);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused() {
+    let desk = Desk::new();
+    let folder = desk.skill("socket", "");
+    let _listener = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
+    let errors = Skill::read(&folder, SkillOrigin::User).unwrap_err();
+    assert_eq!(errors[0].problem().to_string(), "it is not a regular file");
+}
+
+#[test]
+fn folders_are_bounded() {
+    let desk = Desk::new();
+    let read = |name: &str| Skill::read(&desk.path(name), SkillOrigin::User);
+    desk.skill("many", "");
+    for at in 0..199 {
+        desk.write(&format!("many/sub/{at}"), "x");
+    }
+    assert!(read("many").is_ok());
+    desk.write("many/one-more", "x");
+    let problem = |name: &str| read(name).unwrap_err()[0].problem().to_string();
+    assert_eq!(problem("many"), "there are more than 200 files in the folder");
+
+    desk.skill("large", "");
+    desk.write("large/a", vec![0; 4 * 1024 * 1024]);
+    assert!(read("large").is_ok());
+    desk.write("large/b", vec![0; 4 * 1024 * 1024]);
+    assert_eq!(problem("large"), "the files of the folder together are larger than 8 MiB");
+
+    desk.skill("deep", "");
+    fs::create_dir_all(desk.path("deep").join("a/".repeat(201))).unwrap();
+    assert_eq!(problem("deep"), "there are more than 200 folders in the folder");
+}
+
+#[test]
+fn the_digest_is_of_every_file() {
+    let desk = Desk::new();
+    desk.skill("pdf", "body");
+    let read = || Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap();
+    let first = read();
+    // sha256 of `SKILL.md`, a zero byte, the length in eight bytes, and the bytes.
+    assert_eq!(
+        first.digest,
+        "sha256:2ff8a98e830b5103d509368b2d2824d0eb7641d29a5427d9502306a069379ab7"
+    );
+    let mut seen = vec![first.digest.clone()];
+    let changes: [(&str, &str); 7] = [
+        ("pdf/scripts/run.sh", "ls"),
+        ("pdf/scripts/run.sh", "lS"),
+        ("pdf/scripts/.hidden", ""),
+        ("pdf/a", "scripts"),
+        ("pdf/SKILL.md", "---\nname: pdf\ndescription: Does it.\n---\nbody!"),
+        ("pdf/b", "x"),
+        ("pdf/b", "xy"),
+    ];
+    for (path, text) in changes {
+        desk.write(path, text);
+        let digest = read().digest;
+        assert!(!seen.contains(&digest), "{path}: {text}");
+        seen.push(digest);
+    }
+    // A file that moves is another one.
+    fs::rename(desk.path("pdf/b"), desk.path("pdf/c")).unwrap();
+    assert!(!seen.contains(&read().digest));
+    assert!(!first.is_as_read().unwrap() && read().is_as_read().unwrap());
+    fs::remove_file(desk.path("pdf/SKILL.md")).unwrap();
+    assert!(first.is_as_read().is_err());
+}
+
+#[test]
+fn errors_say_where_and_what_to_do() {
+    let desk = Desk::new();
+    desk.write("pdf/SKILL.md", "---\ndescription: Fills forms.\nname: PDF\u{1b}[31m\n---\n");
+    let escaped = Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err();
+    assert!(!escaped[0].report().contains('\u{1b}'));
+
+    desk.write("pdf/SKILL.md", "---\ndescription: Fills forms.\nname: PDF\n---\n");
+    let error = &Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err()[0];
+    assert_eq!(
+        desk.shown(&error.report()),
+        "error: the name has characters other than `a` to `z`, `0` to `9` and `-`
+  skill: pdf
+  file: ./pdf/SKILL.md:3
+  name: PDF
+  help: use a name such as `pdf-forms`"
+    );
+    assert_eq!(
+        desk.shown(&error.to_string()),
+        "the name has characters other than `a` to `z`, `0` to `9` and `-` | Skill: pdf | \
+         File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms` | name: PDF"
+    );
+    let json = error.to_json();
+    assert_eq!((&json["success"], &json["skill_name"]), (&false.into(), &"pdf".into()));
+
+    desk.write("pdf/SKILL.md", "---\nname: pdf\ndescription: [a\n---\n");
+    let error = &Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err()[0];
+    assert_eq!(
+        desk.shown(&error.report()),
+        "error: the front matter cannot be read: unclosed bracket '['
+  skill: pdf
+  file: ./pdf/SKILL.md:3
+  text: description: [a
+  help: write each field as `name: value` on one line, and quote values with special characters; \
+         anchors, aliases and tags are refused"
+    );
+}

@@ -1,0 +1,88 @@
+//! Trust by digest.
+
+use std::fs;
+
+use counterfoil_agent::{Skill, SkillOrigin, TrustError, Trusted};
+
+use crate::Desk;
+
+#[test]
+fn one_change_ends_trust() {
+    let desk = Desk::new();
+    let file = desk.path("state/trusted.json");
+    let folder = desk.skill("pdf", "");
+    let read = |origin| Skill::read(&folder, origin).unwrap();
+    let (user, project) = (read(SkillOrigin::User), read(SkillOrigin::Project));
+    let agent = read(SkillOrigin::Agent);
+
+    let mut trusted = Trusted::open(&file).unwrap();
+    assert!(trusted.is_trusted(&user));
+    assert!(!trusted.is_trusted(&project) && !trusted.is_trusted(&agent));
+    assert!(!file.exists());
+
+    trusted.trust(&project).unwrap();
+    assert!(trusted.is_trusted(&project) && trusted.is_trusted(&agent));
+    let text = format!("{{\n  \"pdf\": \"{}\"\n}}\n", project.digest);
+    assert_eq!(crate::bytes(&file), text.as_bytes());
+    assert!(Trusted::open(&file).unwrap().is_trusted(&project));
+
+    desk.write("pdf/more.txt", "x");
+    let changed = read(SkillOrigin::Project);
+    assert!(!trusted.is_trusted(&changed));
+    trusted.trust(&changed).unwrap();
+    assert!(trusted.is_trusted(&changed) && !trusted.is_trusted(&project));
+
+    assert!(trusted.forget("pdf").unwrap());
+    assert!(!trusted.forget("pdf").unwrap());
+    assert!(!trusted.is_trusted(&changed));
+    assert_eq!(crate::bytes(&file), b"{}\n");
+}
+
+#[test]
+fn two_processes_do_not_undo_each_other() {
+    let desk = Desk::new();
+    let file = desk.path("trusted.json");
+    let read = |name: &str| Skill::read(&desk.skill(name, ""), SkillOrigin::Agent).unwrap();
+    let (a, b) = (read("a"), read("b"));
+    let (mut one, mut other) = (Trusted::open(&file).unwrap(), Trusted::open(&file).unwrap());
+    one.trust(&a).unwrap();
+    other.trust(&b).unwrap();
+    let now = Trusted::open(&file).unwrap();
+    assert!(now.is_trusted(&a) && now.is_trusted(&b));
+}
+
+#[test]
+fn a_damaged_file_is_no_trust() {
+    let desk = Desk::new();
+    let folder = desk.skill("pdf", "");
+    let skill = Skill::read(&folder, SkillOrigin::Project).unwrap();
+    let twice = format!("{{\"pdf\": \"{0}\", \"pdf\": \"{0}\"}}", skill.digest);
+    for text in ["", "[]", "{\"pdf\": 1}", "{\"pdf\": \"sha256:12\"}", "{", &twice] {
+        let file = desk.write("trusted.json", text);
+        assert!(matches!(Trusted::open(&file), Err(TrustError::Damaged { .. })), "{text}");
+    }
+    let file = desk.write("later.json", "{}");
+    let mut trusted = Trusted::open(&file).unwrap();
+    desk.write("later.json", "{");
+    assert!(trusted.trust(&skill).is_err());
+    assert!(!trusted.is_trusted(&skill));
+    assert_eq!(crate::bytes(&file), b"{");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_it() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let desk = Desk::new();
+    let skill = Skill::read(&desk.skill("pdf", ""), SkillOrigin::Agent).unwrap();
+    let file = desk.path("trusted.json");
+    desk.write("trusted.json.new", "left behind");
+    Trusted::open(&file).unwrap().trust(&skill).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!desk.path("trusted.json.new").exists());
+
+    let link = desk.path("link.json");
+    symlink(&file, &link).unwrap();
+    assert!(matches!(Trusted::open(&link), Err(TrustError::Read { .. })));
+}

@@ -1,0 +1,174 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use counterfoil_agent::{Skill, SkillOrigin};
+use counterfoil_report::{visible, visible_output};
+
+use super::Global;
+use crate::approver::answered;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::guard::settings;
+use crate::skills::{Found, find, oddities};
+use crate::terminal::Paint;
+
+/// Skills of the agent: list them, check them, look at one, trust one of a project
+///
+/// A skill is a folder with a `SKILL.md`, as the agentskills specification has it. Your own are in
+/// `skills` beside your configuration file, a project's in `.counterfoil/skills`, `.agents/skills`
+/// or `.claude/skills`; those are used once you trusted them, and until one of their files changes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil skills list
+  counterfoil skills check                    every skill that is found
+  counterfoil skills check ./release-notes    one folder; exit code 1 where something is wrong
+  counterfoil skills trust release-notes")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// The project's root [default: the working directory]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// List the skills that are found, and whether they are used
+    List,
+    /// Say what is wrong with skills, or odd
+    Check {
+        /// Folders of skills [default: all that are found]
+        folders: Vec<PathBuf>,
+    },
+    /// Show a skill: its text, its tools, and what is odd
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Use a project's skill, as it is now
+    Trust {
+        /// Its name
+        name: String,
+    },
+    /// Use it no longer
+    Forget {
+        /// Its name
+        name: String,
+    },
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let settings = settings(&options)?;
+    let workspace = match &arguments.workspace {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().context("the working directory is gone")?,
+    };
+    let mut found = find(&options, &workspace)?;
+    let mut out = io::stdout().lock();
+    match &arguments.what {
+        What::List => list(&found),
+        What::Check { folders } if folders.is_empty() => {
+            let skills = found.skills.iter().map(|skill| oddities(skill, &settings));
+            let odd: Vec<String> = skills.flatten().map(|odd| odd.to_string()).collect();
+            let wrong: Vec<String> = found.errors.iter().map(|error| error.report()).collect();
+            checked(&wrong, &odd, found.skills.len())
+        }
+        What::Check { folders } => {
+            let (mut wrong, mut odd, mut count) = (Vec::new(), Vec::new(), 0);
+            for folder in folders {
+                let real = folder.canonicalize();
+                let folder =
+                    real.with_context(|| format!("{} cannot be read", folder.display()))?;
+                match Skill::read(&folder, SkillOrigin::Project) {
+                    Ok(skill) => {
+                        count += 1;
+                        odd.extend(oddities(&skill, &settings).iter().map(ToString::to_string));
+                    }
+                    Err(errors) => wrong.extend(errors.iter().map(|error| error.report())),
+                }
+            }
+            checked(&wrong, &odd, count)
+        }
+        What::Show { name } => {
+            let skill = named(&found, name)?;
+            writeln!(out, "{}: {}", visible(&skill.name), visible(&skill.description))?;
+            writeln!(out, "{} ({})\n", skill.folder.display(), skill.digest)?;
+            writeln!(out, "{}", visible_output(&skill.body))?;
+            for tool in &skill.tools {
+                writeln!(out, "tool {}: {}", visible(&tool.name), visible(&tool.description))?;
+            }
+            for odd in oddities(skill, &settings) {
+                writeln!(io::stderr(), "{}: {odd}", Paint::for_errors().help("warning"))?;
+            }
+            Ok(Exit::Clean)
+        }
+        What::Trust { name } => {
+            let skill = named(&found, name)?.clone();
+            for odd in oddities(&skill, &settings) {
+                writeln!(io::stderr(), "{}: {odd}", Paint::for_errors().help("warning"))?;
+            }
+            let question = format!("Use `{}` as it is now? [y/N] ", visible(name));
+            if answered(&question) != Some(true) {
+                let nobody = "nobody agreed on a terminal; nothing is changed".to_owned();
+                return Err(Complaint::new(nobody).into());
+            }
+            let trusted = found.trusted.trust(&skill);
+            trusted.map_err(|error| Complaint::new(error.to_string()))?;
+            writeln!(out, "`{name}` is used as it is now, {}", skill.digest)?;
+            Ok(Exit::Clean)
+        }
+        What::Forget { name } => {
+            let forgotten = found.trusted.forget(name);
+            match forgotten.map_err(|error| Complaint::new(error.to_string()))? {
+                true => writeln!(out, "`{name}` is not used any more")?,
+                false => writeln!(out, "`{name}` was not trusted")?,
+            }
+            Ok(Exit::Clean)
+        }
+    }
+}
+
+fn named<'f>(found: &'f Found, name: &str) -> anyhow::Result<&'f Skill> {
+    let skill = found.skills.iter().find(|skill| skill.name == name);
+    Ok(skill.ok_or_else(|| {
+        Complaint::new(format!("no skill is called `{}`", visible(name)))
+            .help("`counterfoil skills list` lists them")
+    })?)
+}
+
+fn list(found: &Found) -> anyhow::Result<Exit> {
+    let mut out = io::stdout().lock();
+    for skill in &found.skills {
+        let state = match (skill.origin, found.trusted.is_trusted(skill)) {
+            (SkillOrigin::User, _) => "yours",
+            (_, true) => "trusted",
+            (_, false) => "not used: `counterfoil skills trust` it",
+        };
+        let (name, what) = (visible(&skill.name), visible(&skill.description));
+        writeln!(out, "{name}  {state}\n  {what}")?;
+    }
+    for error in &found.errors {
+        writeln!(io::stderr(), "{}: {error}", Paint::for_errors().error("error"))?;
+    }
+    if found.skills.is_empty() && found.errors.is_empty() {
+        writeln!(out, "there is no skill")?;
+    }
+    Ok(if found.errors.is_empty() { Exit::Clean } else { Exit::Findings })
+}
+
+fn checked(wrong: &[String], odd: &[String], count: usize) -> anyhow::Result<Exit> {
+    let paint = Paint::for_errors();
+    let mut out = io::stdout().lock();
+    for report in wrong {
+        writeln!(out, "{}: {report}\n", paint.error("error"))?;
+    }
+    for warning in odd {
+        writeln!(out, "{}: {warning}", paint.help("warning"))?;
+    }
+    writeln!(out, "{count} read, {} errors, {} warnings", wrong.len(), odd.len())?;
+    Ok(if wrong.is_empty() && odd.is_empty() { Exit::Clean } else { Exit::Findings })
+}
