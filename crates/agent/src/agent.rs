@@ -31,6 +31,8 @@ pub struct Parts {
     pub introduction: String,
     /// How it behaves.
     pub settings: AgentSettings,
+    /// The sub-agent that it is; `None` for the main one.
+    pub caller: Option<String>,
 }
 
 /// A model with tools, whose calls are judged and whose answers are verified.
@@ -45,7 +47,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent that goes on with this conversation. Its guard gets the tool `compress_context`.
+    /// An agent that goes on with this conversation. Its guard gets the tool `compress_context`,
+    /// unless it is a sub-agent.
     ///
     /// # Errors
     /// When the guard has a tool of that name already, or takes none.
@@ -62,7 +65,9 @@ impl Agent {
             Arc::clone(&parts.compresses),
             parts.summaries.clone(),
         );
-        parts.guard.register(compressor.tool())?;
+        if parts.caller.is_none() {
+            parts.guard.register(compressor.tool())?;
+        }
         Ok(Self { parts, compressor, ids, usage: Usage::default(), read: 0 })
     }
 

@@ -10,6 +10,7 @@
 mod agent;
 mod compress;
 mod conversation;
+mod delegate;
 mod kept;
 mod model;
 mod native;
@@ -26,6 +27,7 @@ mod watch;
 pub use agent::{Agent, Parts};
 pub use compress::{COMPRESS_CONTEXT, CompressError, Compression, Summary};
 pub use conversation::Conversation;
+pub use delegate::SubAgents;
 pub use kept::KeptSummaries;
 pub use model::Model;
 pub use native::Memory;

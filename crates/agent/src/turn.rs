@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CallError, Disposition, ShowId, Surroundings, VerifyError, feedback,
+    Answer, AppendError, CallError, Disposition, ShowId, Surroundings, Verified, VerifyError,
+    feedback,
 };
 use counterfoil_model::{Finding, Role, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Turn};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Parts};
+use crate::compress::COMPRESS_CONTEXT;
 use crate::conversation::with_own_ids;
+use crate::delegate::TASK;
 use crate::prompt::{NO_MORE, NOTHING_SAID, system};
 use crate::store::CompressionStrategy;
 use crate::watch::{Told, Watch};
@@ -98,7 +101,7 @@ impl Agent {
             Saying::User(said) => (Role::User, said),
             Saying::Task(said) => (Role::System, said),
         };
-        self.parts.guard.hear(&self.parts.session, role, said).await?;
+        self.hear(role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
         let mut course = Course::default();
         loop {
@@ -107,7 +110,7 @@ impl Agent {
             let draft = reply.text.trim().to_owned();
             if !reply.calls.is_empty() {
                 if !draft.is_empty() {
-                    self.parts.guard.hear(&self.parts.session, Role::Assistant, &draft).await?;
+                    self.hear(Role::Assistant, &draft).await?;
                 }
                 self.calls(reply, &mut course, watch).await?;
                 continue;
@@ -120,7 +123,7 @@ impl Agent {
                 self.tell(NOTHING_SAID).await?;
                 continue;
             }
-            let verified = self.parts.guard.verify(&self.parts.session, &draft).await?;
+            let verified = self.verify(&draft).await?;
             if verified.disposition != Disposition::Block {
                 self.compressor.conversation().turns.push(reply.turn());
                 return Ok(Turned {
@@ -149,9 +152,19 @@ impl Agent {
         }
     }
 
+    async fn hear(&self, role: Role, text: &str) -> Result<(), AppendError> {
+        let Parts { guard, session, caller, .. } = &self.parts;
+        guard.hear_in(session, caller.as_deref(), role, text).await
+    }
+
+    async fn verify(&self, draft: &str) -> Result<Verified, VerifyError> {
+        let Parts { guard, session, caller, .. } = &self.parts;
+        guard.verify_of(session, caller.as_deref(), draft).await
+    }
+
     /// Says something to the model that nobody said.
     async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
-        self.parts.guard.hear(&self.parts.session, Role::System, text).await?;
+        self.hear(Role::System, text).await?;
         self.compressor.conversation().turns.push(Turn::User(text.to_owned()));
         Ok(())
     }
@@ -196,7 +209,7 @@ impl Agent {
 
     async fn request(&self, said: &str, closing: bool) -> Request {
         let (guard, session) = (&self.parts.guard, &self.parts.session);
-        let tools = if closing {
+        let mut tools = if closing {
             Vec::new()
         } else if self.parts.model.supports_tool_use() {
             guard.offer_for(session, said).await.tools
@@ -205,6 +218,9 @@ impl Agent {
             let offered = guard.offer(session).tools.into_iter();
             offered.filter_map(|tool| guard.catalog().get(&tool.name).cloned()).collect()
         };
+        if self.parts.caller.is_some() {
+            tools.retain(|tool| tool.name != TASK && tool.name != COMPRESS_CONTEXT);
+        }
         let mut conversation = self.compressor.conversation();
         conversation.repair();
         let turns = conversation.turns.clone();
@@ -223,7 +239,9 @@ impl Agent {
         for call in reply.calls {
             watch.told(Told::Calling(&call));
             let (guard, session) = (&self.parts.guard, &self.parts.session);
-            let answer = guard.call(session, call.clone(), Surroundings::default()).await?;
+            let caller = self.parts.caller.clone();
+            let around = Surroundings { caller, ..Surroundings::default() };
+            let answer = guard.call(session, call.clone(), around).await?;
             fits |= answer.status != Status::Refused;
             watch.told(Told::Answered(&call, &answer));
             course.executions.push(answer.execution_id.clone());
@@ -239,7 +257,9 @@ impl Agent {
     async fn compress_if_full(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {
         let (full, fits) = self.context();
         let present = self.compressor.conversation().present;
-        if present == 0 || !is_full(full, fits, self.parts.settings.compress_at) {
+        // What a sub-agent reads is gone with it.
+        let short = present == 0 || self.parts.caller.is_some();
+        if short || !is_full(full, fits, self.parts.settings.compress_at) {
             return Ok(());
         }
         let answer = self.compress(CompressionStrategy::Triggered).await?;

@@ -12,7 +12,7 @@ use counterfoil_guard::{
 
 use crate::config::Options;
 use crate::exit::Complaint;
-use crate::provider::{embedder, judge};
+use crate::provider::{embedder, judge, reformatter};
 use crate::rule_names::Selection;
 use crate::state::State;
 
@@ -102,6 +102,9 @@ impl Making<'_> {
         }
         if let Some(judge) = judge {
             builder = builder.judge(judge);
+        }
+        if let Some(reformatter) = reformatter(self.options)? {
+            builder = builder.reformatter(reformatter);
         }
         if let Some(embedder) = embedder(self.options)? {
             builder = builder.embedder(embedder);

@@ -70,6 +70,14 @@ pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completi
     Ok(Some(Arc::new(judge)))
 }
 
+/// The model that gives arguments another form that do not fit; `None` where none is configured.
+pub(crate) fn reformatter(options: &Options) -> anyhow::Result<Option<Arc<dyn Completion>>> {
+    match options.tools.retry.parameter_reformat_provider.as_str() {
+        "" => Ok(None),
+        name => Ok(Some(Arc::new(provider(&options.llm, name)?))),
+    }
+}
+
 /// The model for meanings, where a request chooses among tools and the agent's provider has one.
 pub(crate) fn embedder(options: &Options) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     if !options.agent.tool_filter.enabled || options.llm.providers.is_empty() {

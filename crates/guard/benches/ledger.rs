@@ -185,6 +185,7 @@ fn opened(execution_id: &str) -> Opened {
         trace: None,
         links: Links::default(),
         warnings: Vec::new(),
+        emitted_arguments: None,
     }
 }
 

@@ -30,6 +30,7 @@ pub struct GuardBuilder {
     read_overflow: bool,
     approver: Option<Arc<dyn Approver>>,
     judge: Option<Arc<dyn Completion>>,
+    reformatter: Option<Arc<dyn Completion>>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Option<Arc<dyn Clock>>,
     randomness: Option<Arc<dyn Randomness>>,
@@ -111,6 +112,14 @@ impl GuardBuilder {
     #[must_use]
     pub fn judge(mut self, judge: Arc<dyn Completion>) -> Self {
         self.judge = Some(judge);
+        self
+    }
+
+    /// The model that is asked once to rewrite arguments that do not fit their tool, where the
+    /// settings name one.
+    #[must_use]
+    pub fn reformatter(mut self, reformatter: Arc<dyn Completion>) -> Self {
+        self.reformatter = Some(reformatter);
         self
     }
 
@@ -203,6 +212,7 @@ impl GuardBuilder {
                 .and_of(ledger.clone()),
             approver: self.approver,
             judge: self.judge,
+            reformatter: self.reformatter,
             embedder: self.embedder,
             last_filter: LastFilter::default(),
             executor,

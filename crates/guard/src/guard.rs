@@ -54,6 +54,7 @@ pub(crate) struct Parts {
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) judge: Option<Arc<dyn Completion>>,
+    pub(crate) reformatter: Option<Arc<dyn Completion>>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) last_filter: LastFilter,
     pub(crate) executor: Arc<CompositeExecutor>,
@@ -254,6 +255,11 @@ impl Guard {
 
     pub(crate) fn approver(&self) -> Option<&dyn Approver> {
         self.parts.approver.as_deref()
+    }
+
+    pub(crate) fn reformatter(&self) -> Option<&dyn Completion> {
+        let wanted = self.settings().retry.parameter_reformat_provider.is_some();
+        self.parts.reformatter.as_deref().filter(|_| wanted)
     }
 
     pub(crate) fn policy_judge(&self) -> Option<&dyn Completion> {

@@ -173,9 +173,6 @@ pub enum GuardOptionsError {
     /// `[ledger]`
     #[error("[ledger]: {0}")]
     Ledger(#[from] LedgerOptionsError),
-    /// A key that nothing here acts on.
-    #[error("`{0}` has no effect in this build: leave it empty")]
-    WithoutEffect(&'static str),
 }
 
 impl GuardOptionsError {
@@ -201,7 +198,6 @@ impl GuardOptionsError {
             Self::Filters(_) => "tools.filters",
             Self::Overflow(_) => "tools.overflow",
             Self::Ledger(_) => "ledger",
-            Self::WithoutEffect(key) => key,
         }
     }
 }
@@ -213,11 +209,6 @@ impl GuardOptions {
     /// The first section that cannot be used.
     pub fn resolve(self) -> Result<GuardSettings, GuardOptionsError> {
         let Self { tools, ledger, audit, agent } = self;
-        if !tools.retry.parameter_reformat_provider.is_empty() {
-            return Err(GuardOptionsError::WithoutEffect(
-                "tools.retry.parameter_reformat_provider",
-            ));
-        }
         let permissions = tools.permissions.resolve()?;
         // A command may take as long as its section says, and is then ended by its executor.
         let command = Duration::from_secs(tools.shell.max_timeout_secs) + ENDING;

@@ -20,8 +20,9 @@ pub struct RetryOptions {
     pub max_ms: u64,
     /// How long after the call began a further attempt may begin, in seconds.
     pub budget_secs: u64,
-    /// The provider that is asked to rewrite arguments which did not fit; empty: none, the model
-    /// that made the call gets them back.
+    /// The provider, by its name in `[[llm.providers]]`, that is asked once to give arguments which
+    /// did not fit another form, without a value that it adds; empty: none, the model that made the
+    /// call gets them back.
     pub parameter_reformat_provider: String,
 }
 

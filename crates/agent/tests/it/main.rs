@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects")]
 
 mod compress;
+mod delegate;
 mod scheduler;
 mod script;
 mod turns;

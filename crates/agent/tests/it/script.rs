@@ -131,6 +131,7 @@ pub(crate) fn parts(guard: &Guard, model: &Arc<Script>) -> Parts {
         conversation: Conversation::default(),
         introduction: "You work in a shop.".to_owned(),
         settings: AgentSettings::default(),
+        caller: None,
     }
 }
 

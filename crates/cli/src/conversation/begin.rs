@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use counterfoil_agent::{
     Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, SkillSet,
-    Store, time_zone,
+    Store, SubAgents, time_zone,
 };
 use counterfoil_guard::{
     Clock, Embedder, Guard, GuardSettings, SessionStart, StateFolder, SystemClock,
@@ -110,6 +110,9 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let skills = skills(&options, &guard)?;
     skills.tools(&guard, &session).into_iter().try_for_each(|tool| guard.register(tool))?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
+    let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
+    let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);
+    guard.register(helpers.tool())?;
     let agent = Agent::new(Parts {
         guard,
         session,
@@ -119,6 +122,7 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         conversation,
         introduction,
         settings: agent,
+        caller: None,
     })?;
     Ok(Begun {
         agent,

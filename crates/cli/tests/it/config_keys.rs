@@ -263,10 +263,6 @@ fn values_that_cannot_be_used_are_named() {
             "counterfoil.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
         ),
         (
-            "[tools.retry]\nparameter_reformat_provider = \"x\"\n",
-            "counterfoil.toml:2: `tools.retry.parameter_reformat_provider` has no effect in this build",
-        ),
-        (
             "[tools.fixation]\nstreak = 11\n",
             "counterfoil.toml:1: [tools.fixation]: `streak` (11) is more than `window` (10)",
         ),

@@ -10,6 +10,7 @@ mod execute;
 mod filter;
 mod judge;
 mod open;
+mod reformat;
 mod reject;
 
 use counterfoil_model::ToolCall;
@@ -60,7 +61,13 @@ impl Guard {
         }
         let admitted = match admitted {
             Ok(admitted) => admitted,
-            Err(refused) => return self.refuse(session, *refused, &scene).await,
+            Err(refused) => {
+                let again = self.reformatted(session, &tools, &refused, around.requested).await;
+                match again {
+                    Some(admitted) => admitted,
+                    None => return self.refuse(session, *refused, &scene).await,
+                }
+            }
         };
         let Ruling { outcome, consulted } = self.judge(&admitted, &scene).await;
         let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };

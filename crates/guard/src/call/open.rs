@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::CallError;
 use super::judge::Stopped;
+use super::reformat::REFORMATTED;
 use crate::admitted::Admitted;
 use crate::approve::approval_used;
 use crate::gate::{Clearance, GateId, PermitBasis, Reason};
@@ -34,6 +35,10 @@ impl Guard {
         opened.links = links;
         let warnings = admitted.report().issues.iter();
         opened.warnings = warnings.map(|issue| issue.code.0.to_owned()).collect();
+        if opened.warnings.iter().any(|code| code == REFORMATTED.0) {
+            let written = admitted.call().arguments.as_str();
+            opened.emitted_arguments = Some(self.redactor().redact(written).into_owned());
+        }
         opened.warnings.sort_unstable();
         opened.warnings.dedup();
         match Recording::open(self, session, opened, self.quota()).await {
@@ -73,6 +78,7 @@ impl Guard {
             started_at: scene.now,
             trace: scene.trace.cloned(),
             links: Links::default(),
+            emitted_arguments: None,
             warnings: Vec::new(),
         })
     }

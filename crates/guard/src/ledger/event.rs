@@ -197,6 +197,10 @@ pub struct Opened {
     /// Codes of what was doubtful about it, and did not keep it from running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The arguments as the model wrote them, redacted, where another model gave them the form in
+    /// which they run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emitted_arguments: Option<String>,
 }
 
 /// How an execution ended.

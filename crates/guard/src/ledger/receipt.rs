@@ -59,6 +59,10 @@ pub struct Receipt {
     /// Codes of what was doubtful about it, and did not keep it from running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The arguments as the model wrote them, redacted, where another model gave them the form in
+    /// which they ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emitted_arguments: Option<String>,
     /// Codes of the issues or reasons for which it was refused or denied.
     pub codes: Vec<String>,
     /// What the model was told when it was refused or denied; redacted.
@@ -143,6 +147,7 @@ impl Receipt {
             status,
             category: None,
             warnings: call.warnings,
+            emitted_arguments: call.emitted_arguments,
             codes: Vec::new(),
             answer: None,
             exit_code: None,

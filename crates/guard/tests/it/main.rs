@@ -25,6 +25,7 @@ mod live;
 mod offer;
 mod overflow;
 mod redact;
+mod reformat;
 mod retry;
 mod shell;
 mod shell_chain;

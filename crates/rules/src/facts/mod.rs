@@ -17,7 +17,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Transcript};
+use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
 
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
@@ -251,7 +251,21 @@ impl<'t> Facts<'t> {
     /// Whether something was done before message `turn` of which the record tells only a part.
     pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
-        self.index().opaque.is_before(self.record().count_before(turn), did)
+        let count = self.record().count_before(turn);
+        if !self.index().opaque.is_before(count, did) {
+            return false;
+        }
+        let speaker = self.transcript().messages.get(turn).and_then(|said| said.agent.as_ref());
+        if speaker.is_none() {
+            return true;
+        }
+        // A helper that speaks while it is waited for: of its own work the record tells all.
+        let waits = |execution: &Execution<'_>, deed: &Deed<'_>| {
+            deed.delegates && execution.agent.is_none() && deed.status() == Status::Open
+        };
+        (0..count)
+            .filter_map(|at| self.deed(at))
+            .any(|(execution, deed)| deed.opaque && !waits(execution, deed))
     }
 
     /// Whether work was handed to another agent before message `turn`.

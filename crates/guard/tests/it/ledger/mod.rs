@@ -108,6 +108,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         trace: None,
         links: Links::default(),
         warnings: Vec::new(),
+        emitted_arguments: None,
     }
 }
 

@@ -1,0 +1,115 @@
+//! Sub-agents: a tool with which the model has part of the work done by a conversation of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use counterfoil_guard::{
+    BoxFuture, FunctionExecutor, Guard, Session, ToolError, ToolOutput, WeakGuard,
+};
+use counterfoil_model::{Tool, ToolErrorCategory};
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Parts};
+use crate::conversation::Conversation;
+use crate::model::Model;
+use crate::options::AgentSettings;
+use crate::turn::Saying;
+use crate::watch::Nobody;
+
+/// The tool that begins a sub-agent. A sub-agent has none of its own.
+pub(crate) const TASK: &str = "task";
+
+/// Begins sub-agents of one session.
+#[derive(Clone)]
+pub struct SubAgents(Arc<Shared>);
+
+struct Shared {
+    guard: WeakGuard,
+    session: Session,
+    model: Arc<dyn Model>,
+    settings: AgentSettings,
+    introduction: String,
+    begun: AtomicU32,
+}
+
+impl SubAgents {
+    /// Sub-agents with this model, whose calls are of this session: each has half as many steps as
+    /// its agent.
+    #[must_use]
+    pub fn new(
+        guard: &Guard,
+        session: &Session,
+        model: Arc<dyn Model>,
+        settings: &AgentSettings,
+        introduction: &str,
+    ) -> Self {
+        let settings =
+            AgentSettings { max_steps: settings.max_steps.div_ceil(2), ..settings.clone() };
+        Self(Arc::new(Shared {
+            guard: guard.downgrade(),
+            session: session.clone(),
+            model,
+            settings,
+            introduction: introduction.to_owned(),
+            begun: AtomicU32::new(0),
+        }))
+    }
+
+    /// The tool `task`.
+    #[must_use]
+    pub fn tool(&self) -> FunctionExecutor {
+        let tool = Tool {
+            description: "Has part of the work done by a helper with the same tools, which knows \
+                          nothing but this prompt, and gives its report. Its calls have receipts; \
+                          what it says beyond them is only said."
+                .to_owned(),
+            parameters: Some(json!({
+                "type": "object",
+                "properties": {
+                    "prompt": { "type": "string", "minLength": 1, "description": "All that it has to know." }
+                },
+                "required": ["prompt"],
+                "additionalProperties": false,
+            })),
+            ..Tool::named(TASK)
+        };
+        let own = self.clone();
+        FunctionExecutor::waiting(tool, move |arguments: Value| {
+            let own = own.clone();
+            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+                let prompt = arguments.get("prompt").and_then(Value::as_str).unwrap_or_default();
+                own.done(prompt).await
+            });
+            done
+        })
+    }
+
+    async fn done(&self, prompt: &str) -> Result<ToolOutput, ToolError> {
+        let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
+        let Shared { guard, session, model, settings, introduction, begun } = &*self.0;
+        let guard = guard.upgrade().ok_or_else(|| failed("the guard is gone".to_owned()))?;
+        let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
+        let parts = Parts {
+            guard,
+            session: session.clone(),
+            model: Arc::clone(model),
+            compresses: Arc::clone(model),
+            summaries: None,
+            conversation: Conversation::default(),
+            introduction: introduction.clone(),
+            settings: settings.clone(),
+            caller: Some(format!("task-{number}")),
+        };
+        let mut agent = Agent::new(parts).map_err(|error| failed(error.to_string()))?;
+        let turned = agent.say(Saying::Task(prompt), &mut Nobody).await;
+        let turned = turned.map_err(|error| failed(error.to_string()))?;
+        if !turned.stands {
+            return Err(failed(turned.answer));
+        }
+        let receipts = match turned.executions.as_slice() {
+            [] => "no tool was called".to_owned(),
+            ids => format!("receipts: {}", ids.join(", ")),
+        };
+        Ok(ToolOutput::from(format!("{}\n\n({receipts})", turned.answer)))
+    }
+}

@@ -1,0 +1,62 @@
+use std::sync::Arc;
+
+use counterfoil_agent::{Agent, Model, Nobody, SubAgents};
+use counterfoil_model::Status;
+
+use crate::script::{Script, calls, guard, parts, says, wait};
+
+/// An agent with helpers, of one model.
+fn agent(model: &Arc<Script>) -> Agent {
+    let guard = guard();
+    let parts = parts(&guard, model);
+    let helpers = Arc::clone(model) as Arc<dyn Model>;
+    let helpers = SubAgents::new(&guard, &parts.session, helpers, &parts.settings, "Help.");
+    guard.register(helpers.tool()).unwrap();
+    Agent::new(parts).unwrap()
+}
+
+const TASK: &[(&str, &str, &str)] = &[("c1", "task", r#"{"prompt":"Cancel order 7."}"#)];
+
+#[test]
+fn a_helper_works_with_receipts_that_name_it() {
+    let model = Script::of([
+        calls(TASK),
+        calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
+        says("I have cancelled order 7."),
+        says("Order 7 has been cancelled."),
+    ]);
+    let mut agent = agent(&model);
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
+    assert!(turned.stands, "{turned:?}");
+    let ledger = agent.guard().ledger();
+    let ids = ledger.recent(Some(agent.session().id()), 10).unwrap();
+    let receipts: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();
+    let found: Vec<(&str, Option<&str>)> = receipts
+        .iter()
+        .map(|receipt| (receipt.tool.as_str(), receipt.caller_id.as_deref()))
+        .collect();
+    assert!(found.contains(&("cancel_order", Some("task-1"))), "{found:?}");
+    assert!(found.contains(&("task", None)), "{found:?}");
+    let asked = model.asked();
+    let names = |at: usize| -> Vec<String> {
+        asked[at].tools.iter().map(|tool| tool.name.clone()).collect()
+    };
+    assert!(names(0).contains(&"task".to_owned()));
+    // It has no helpers of its own, and knows its prompt only.
+    assert_eq!(names(1), ["cancel_order", "get_order"]);
+    assert_eq!(asked[1].turns.len(), 1);
+    assert_eq!(asked[3].turns.len(), 3, "what the helper did is its own: {:?}", asked[3].turns);
+}
+
+#[test]
+fn a_helper_that_lies_gives_no_report() {
+    let lie = || says("I have cancelled order 7.");
+    let model = Script::of([calls(TASK), lie(), lie(), says("The helper gave no report.")]);
+    let mut agent = agent(&model);
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
+    let receipt = agent.guard().ledger().receipt(&turned.executions[0]).unwrap().unwrap();
+    assert_eq!(receipt.status, Status::Failed);
+    let last = model.asked().pop().unwrap();
+    let told = crate::script::told(&last);
+    assert!(told[1].contains("no answer that the record of this session supports"), "{told:?}");
+}
