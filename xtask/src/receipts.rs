@@ -120,6 +120,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         trace: None,
         links: Links::default(),
         warnings: Vec::new(),
+        emitted_arguments: None,
     }
 }
 

@@ -21,6 +21,12 @@ pub struct AgentOptions {
     pub max_retries: u32,
     /// What the model is told about its task, before the execution protocol.
     pub instructions: String,
+    /// Whether the model is told what is doubtful about its calls: paths that are not there, values
+    /// that nobody gave. Nothing is refused for that alone.
+    pub hallucination_detection: bool,
+    /// Whether the model is taken for a reasoning model, whose calls are doubted in the same way.
+    /// Said here, never guessed from its name.
+    pub reasoning_model_detection: bool,
     /// Folders of skills, beside those of the user and the project. They are trusted.
     pub skill_paths: Vec<PathBuf>,
     /// Whether a model is shown every tool, or those that a request is about.
@@ -36,6 +42,8 @@ impl Default for AgentOptions {
             max_steps: 50,
             max_retries: 1,
             instructions: String::new(),
+            hallucination_detection: false,
+            reasoning_model_detection: false,
             skill_paths: Vec::new(),
             tool_filter: ToolFilterOptions::default(),
         }
@@ -69,13 +77,25 @@ pub struct AgentSettings {
     pub max_retries: u32,
     /// What the model is told about its task.
     pub instructions: String,
+    /// Whether the model is told what is doubtful about its calls.
+    pub tells_doubts: bool,
 }
 
 impl Default for AgentSettings {
     fn default() -> Self {
-        let AgentOptions { compress_at, max_steps, max_retries, instructions, .. } =
-            AgentOptions::default();
-        Self { compress_at, max_steps, max_retries, instructions }
+        Self::of(&AgentOptions::default())
+    }
+}
+
+impl AgentSettings {
+    fn of(options: &AgentOptions) -> Self {
+        Self {
+            compress_at: options.compress_at,
+            max_steps: options.max_steps,
+            max_retries: options.max_retries,
+            instructions: options.instructions.clone(),
+            tells_doubts: options.hallucination_detection || options.reasoning_model_detection,
+        }
     }
 }
 
@@ -94,11 +114,6 @@ impl AgentOptions {
         if self.max_retries > 5 {
             return Err(AgentOptionsError::Retries(self.max_retries));
         }
-        Ok(AgentSettings {
-            compress_at: self.compress_at,
-            max_steps: self.max_steps,
-            max_retries: self.max_retries,
-            instructions: self.instructions.clone(),
-        })
+        Ok(AgentSettings::of(self))
     }
 }

@@ -245,7 +245,8 @@ impl Agent {
             fits |= answer.status != Status::Refused;
             watch.told(Told::Answered(&call, &answer));
             course.executions.push(answer.execution_id.clone());
-            self.compressor.conversation().turns.push(result(&call, &answer));
+            let result = result(&call, &answer, self.parts.settings.tells_doubts);
+            self.compressor.conversation().turns.push(result);
             if let Some(strategy) = self.compressor.take_done() {
                 watch.told(Told::Compressed(strategy));
             }
@@ -280,12 +281,15 @@ fn is_full(full: u64, fits: u64, part: f64) -> bool {
 }
 
 /// What the model reads of a result: always with the id of its receipt, which it can cite.
-fn result(call: &ToolCall, answer: &Answer) -> Turn {
+fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
     let mut text = if answer.text.contains(&answer.execution_id) {
         answer.text.clone()
     } else {
         ShowId::Trailer.show(&answer.text, None, &answer.execution_id, &call.tool, "")
     };
+    for doubt in answer.warnings.iter().filter(|_| tells_doubts) {
+        text.push_str(&format!("\n(doubtful: {})", doubt.message));
+    }
     if let Some(nudge) = &answer.nudge {
         text.push('\n');
         text.push_str(nudge);

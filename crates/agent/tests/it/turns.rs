@@ -213,3 +213,30 @@ fn a_turn_that_is_broken_off_can_be_gone_on_with() {
     let count = |wanted: fn(&Turn) -> bool| turns.iter().filter(|turn| wanted(turn)).count();
     assert_eq!(count(|turn| matches!(turn, Turn::Result { .. })), 2, "{turns:?}");
 }
+
+#[test]
+fn doubts_are_told_and_block_nothing() {
+    for told_of in [false, true] {
+        let model = Script::of([
+            calls(&[("c1", "find_order", r#"{"order_id":"QX-48213"}"#)]),
+            says("Which order is meant?"),
+        ]);
+        let guard = guard();
+        let find = counterfoil_model::Tool {
+            parameters: Some(
+                serde_json::json!({ "properties": { "order_id": { "type": "string" } } }),
+            ),
+            ..counterfoil_model::Tool::named("find_order")
+        };
+        let nothing = |_: &serde_json::Value| Ok::<_, counterfoil_guard::ToolError>("two found");
+        guard.register(counterfoil_guard::FunctionExecutor::new(find, nothing)).unwrap();
+        let mut parts = parts(&guard, &model);
+        parts.settings.tells_doubts = told_of;
+        let mut agent = Agent::new(parts).unwrap();
+        let turned = turn(&mut agent, "What is in my order?").unwrap();
+        let receipt = guard.ledger().receipt(&turned.executions[0]).unwrap().unwrap();
+        assert_eq!(receipt.status, Status::Completed);
+        let result = told(&model.asked()[1]).pop().unwrap();
+        assert_eq!(result.contains("(doubtful: "), told_of, "{result} {:?}", receipt.warnings);
+    }
+}

@@ -184,6 +184,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("agent.max_steps", May::Shrink(None)),
     ("agent.max_retries", May::Say),
     ("agent.instructions", May::NotSay),
+    ("agent.hallucination_detection", May::TurnOn),
+    ("agent.reasoning_model_detection", May::TurnOn),
     ("agent.skill_paths", May::NotSay),
     ("agent.tool_filter.enabled", May::Say),
     ("agent.tool_filter.top_k", May::Say),

@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn keys_without_effect_say_so() {
         for (text, line, path) in [
-            ("\n[agent]\n\nhallucination_detection = true\n", 4, "`agent.hallucination_detection`"),
+            ("\n[agent]\n\nmax_retry_duration_secs = 1\n", 4, "`agent.max_retry_duration_secs`"),
             ("[agent]\nmax_tool_retries = 2\n", 2, "`agent.max_tool_retries`"),
         ] {
             let wrong = read(text).unwrap_err();

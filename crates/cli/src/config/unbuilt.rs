@@ -1,14 +1,9 @@
 /// Keys that are known elsewhere and that nothing here acts on, with what to do. A name without
 /// its keys stands for the whole section.
-const UNBUILT: &[(&str, &str)] = &[
-    ("agent.max_tool_retries", MIGRATE),
-    ("agent.max_retry_duration_secs", MIGRATE),
-    ("agent.hallucination_detection", AGENT),
-    ("agent.reasoning_model_detection", AGENT),
-];
+const UNBUILT: &[(&str, &str)] =
+    &[("agent.max_tool_retries", MIGRATE), ("agent.max_retry_duration_secs", MIGRATE)];
 
 const MIGRATE: &str = "it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`";
-const AGENT: &str = "there is no agent in this build: remove it";
 
 /// What to do about a key without effect here.
 pub(super) fn advice(path: &str) -> Option<&'static str> {

@@ -170,6 +170,8 @@ const KEYS: &[(&str, &str)] = &[
     ("agent.max_steps", "50"),
     ("agent.max_retries", "1"),
     ("agent.instructions", "\"\""),
+    ("agent.hallucination_detection", "false"),
+    ("agent.reasoning_model_detection", "false"),
     ("agent.skill_paths", "[]"),
     ("llm.providers", "[]"),
     ("agent.tool_filter.enabled", "false"),
@@ -187,12 +189,8 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// Keys of other builds, as they are written there.
-const WITHOUT_EFFECT: &[&str] = &[
-    "[agent]\nmax_tool_retries = 2",
-    "[agent]\nmax_retry_duration_secs = 30",
-    "[agent]\nhallucination_detection = false",
-    "[agent]\nreasoning_model_detection = false",
-];
+const WITHOUT_EFFECT: &[&str] =
+    &["[agent]\nmax_tool_retries = 2", "[agent]\nmax_retry_duration_secs = 30"];
 
 #[test]
 fn an_empty_configuration_is_the_table_of_defaults() {
