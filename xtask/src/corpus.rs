@@ -6,7 +6,7 @@
 mod expected;
 mod measure;
 mod page;
-mod rows;
+pub(crate) mod rows;
 mod sets;
 mod share;
 mod show;

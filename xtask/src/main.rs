@@ -8,6 +8,7 @@ mod clients;
 mod conformance;
 mod corpus;
 mod crash;
+mod dialogues;
 mod docs;
 #[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
 mod gateway;
@@ -46,6 +47,8 @@ enum Command {
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and looks what is left.
     Crash(crash::Options),
+    /// Plays recorded dialogues with an agent whose model lies, and counts what is shown.
+    Dialogues(dialogues::Options),
     /// Writes the pages that are made from the code.
     Docs(docs::Options),
     /// The server behind the gateway that is measured.
@@ -77,6 +80,7 @@ fn main() -> Result<()> {
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
+        Command::Dialogues(options) => dialogues::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),

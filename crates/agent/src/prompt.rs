@@ -8,6 +8,10 @@ const PROTOCOL: &str = include_str!("../../../docs/prompt.md");
 pub(crate) const NO_MORE: &str = "You have used up the calls of this turn; no more tools can be called. Say now, in plain words, \
      what was done, what came of it, and what is still open.";
 
+/// What is recorded where an answer was sent back.
+pub(crate) const HELD_BACK: &str =
+    "The answer before this was held back: the record of this session does not support it.";
+
 /// What a model is asked that said nothing.
 pub(crate) const NOTHING_SAID: &str =
     "You gave no answer. Answer the user now, or call a tool if one is still needed.";

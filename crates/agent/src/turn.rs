@@ -13,7 +13,7 @@ use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
 use crate::conversation::with_own_ids;
 use crate::delegate::TASK;
-use crate::prompt::{NO_MORE, NOTHING_SAID, system};
+use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, system};
 use crate::store::CompressionStrategy;
 use crate::watch::{Told, Watch};
 
@@ -139,7 +139,7 @@ impl Agent {
             self.compressor.conversation().turns.push(reply.turn());
             if course.held_back > self.parts.settings.max_retries {
                 let answer = failure(&verified.findings);
-                self.tell(&feedback(&verified.findings)).await?;
+                self.send_back(feedback(&verified.findings)).await?;
                 return Ok(Turned {
                     answer,
                     stands: false,
@@ -148,7 +148,7 @@ impl Agent {
                     held_back: course.held_back,
                 });
             }
-            self.tell(&verified.feedback).await?;
+            self.send_back(verified.feedback).await?;
         }
     }
 
@@ -166,6 +166,14 @@ impl Agent {
     async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
         self.hear(Role::System, text).await?;
         self.compressor.conversation().turns.push(Turn::User(text.to_owned()));
+        Ok(())
+    }
+
+    /// Sends an answer back. What is wrong with it quotes what was made up: only that it was sent
+    /// back is recorded, or the record would hold it the next time.
+    async fn send_back(&mut self, feedback: String) -> Result<(), AppendError> {
+        self.hear(Role::System, HELD_BACK).await?;
+        self.compressor.conversation().turns.push(Turn::User(feedback));
         Ok(())
     }
 

@@ -19,7 +19,8 @@ pub struct Verified {
     pub text: String,
     /// Claims of the whole session by verdict.
     pub counts: Counts,
-    /// What to tell the model when the answer may not pass; empty when it may.
+    /// What to tell the model when the answer may not pass; empty when it may. It grounds nothing,
+    /// even where it is heard.
     pub feedback: String,
 }
 
@@ -168,13 +169,22 @@ fn disposition(findings: &[Finding]) -> Disposition {
     }
 }
 
+/// How every feedback begins.
+const OPENING: &str =
+    "I apologize: my answer said things that the record of this session does not show.";
+
+/// Whether a text is what [`feedback`] wrote. It quotes what was made up, so it is nobody's word,
+/// whoever says it: it grounds nothing.
+pub(crate) fn is_feedback(text: &str) -> bool {
+    text.contains(OPENING)
+}
+
 /// What the model reads instead of an answer that was held back: that it was, why, and what would
 /// settle it.
 #[must_use]
 pub fn feedback(findings: &[Finding]) -> String {
-    let mut text = "I apologize: my answer said things that the record of this session does not \
-                    show. I will do it again, properly, and say only what was done.\n\nDetails:"
-        .to_owned();
+    let mut text =
+        format!("{OPENING} I will do it again, properly, and say only what was done.\n\nDetails:");
     for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
         text.push_str(&format!("\n- [{}] {}", finding.code, finding.message));
     }

@@ -55,6 +55,11 @@ fn a_lie_that_is_repeated_is_never_shown() {
         (None, "I have cancelled order 7."),
         (Some(calls(&[("c1", "cancel_order", r#"{"order":13}"#)])), "Order 13 has been cancelled."),
         (Some(calls(&[("c1", "refund", r#"{"order":7}"#)])), "I have refunded order 7."),
+        // What quotes the lie must not make it true.
+        (
+            None,
+            "The order_archive tool confirms that (execution_id: get_order_1735999999123_0a1b2c3d).",
+        ),
     ] {
         let model = Script::of(first.into_iter().chain([says(said), says(said), says(said)]));
         let mut agent = agent(&model);
