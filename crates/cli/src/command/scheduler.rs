@@ -231,7 +231,7 @@ async fn fire(scheduler: &Scheduler, begun: &mut Begun, due: &Due) -> anyhow::Re
     let paint = Paint::for_errors();
     let (id, when) = (due.task.id, visible(&due.task.phrase).into_owned());
     writeln!(io::stderr(), "{} {id}: {when}", paint.bold("task"))?;
-    let mut shown = Shown::new();
+    let mut shown = Shown::new(begun.agent.guard());
     let fired = tokio::select! {
         fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
         () = interrupted() => {

@@ -4,10 +4,13 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use counterfoil_agent::{Told, Turned, Watch};
-use counterfoil_guard::Answer;
+use counterfoil_guard::{Answer, CallEvent, Guard, ToolEvent};
 use counterfoil_model::{Finding, Severity, Status, ToolCall};
 use counterfoil_report::{shorten, visible};
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
 
 use crate::terminal::Paint;
 
@@ -19,10 +22,13 @@ pub(crate) struct Shown {
     paint: Paint,
     /// Where somebody looks.
     bar: Option<ProgressBar>,
+    /// Who tells the bar what a call prints while it runs.
+    listens: Option<JoinHandle<()>>,
 }
 
 impl Shown {
-    pub(crate) fn new() -> Self {
+    /// Inside a runtime.
+    pub(crate) fn new(guard: &Guard) -> Self {
         let paint = Paint::for_errors();
         let bar = (io::stderr().is_terminal() && paint.is_on()).then(|| {
             let bar = ProgressBar::new_spinner();
@@ -33,7 +39,8 @@ impl Shown {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self { paint, bar }
+        let listens = bar.clone().map(|bar| tokio::spawn(listen(guard.events(), bar)));
+        Self { paint, bar, listens }
     }
 
     fn state(&self, text: &str) {
@@ -69,8 +76,31 @@ impl Shown {
     }
 }
 
+/// Shows the last line that a call printed, or how far it is.
+async fn listen(mut events: Receiver<CallEvent>, bar: ProgressBar) {
+    loop {
+        let event = match events.recv().await {
+            Ok(event) => event,
+            // Whoever does not keep up sees the next one.
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        let text = match &event.what {
+            ToolEvent::Output { text, .. } => text.lines().last().unwrap_or_default().to_owned(),
+            ToolEvent::Progress { message: Some(message), .. } => message.clone(),
+            ToolEvent::Progress { done, total: Some(total), .. } => format!("{done} of {total}"),
+            _ => continue,
+        };
+        let line = format!("running {}: {}", event.call.tool, text.trim());
+        bar.set_message(shorten(&visible(&line), LONGEST).into_owned());
+    }
+}
+
 impl Drop for Shown {
     fn drop(&mut self) {
+        if let Some(listens) = &self.listens {
+            listens.abort();
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

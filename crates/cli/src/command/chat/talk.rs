@@ -26,7 +26,7 @@ enum Went {
 }
 
 async fn turn(begun: &mut Begun, said: &str) -> Result<Went, TurnError> {
-    let mut shown = Shown::new();
+    let mut shown = Shown::new(begun.agent.guard());
     tokio::select! {
         turned = begun.agent.turn(said, &mut shown) => turned.map(Went::Through),
         () = interrupted() => Ok(Went::BrokenOff),
@@ -171,7 +171,7 @@ async fn fire(begun: &mut Begun, paint: Paint, all: &[Due]) -> anyhow::Result<Op
     let mut last = None;
     for due in all {
         writeln!(io::stderr(), "\n{} {}: {}", paint.bold("task"), due.task.id, due.task.phrase)?;
-        let mut shown = Shown::new();
+        let mut shown = Shown::new(begun.agent.guard());
         let fired = tokio::select! {
             fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
             () = interrupted() => {
