@@ -138,7 +138,12 @@ impl Agent {
     /// When it cannot be recorded.
     pub async fn clear(&mut self) -> Result<(), counterfoil_guard::AppendError> {
         self.parts.guard.clear(&self.parts.session).await?;
-        self.compressor.conversation().forget();
+        let until = self.compressor.conversation().forget();
+        if let Some(keeps) = &self.parts.summaries
+            && let Err(error) = keeps.forget(self.parts.session.id(), until)
+        {
+            tracing::warn!("whoever goes on with this session will know it again: {error}");
+        }
         self.read = 0;
         Ok(())
     }

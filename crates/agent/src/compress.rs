@@ -36,6 +36,13 @@ pub trait Compression: Send + Sync {
     /// # Errors
     /// Why it cannot be written.
     fn keep(&self, summary: &Summary) -> Result<(), String>;
+
+    /// Writes down that a session goes on from here without anything that went before: so many
+    /// messages to the model.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    fn forget(&self, session: &str, until: usize) -> Result<(), String>;
 }
 
 /// A conversation was not compressed. It is as it was.

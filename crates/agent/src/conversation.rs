@@ -124,11 +124,12 @@ impl Conversation {
         self.present = self.turns.len();
     }
 
-    /// Nothing was said.
-    pub(crate) fn forget(&mut self) {
+    /// Nothing was said. Gives how many messages to the model are gone.
+    pub(crate) fn forget(&mut self) -> usize {
         let everything = self.turns.len();
         self.compress(everything, String::new());
         self.knowledge.clear();
+        self.compressed
     }
 
     /// This stands in the place of the first so many entries.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, Session, ToolError, ToolOutput, WeakGuard,
 };
-use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_model::{Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Parts};
@@ -71,6 +71,7 @@ impl SubAgents {
                 "required": ["prompt"],
                 "additionalProperties": false,
             })),
+            origin: Origin::Builtin,
             ..Tool::named(TASK)
         };
         let own = self.clone();

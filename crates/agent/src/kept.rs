@@ -3,7 +3,7 @@ use std::sync::Arc;
 use counterfoil_guard::Clock;
 
 use crate::compress::{Compression, Summary};
-use crate::store::{NewSummary, Store, StoreError, StoredSummary};
+use crate::store::{CompressionStrategy, NewSummary, Store, StoreError, StoredSummary};
 
 /// Summaries in a store.
 pub struct KeptSummaries {
@@ -26,10 +26,15 @@ impl KeptSummaries {
     pub fn of(&self, session: &str) -> Result<(usize, Vec<String>), StoreError> {
         let summaries = self.store.summaries(session)?;
         let compressed = summaries.last().map_or(0, |last| next(last.to_message));
-        let texts = summaries.into_iter().map(|summary: StoredSummary| summary.text);
+        let forgotten = summaries.iter().rposition(|summary| summary.text == FORGOTTEN);
+        let since = forgotten.map_or(0, |at| at + 1);
+        let texts = summaries.into_iter().skip(since).map(|summary: StoredSummary| summary.text);
         Ok((usize::try_from(compressed).unwrap_or(usize::MAX), texts.collect()))
     }
 }
+
+/// What stands in the place of what the user wanted forgotten.
+const FORGOTTEN: &str = "(forgotten: /clear)";
 
 fn next(message: u64) -> u64 {
     message.saturating_add(1)
@@ -49,5 +54,17 @@ impl Compression for KeptSummaries {
             at: self.clock.wall(),
         };
         self.store.add_summary(&new).map(drop).map_err(|error| error.to_string())
+    }
+
+    fn forget(&self, session: &str, until: usize) -> Result<(), String> {
+        if until == 0 {
+            return Ok(());
+        }
+        self.keep(&Summary {
+            session: session.to_owned(),
+            strategy: CompressionStrategy::Manual,
+            text: FORGOTTEN.to_owned(),
+            until,
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use counterfoil_guard::{
     BoxFuture, CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
 };
-use counterfoil_model::{Effects, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Effects, Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
@@ -155,15 +155,6 @@ impl Scheduler {
         self.store.cancel(id)
     }
 
-    /// When the next task is due, in milliseconds since 1970 UTC.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn next(&self) -> Result<Option<i64>, StoreError> {
-        let tasks = self.store.tasks(TaskSelection::Active)?;
-        Ok(tasks.iter().filter_map(|task| task.next_at).min())
-    }
-
     /// Says of firings of processes that were killed that they came to no end: they are not run
     /// again, for nobody knows how far they came. Gives how many.
     ///
@@ -182,14 +173,13 @@ impl Scheduler {
         Ok(count)
     }
 
-    /// The firings that are due now and that nobody else took. What was missed is caught up as its
-    /// task says.
+    /// The next firing that is due now, and this process's from here on; what was missed is caught
+    /// up as its task says. Whoever takes one runs it before it takes another.
     ///
     /// # Errors
     /// When the store cannot be used.
-    pub fn due(&self) -> Result<Vec<Due>, StoreError> {
+    pub fn take_due(&self) -> Result<Option<Due>, StoreError> {
         let now = self.clock.wall();
-        let mut all = Vec::new();
         for task in self.store.due(now)? {
             let Ok(schedule) = serde_json::from_value::<Schedule>(task.schedule.clone()) else {
                 tracing::error!("the schedule of task {} cannot be read: it is cancelled", task.id);
@@ -197,16 +187,30 @@ impl Scheduler {
                 continue;
             };
             let (times, next) = self.times(&task, &schedule, now);
-            for at in chosen(&task, &times, now) {
-                if self.store.claim(task.id, at, now)? {
-                    all.push(Due { task: task.clone(), at });
+            let chosen = chosen(&task, &times, now);
+            for (at, is_last) in chosen.iter().zip((1..=chosen.len()).map(|n| n == chosen.len())) {
+                if !self.store.claim(task.id, *at, now)? {
+                    continue;
                 }
+                // Claimed first: whoever is killed here finds it due again, and claimed.
+                if is_last {
+                    self.store.reschedule(task.id, next)?;
+                }
+                return Ok(Some(Due { task, at: *at }));
             }
-            // Claimed first: whoever is killed here finds it due again, and claimed.
+            // All of them are somebody's.
             self.store.reschedule(task.id, next)?;
         }
-        all.sort_by_key(|due| due.at);
-        Ok(all)
+        Ok(None)
+    }
+
+    /// A firing was broken off: it is not run again, and its task says so.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn broken_off(&self, due: &Due) -> Result<(), StoreError> {
+        let now = self.clock.wall();
+        self.store.finish(due.task.id, due.at, now, "interrupted", None).map(drop)
     }
 
     /// Every time at which it was to run until now, and the next one after that.
@@ -267,6 +271,7 @@ impl Scheduler {
                 "additionalProperties": false,
             })),
             effects: writes(),
+            origin: Origin::Builtin,
             ..Tool::named(name)
         };
         let (own, session) = (self.clone(), session.to_owned());
@@ -302,6 +307,7 @@ impl Scheduler {
                 "type": "object", "properties": {}, "additionalProperties": false,
             })),
             effects: reads(),
+            origin: Origin::Builtin,
             ..Tool::named("list_tasks")
         };
         let own = self.clone();
@@ -329,6 +335,7 @@ impl Scheduler {
             description: "Ends a task, so that it does not run again.".to_owned(),
             parameters: Some(one_task()),
             effects: writes(),
+            origin: Origin::Builtin,
             ..Tool::named("cancel_task")
         };
         let own = self.clone();
@@ -346,6 +353,7 @@ impl Scheduler {
             description: "Gives the prompt of a task, which is to be done now.".to_owned(),
             parameters: Some(one_task()),
             effects: reads(),
+            origin: Origin::Builtin,
             ..Tool::named(RUN_TASK)
         };
         let own = self.clone();

@@ -7,7 +7,7 @@ use counterfoil_guard::{
     feedback,
 };
 use counterfoil_model::{Finding, Role, Status, ToolCall};
-use counterfoil_providers::{Piece, ProviderError, Reply, Request, Turn};
+use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
 
 use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
@@ -28,6 +28,9 @@ pub enum Saying<'s> {
     /// A task that was scheduled: what it says, nobody says now, and it grounds nothing.
     Task(&'s str),
 }
+
+/// What a helper has not: helpers of its own, and the conversation of its agent.
+const NOT_OF_HELPERS: [&str; 2] = [TASK, COMPRESS_CONTEXT];
 
 /// What came of a turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,7 +214,10 @@ impl Agent {
         }
         with_own_ids(&mut reply.calls, &mut self.ids);
         self.usage += reply.usage;
-        self.read = reply.usage.input + reply.usage.output;
+        self.read = reply.usage.input.saturating_add(reply.usage.output);
+        if reply.stop == Stop::Length {
+            watch.told(Told::Cut);
+        }
         Ok(reply)
     }
 
@@ -227,7 +233,7 @@ impl Agent {
             offered.filter_map(|tool| guard.catalog().get(&tool.name).cloned()).collect()
         };
         if self.parts.caller.is_some() {
-            tools.retain(|tool| tool.name != TASK && tool.name != COMPRESS_CONTEXT);
+            tools.retain(|tool| !NOT_OF_HELPERS.contains(&&*tool.name));
         }
         let mut conversation = self.compressor.conversation();
         conversation.repair();
@@ -245,6 +251,12 @@ impl Agent {
         self.compressor.conversation().turns.push(reply.turn());
         let mut fits = false;
         for call in reply.calls {
+            if self.parts.caller.is_some() && NOT_OF_HELPERS.contains(&&*call.tool) {
+                let text = format!("a helper has no tool `{}`: nothing was executed", call.tool);
+                let result = Turn::Result { call_id: call.id.clone(), text, failed: true };
+                self.compressor.conversation().turns.push(result);
+                continue;
+            }
             watch.told(Told::Calling(&call));
             let (guard, session) = (&self.parts.guard, &self.parts.session);
             let caller = self.parts.caller.clone();

@@ -29,6 +29,8 @@ pub enum Told<'t> {
     Calling(&'t ToolCall),
     /// The call came to this.
     Answered(&'t ToolCall, &'t Answer),
+    /// What it wrote was cut off: it may be no longer.
+    Cut,
     /// Its answer is not shown: it goes back to it with this.
     HeldBack(&'t [Finding]),
     /// The conversation was compressed.

@@ -35,7 +35,7 @@ fn complaint(error: &ProviderOptionsError, options: &LlmOptions) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {
         ProviderOptionsError::None => complaint.help(
-            "put one into your configuration file (`counterfoil config path`):\n\n  \
+            "put one into `~/.config/counterfoil/counterfoil.toml`:\n\n  \
              [[llm.providers]]\n  name = \"local\"\n  kind = \"ollama\"\n  model = \"qwen3\"",
         ),
         ProviderOptionsError::Unknown(_) => {

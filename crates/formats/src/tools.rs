@@ -186,6 +186,9 @@ fn definition(
     if let Some(Value::String(description)) = object.get("description") {
         tool.description.clone_from(description);
     }
+    if object.get("origin").is_some_and(|origin| origin == "builtin") {
+        tool.origin = Origin::Builtin;
+    }
     tool.parameters = schema(object, &SCHEMAS, &tool.name, place)?;
     tool.output =
         schema(object, &["outputSchema", "output_schema", "response"], &tool.name, place)?;

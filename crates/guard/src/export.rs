@@ -1,5 +1,5 @@
 use counterfoil_model::{
-    Catalog, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall, Transcript,
+    Catalog, Message, Origin, Outcome, RecordedReceipt, Role, Tool, ToolCall, Transcript,
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -35,6 +35,9 @@ fn tool(tool: &Tool) -> Value {
     function.insert("description".to_owned(), json!(tool.description));
     if let Some(parameters) = &tool.parameters {
         function.insert("parameters".to_owned(), parameters.clone());
+    }
+    if tool.origin == Origin::Builtin {
+        function.insert("origin".to_owned(), json!("builtin"));
     }
     json!({ "type": "function", "function": function })
 }

@@ -218,6 +218,7 @@ impl ProviderOptions {
         &self,
         secret: impl Fn(KeyPlace<'_>) -> Result<String, String>,
     ) -> Result<ProviderSettings, ProviderOptionsError> {
+        let url = self.address()?;
         if self.model.is_empty() {
             return Err(ProviderOptionsError::NoModel(self.name.clone()));
         }
@@ -233,7 +234,7 @@ impl ProviderOptions {
         Ok(ProviderSettings {
             name: self.name.clone(),
             kind: self.kind,
-            url: self.address()?,
+            url,
             model: self.model.clone(),
             key: self.key(secret)?,
             supports_tool_use: self.supports_tool_use,

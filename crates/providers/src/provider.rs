@@ -10,7 +10,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::chat::{Piece, Reply, Request, Turn};
 use crate::connect::Connector;
@@ -182,12 +182,22 @@ impl Provider {
         let mut body = response.into_body();
         let mut events = Events::default();
         let mut answer = wire::assembler(self.settings.kind);
+        let (mut count, mut said) = (0, Instant::now());
         while let Some(bytes) = self.next(&mut body).await? {
+            count += bytes.len();
+            if count > LONGEST {
+                return Err(self.broken(&"it is longer than 64 MiB"));
+            }
+            // Comments keep a connection open, and say nothing.
+            if said.elapsed() > self.settings.timeout {
+                return Err(self.broken(&self.silent()));
+            }
             events.push(&bytes).map_err(|error| self.broken(&error))?;
             while let Some(event) = events.next() {
                 if event.data.is_empty() {
                     continue;
                 }
+                said = Instant::now();
                 answer.take(&event.data, on).map_err(|error| self.broken(&error))?;
             }
         }
@@ -274,7 +284,8 @@ impl Provider {
             Some(error) => wire::told(error),
             None => text,
         };
-        let why = why.trim().chars().take(LONGEST_WHY).collect();
+        let shown = |c: char| if c.is_control() { ' ' } else { c };
+        let why = why.trim().chars().take(LONGEST_WHY).map(shown).collect();
         let after = after.map(Duration::from_secs);
         ProviderError::Status { name: self.settings.name.clone(), status, why, after }
     }
@@ -284,7 +295,9 @@ impl Provider {
     }
 
     fn broken(&self, why: &dyn fmt::Display) -> ProviderError {
-        ProviderError::Broken { name: self.settings.name.clone(), why: why.to_string() }
+        let shown = |c: char| if c.is_control() { ' ' } else { c };
+        let why = why.to_string().chars().take(LONGEST_WHY).map(shown).collect();
+        ProviderError::Broken { name: self.settings.name.clone(), why }
     }
 }
 

@@ -60,3 +60,34 @@ fn a_helper_that_lies_gives_no_report() {
     let told = crate::script::told(&last);
     assert!(told[1].contains("no answer that the record of this session supports"), "{told:?}");
 }
+
+#[test]
+fn a_helper_hides_no_lie_of_its_agent() {
+    let lie = || says("I ran the tests, and all 42 tests pass.");
+    let nothing = || says("Which tests are meant?");
+    for (tasks, replies) in [
+        (r#"{"prompt":"Run the tests."}"#, vec![nothing(), lie(), lie()]),
+        // Refused: nothing ran.
+        (r#"{"prompt":""}"#, vec![lie(), lie()]),
+    ] {
+        let model = Script::of([calls(&[("c1", "task", tasks)])].into_iter().chain(replies));
+        let turned = wait(agent(&model).turn("Run the tests.", &mut Nobody)).unwrap();
+        assert!(!turned.stands, "{tasks}: {turned:?}");
+    }
+}
+
+#[test]
+fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
+    let model = Script::of([
+        calls(TASK),
+        calls(&[("c1", "task", r#"{"prompt":"Go deeper."}"#), ("c2", "compress_context", "{}")]),
+        says("Which order is meant?"),
+        says("The helper asks which order is meant."),
+    ]);
+    let mut agent = agent(&model);
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
+    assert_eq!(turned.executions.len(), 1);
+    assert!(agent.conversation().knowledge().is_empty());
+    let told = crate::script::told(&model.asked()[2]);
+    assert!(told[1].contains("no tool `task`") && told[2].contains("no tool `compress_context`"));
+}

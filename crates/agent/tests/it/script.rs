@@ -75,6 +75,11 @@ impl Compression for Kept {
         self.summaries.lock().unwrap().push(summary.clone());
         Ok(())
     }
+
+    fn forget(&self, _: &str, _: usize) -> Result<(), String> {
+        self.summaries.lock().unwrap().clear();
+        Ok(())
+    }
 }
 
 pub(crate) fn says(text: &str) -> Reply {

@@ -12,7 +12,7 @@ use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
 
 use super::Global;
-use crate::conversation::{Begun, Shown, Wanted, begin, scheduler, told_once};
+use crate::conversation::{Begun, Shown, Wanted, begin, begins, scheduler, told_once};
 use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::terminal::Paint;
@@ -211,7 +211,7 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     }
     let mut exit = Exit::Clean;
     loop {
-        for due in scheduler.due()? {
+        while let Some(due) = scheduler.take_due()? {
             if !fire(&scheduler, &mut begun, &due).await? {
                 exit = Exit::Findings;
             }
@@ -229,13 +229,14 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
 /// Runs one firing; whether its answer stands.
 async fn fire(scheduler: &Scheduler, begun: &mut Begun, due: &Due) -> anyhow::Result<bool> {
     let paint = Paint::for_errors();
-    let (id, when) = (due.task.id, visible(&due.task.phrase).into_owned());
-    writeln!(io::stderr(), "{} {id}: {when}", paint.bold("task"))?;
+    writeln!(io::stderr(), "{}", begins(due, paint))?;
     let mut shown = Shown::new(begun.agent.guard());
     let fired = tokio::select! {
         fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
         () = interrupted() => {
-            return Err(Complaint::new(format!("task {id} was broken off")).into());
+            scheduler.broken_off(due)?;
+            let what = format!("task {} was broken off, and is not run again", due.task.id);
+            return Err(Complaint::new(what).into());
         }
     };
     drop(shown);

@@ -1,9 +1,13 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use counterfoil_guard::{Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture};
 use counterfoil_report::visible;
+use rustix::termios::QueueSelector;
 
+use super::terminal::{Asking, is_readable};
 use crate::approver::user;
 
 /// Asks whoever sits at the terminal: once, for the session, or not at all.
@@ -26,8 +30,11 @@ impl Approver for Asks {
         }
         let text = asked(request);
         // Reading blocks, and Ctrl-C must be heard meanwhile.
-        let reading = tokio::task::spawn_blocking(move || answered(&text));
+        let waits = Waits(Arc::new(AtomicBool::new(true)));
+        let still = Arc::clone(&waits.0);
+        let reading = tokio::task::spawn_blocking(move || answered(&text, &still));
         Box::pin(async move {
+            let _waits = waits;
             match reading.await.unwrap_or(None) {
                 Some(line) => reply(&line),
                 None => ApprovalReply::Nobody,
@@ -46,13 +53,30 @@ fn asked(request: &ApprovalRequest<'_>) -> String {
     )
 }
 
-/// What is typed on the terminal itself; `None` where nobody is there.
-fn answered(text: &str) -> Option<String> {
+/// What is typed on the terminal itself; `None` where nobody is there, or nobody waits any more.
+/// What was typed before the question is no answer to it.
+fn answered(text: &str, waits: &AtomicBool) -> Option<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+    let _asking = Asking::begin();
+    rustix::termios::tcflush(&terminal, QueueSelector::IFlush).ok()?;
     terminal.write_all(text.as_bytes()).ok()?;
-    let mut answer = String::new();
-    let read = BufReader::new(terminal).read_line(&mut answer).ok()?;
-    (read > 0).then_some(answer)
+    while waits.load(Ordering::SeqCst) {
+        if is_readable(&terminal) {
+            let mut answer = Vec::new();
+            let read = BufReader::new(terminal).read_until(b'\n', &mut answer).ok()?;
+            return (read > 0).then(|| String::from_utf8_lossy(&answer).into_owned());
+        }
+    }
+    None
+}
+
+/// Somebody waits for an answer, until this is dropped.
+struct Waits(Arc<AtomicBool>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Whatever is neither yes nor no is a no with its reason.

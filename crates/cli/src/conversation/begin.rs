@@ -108,7 +108,12 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let scheduling = scheduler.iter().flat_map(|scheduler| scheduler.tools(session.id()));
     remembering.chain(scheduling).try_for_each(|tool| guard.register(tool))?;
     let skills = skills(&options, &guard)?;
-    skills.tools(&guard, &session).into_iter().try_for_each(|tool| guard.register(tool))?;
+    for tool in skills.tools(&guard, &session) {
+        // A name that is taken: the first that has it keeps it.
+        if let Err(error) = guard.register(tool) {
+            writeln!(io::stderr(), "{}: left out: {error}", Paint::for_errors().help("note"))?;
+        }
+    }
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
     let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);

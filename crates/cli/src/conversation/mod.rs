@@ -4,6 +4,8 @@
 mod asks;
 mod begin;
 mod shown;
+mod terminal;
 
 pub(crate) use begin::{Begun, Wanted, begin, scheduler};
-pub(crate) use shown::{Shown, behind, told_once};
+pub(crate) use shown::{Shown, begins, behind, told_once};
+pub(crate) use terminal::next_line;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use counterfoil_agent::{Told, Turned, Watch};
+use counterfoil_agent::{Due, Told, Turned, Watch};
 use counterfoil_guard::{Answer, CallEvent, Guard, ToolEvent};
 use counterfoil_model::{Finding, Severity, Status, ToolCall};
 use counterfoil_report::{shorten, visible};
@@ -12,6 +12,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
 
+use super::terminal::draw;
 use crate::terminal::Paint;
 
 /// The longest arguments that are shown, in characters.
@@ -39,6 +40,7 @@ impl Shown {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
+        draw(bar.clone());
         let listens = bar.clone().map(|bar| tokio::spawn(listen(guard.events(), bar)));
         Self { paint, bar, listens }
     }
@@ -98,6 +100,7 @@ async fn listen(mut events: Receiver<CallEvent>, bar: ProgressBar) {
 
 impl Drop for Shown {
     fn drop(&mut self) {
+        draw(None);
         if let Some(listens) = &self.listens {
             listens.abort();
         }
@@ -121,6 +124,10 @@ impl Watch for Shown {
             Told::HeldBack(findings) => {
                 self.line(&format!("{}: an answer was held back", self.paint.error("checked")));
                 told_once(findings, self.paint).iter().for_each(|line| self.line(line));
+            }
+            Told::Cut => {
+                let note = self.paint.help("note");
+                self.line(&format!("{note}: the model was cut off: its answer may be no longer"));
             }
             Told::Compressed(strategy) => {
                 let note = self.paint.help("note");
@@ -154,6 +161,13 @@ fn told(finding: &Finding, paint: Paint) -> String {
         Severity::Note => "note".to_owned(),
     };
     format!("  {word}[{}] {message}", finding.code)
+}
+
+/// What begins, and who wants it.
+pub(crate) fn begins(due: &Due, paint: Paint) -> String {
+    let (task, word) = (&due.task, paint.bold("task"));
+    let (phrase, prompt) = (visible(&task.phrase), visible(&task.prompt));
+    format!("{word} {}: {phrase}, of session {}\n  {prompt}", task.id, visible(&task.session))
 }
 
 /// What stands behind an answer, in one line; nothing where nothing does.

@@ -123,6 +123,7 @@ fn what_is_in_force() {
     url = ""
     model = ""
     api_key_env = ""
+    provider = ""
 
     [tools.adversarial_policy.phase_policies]
 
@@ -221,11 +222,25 @@ fn what_is_in_force() {
     time_limit_ms = 5000
     block_network_commands = false
 
+    [agent]
+    provider = ""
+    compress_provider = ""
+    compress_at = 0.9
+    max_steps = 50
+    max_retries = 1
+    instructions = ""
+    hallucination_detection = false
+    reasoning_model_detection = false
+    skill_paths = []
+
     [agent.tool_filter]
     enabled = false
     top_k = 10
     min_description_words = 3
     always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
+
+    [llm]
+    providers = []
 
     [mcp]
     redact_results = false
@@ -390,6 +405,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     url = ""
     model = ""
     api_key_env = ""
+    provider = ""
 
     [tools.adversarial_policy.phase_policies]
 
@@ -488,11 +504,25 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     time_limit_ms = 5000
     block_network_commands = false
 
+    [agent]
+    provider = ""
+    compress_provider = ""
+    compress_at = 0.9
+    max_steps = 50
+    max_retries = 1
+    instructions = ""
+    hallucination_detection = false
+    reasoning_model_detection = false
+    skill_paths = []
+
     [agent.tool_filter]
     enabled = false
     top_k = 10
     min_description_words = 3
     always_on = ["memory_search", "memory_save", "load_skill", "scheduler"]
+
+    [llm]
+    providers = []
 
     [mcp]
     redact_results = false
@@ -520,7 +550,7 @@ fn unknown_variables_are_told() {
             "sets no key and has no effect; did you mean \
              `COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
         ),
-        ("COUNTERFOIL_AGENT_COMPRESS_PROVIDER", "has no effect in this build"),
+        ("COUNTERFOIL_AGENT_MAX_TOOL_RETRIES", "has no effect in this build"),
     ] {
         let ran = desk.run_in(&[(name, "9")], "config check");
         assert_eq!(ran.code, 0, "{ran}");

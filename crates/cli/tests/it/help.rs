@@ -22,6 +22,11 @@ fn help() {
                    checked
       policy       Check a policy, or show what it would do
       prompt       Print the execution protocol: instructions for an agent's system prompt
+      chat         Talk to an agent whose every call is judged, and whose every answer is held against
+                   the record
+      scheduler    Tasks for later, in plain words: what the agent of `counterfoil chat` does when
+                   nobody asks
+      skills       Skills of the agent: list them, check them, look at one, trust one of a project
       run          Make one tool call through the whole guard: checked, judged, run, recorded
       approve      Agree to a call that was denied because a person has to agree first
       mcp          Stand between an MCP client and a server: calls are validated, judged and recorded

@@ -70,8 +70,8 @@ impl Question {
 
 /// The call for somebody who has to decide about it: its beginning and its end, without secrets.
 fn in_one_line(call: &Admitted) -> String {
-    const HEAD: usize = 1_500;
-    const TAIL: usize = 500;
+    const HEAD: usize = 16_000;
+    const TAIL: usize = 4_000;
     let arguments = Redactor::standard().redact_value(call.arguments());
     let line = format!("{} {arguments}", call.tool().name);
     let count = line.chars().count();

@@ -122,15 +122,15 @@ impl Written {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Tokens {
-    prompt_tokens: u64,
-    completion_tokens: u64,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Cached>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Cached {
-    cached_tokens: u64,
+    cached_tokens: Option<u64>,
 }
 
 /// An answer, as far as it came.
@@ -206,9 +206,13 @@ impl Completion {
         self.model = chunk.model.or(self.model.take());
         if let Some(tokens) = chunk.usage {
             self.usage = Usage {
-                input: tokens.prompt_tokens,
-                output: tokens.completion_tokens,
-                cached: tokens.prompt_tokens_details.unwrap_or_default().cached_tokens,
+                input: tokens.prompt_tokens.unwrap_or_default(),
+                output: tokens.completion_tokens.unwrap_or_default(),
+                cached: tokens
+                    .prompt_tokens_details
+                    .unwrap_or_default()
+                    .cached_tokens
+                    .unwrap_or_default(),
             };
         }
         // We ask for one; whatever else comes is not the answer.
@@ -266,7 +270,13 @@ impl Assembler for Completion {
 
 pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     let mut answer = Completion::default();
-    let chunk: Chunk = read(text)?;
+    let mut chunk: Chunk = read(text)?;
+    // Here each is a whole call, whatever its id says.
+    for said in chunk.choices.iter_mut().filter_map(|choice| choice.message.as_mut()) {
+        for (at, part) in said.tool_calls.iter_mut().flatten().enumerate() {
+            part.index = Some(at);
+        }
+    }
     if chunk.choices.is_empty() && chunk.error.is_none() {
         return Err(WireError::Unreadable("it has no `choices`".to_owned()));
     }

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use counterfoil_model::{Catalog, Family, Outcome, Status};
+use counterfoil_model::{Catalog, Family, Origin, Outcome, Status};
 
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
@@ -71,7 +71,7 @@ struct Named {
 
 /// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen, as
 /// they are spelled: a service's `task_create` makes tasks.
-const HARNESS: [&str; 20] = [
+const HARNESS: [&str; 22] = [
     "AskUserQuestion",
     "EnterPlanMode",
     "ExitPlanMode",
@@ -85,11 +85,13 @@ const HARNESS: [&str; 20] = [
     "attempt_completion",
     "compress_context",
     "finish",
+    "list_tasks",
     "load_skill",
     "plan_mode_respond",
     "read_overflow",
     "report_intent",
     "request_user_input",
+    "run_task",
     "update_plan",
     "view_image",
 ];
@@ -99,13 +101,16 @@ impl Named {
         let words = words_of_tool(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
+        // Our own helper is recorded call by call: it does nothing that the record does not have.
+        let own = catalog.get(tool).is_some_and(|known| known.origin == Origin::Builtin);
         let note = has(&["todo", "todos", "think", "thought", "sequentialthinking"])
-            || HARNESS.contains(&tool);
+            || HARNESS.contains(&tool)
+            || (own && tool == "task");
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
             shell: has(&SHELLS),
-            delegates: !note && has(&["task", "agent", "subagent", "delegate"]),
+            delegates: !note && !own && has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
             note,
             acts: has(&["click", "press", "tap", "type", "keyboard", "mouse", "computer", "act"]),
@@ -201,6 +206,8 @@ impl<'t> Deed<'t> {
                 opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
             }
         }
+        // What was not executed hides nothing.
+        opaque &= !execution.outcome.is_some_and(|outcome| outcome.refused);
         let continues = named.continues;
         let is_note = named.note;
         Self {

@@ -139,7 +139,7 @@ fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
 
 async fn remember(begun: &Begun, said: &str) -> anyhow::Result<String> {
     let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
-    let text = said.trim_start_matches("/remember ");
+    let text = said.strip_prefix("/remember ").unwrap_or(said);
     let id = memory.save(text, begun.agent.session().id(), NoteOrigin::User).await?;
     Ok(format!("note {id}"))
 }

@@ -1,16 +1,16 @@
 //! The conversation: once, or until the user leaves.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use counterfoil_agent::{Due, Scheduler, TurnError, Turned};
 use counterfoil_model::Finding;
-use counterfoil_report::{json_pretty, visible_output};
+use counterfoil_report::{json_pretty, visible, visible_output};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::slash::{After, slash};
-use crate::conversation::{Begun, Shown, behind, told_once};
+use crate::conversation::{Begun, Shown, begins, behind, next_line, told_once};
 use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::terminal::Paint;
@@ -96,9 +96,17 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
             continue;
         }
         if said.starts_with('/') {
-            match slash(&mut begun, said, last.as_ref()).await? {
-                After::On => continue,
-                After::End => break,
+            let after = tokio::select! {
+                after = slash(&mut begun, said, last.as_ref()) => after,
+                () = interrupted() => Err(anyhow::anyhow!("broken off")),
+            };
+            match after {
+                Ok(After::On) => continue,
+                Ok(After::End) => break,
+                Err(error) => {
+                    writeln!(io::stderr(), "{}: {error:#}", paint.error("error"))?;
+                    continue;
+                }
             }
         }
         match turn(&mut begun, said).await {
@@ -130,8 +138,8 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
 enum Next {
     /// The user says something; `None` at the end, and on Ctrl-C.
     Said(Option<String>),
-    /// Tasks are due.
-    Due(Vec<Due>),
+    /// A task is due.
+    Due(Due),
 }
 
 type Reading = JoinHandle<io::Result<Option<String>>>;
@@ -140,12 +148,7 @@ type Reading = JoinHandle<io::Result<Option<String>>>;
 async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> anyhow::Result<Next> {
     write!(io::stderr(), "{} ", paint.bold(">"))?;
     io::stderr().flush()?;
-    let waits = reading.get_or_insert_with(|| {
-        tokio::task::spawn_blocking(|| {
-            let mut line = String::new();
-            io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
-        })
-    });
+    let waits = reading.get_or_insert_with(|| tokio::task::spawn_blocking(next_line));
     loop {
         tokio::select! {
             line = &mut *waits => {
@@ -158,38 +161,40 @@ async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> any
                 return Ok(Next::Said(None));
             }
         }
-        let due = begun.scheduler.as_ref().map(Scheduler::due).transpose()?.unwrap_or_default();
-        if !due.is_empty() {
-            return Ok(Next::Due(due));
+        match begun.scheduler.as_ref().map(Scheduler::take_due) {
+            Some(Ok(Some(due))) => return Ok(Next::Due(due)),
+            // It is tried again, and the conversation does not need it.
+            Some(Err(error)) => tracing::debug!("tasks cannot be looked at: {error}"),
+            Some(Ok(None)) | None => {}
         }
     }
 }
 
 /// Runs what is due.
-async fn fire(begun: &mut Begun, paint: Paint, all: &[Due]) -> anyhow::Result<Option<Turned>> {
+async fn fire(begun: &mut Begun, paint: Paint, due: &Due) -> anyhow::Result<Option<Turned>> {
     let Some(scheduler) = begun.scheduler.clone() else { return Ok(None) };
-    let mut last = None;
-    for due in all {
-        writeln!(io::stderr(), "\n{} {}: {}", paint.bold("task"), due.task.id, due.task.phrase)?;
-        let mut shown = Shown::new(begun.agent.guard());
-        let fired = tokio::select! {
-            fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
-            () = interrupted() => {
-                drop(shown);
-                writeln!(io::stderr(), "broken off")?;
-                continue;
-            }
-        };
-        drop(shown);
-        match fired {
-            Ok(turned) => {
-                answer(&mut io::stdout().lock(), &turned)?;
-                last = Some(turned);
-            }
-            Err(error) => writeln!(io::stderr(), "{}: {error}", paint.error("error"))?,
+    writeln!(io::stderr(), "\n{}", begins(due, paint))?;
+    let mut shown = Shown::new(begun.agent.guard());
+    let fired = tokio::select! {
+        fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
+        () = interrupted() => {
+            drop(shown);
+            scheduler.broken_off(due)?;
+            writeln!(io::stderr(), "broken off")?;
+            return Ok(None);
+        }
+    };
+    drop(shown);
+    match fired {
+        Ok(turned) => {
+            answer(&mut io::stdout().lock(), &turned)?;
+            Ok(Some(turned))
+        }
+        Err(error) => {
+            writeln!(io::stderr(), "{}: {}", paint.error("error"), visible(&error.to_string()))?;
+            Ok(None)
         }
     }
-    Ok(last)
 }
 
 fn in_json(finding: &Finding) -> Value {
