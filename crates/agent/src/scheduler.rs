@@ -1,5 +1,6 @@
 //! Tasks for later: said in plain words, kept in the store, fired once each, whoever looks first.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use counterfoil_guard::{
@@ -33,6 +34,7 @@ pub struct Scheduler {
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
     zone: TimeZone,
+    workspace: String,
 }
 
 /// A firing that is this process's to run.
@@ -94,10 +96,11 @@ pub fn time_zone() -> TimeZone {
 }
 
 impl Scheduler {
-    /// Tasks in this store. Phrases are read in this time zone.
+    /// Tasks in this store, of this folder: those of others are listed, and not run. Phrases are
+    /// read in this time zone.
     #[must_use]
-    pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>, zone: TimeZone) -> Self {
-        Self { store, clock, zone }
+    pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>, zone: TimeZone, workspace: &Path) -> Self {
+        Self { store, clock, zone, workspace: workspace.to_string_lossy().into_owned() }
     }
 
     /// What time it is here.
@@ -129,6 +132,7 @@ impl Scheduler {
         let stored = stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?;
         let task = NewTask {
             session: session.to_owned(),
+            workspace: self.workspace.clone(),
             phrase: phrase.to_owned(),
             schedule: stored,
             prompt: prompt.to_owned(),
@@ -181,6 +185,9 @@ impl Scheduler {
     pub fn take_due(&self) -> Result<Option<Due>, StoreError> {
         let now = self.clock.wall();
         for task in self.store.due(now)? {
+            if task.workspace != self.workspace {
+                continue;
+            }
             let Ok(schedule) = serde_json::from_value::<Schedule>(task.schedule.clone()) else {
                 tracing::error!("the schedule of task {} cannot be read: it is cancelled", task.id);
                 self.store.cancel(task.id)?;
@@ -327,6 +334,7 @@ impl Scheduler {
             "prompt": task.prompt,
             "next": task.next_at.map(|at| self.at(at).strftime("%Y-%m-%d %H:%M %Z").to_string()),
             "state": task.state,
+            "workspace": task.workspace,
         })
     }
 

@@ -127,6 +127,7 @@ mod tests {
         let store = Store::in_memory().unwrap();
         let task = NewTask {
             session: "a".to_owned(),
+            workspace: "/here".to_owned(),
             phrase: "every minute".to_owned(),
             schedule: Value::Null,
             prompt: "look".to_owned(),

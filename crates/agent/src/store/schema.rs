@@ -4,10 +4,13 @@
 pub(super) const APPLICATION_ID: i32 = 0x4346_4153;
 
 /// How many of [`MIGRATIONS`] a current file has seen.
-pub(super) const USER_VERSION: i32 = 1;
+pub(super) const USER_VERSION: i32 = 2;
 
 /// What makes a file of version n one of version n + 1. Released steps are never changed.
-pub(super) const MIGRATIONS: [&str; 1] = [FIRST];
+pub(super) const MIGRATIONS: [&str; 2] = [FIRST, SECOND];
+
+/// Tasks are of a place: one that was made in it runs nowhere else.
+const SECOND: &str = "ALTER TABLE tasks ADD COLUMN workspace TEXT NOT NULL DEFAULT ''";
 
 /// Indexes for search hold no text of their own: they read it from `notes`. What is deleted there
 /// leaves them at once, so that a note that is forgotten can be found nowhere in the file.

@@ -42,6 +42,8 @@ stored_as_text!(TaskState { Active => "active", Cancelled => "cancelled", Done =
 pub struct NewTask {
     /// The session that asked for it.
     pub session: String,
+    /// The folder that it is about: it runs nowhere else.
+    pub workspace: String,
     /// The schedule in the words of whoever asked, such as `every weekday at 9`.
     pub phrase: String,
     /// The schedule as the scheduler reads it.
@@ -63,6 +65,8 @@ pub struct Task {
     pub id: TaskId,
     /// The session that asked for it.
     pub session: String,
+    /// The folder that it is about.
+    pub workspace: String,
     /// The schedule in the words of whoever asked.
     pub phrase: String,
     /// The schedule as the scheduler reads it.
@@ -117,16 +121,20 @@ impl Store {
         let schedule = task.schedule.to_string();
         serde_json::from_str::<Value>(&schedule)
             .map_err(|error| AddTaskError::Schedule(error.to_string()))?;
-        let NewTask { session, phrase, prompt, next_at, catch_up, created_at, .. } = task;
+        let NewTask { session, workspace, phrase, prompt, next_at, catch_up, created_at, .. } =
+            task;
         let id = self.write(|connection| {
             connection
                 .prepare_cached(
                     "INSERT INTO tasks
-                         (session, phrase, schedule, prompt, next_at, catch_up, created_at, state)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'active') RETURNING id",
+                         (session, phrase, schedule, prompt, next_at, catch_up, created_at, state,
+                          workspace)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'active', ?8) RETURNING id",
                 )?
                 .query_row(
-                    params![session, phrase, schedule, prompt, next_at, catch_up, created_at],
+                    params![
+                        session, phrase, schedule, prompt, next_at, catch_up, created_at, workspace
+                    ],
                     |row| row.get(0),
                 )
         })?;
@@ -142,7 +150,7 @@ impl Store {
             connection
                 .prepare_cached(
                     "SELECT id, session, phrase, schedule, prompt, next_at, catch_up, created_at,
-                         state, last_at
+                         state, last_at, workspace
                      FROM tasks WHERE state = 'active' AND next_at <= ?1 ORDER BY next_at, id",
                 )?
                 .query_map([now], stored_task)?
@@ -193,7 +201,7 @@ impl Store {
             connection
                 .prepare_cached(
                     "SELECT id, session, phrase, schedule, prompt, next_at, catch_up, created_at,
-                         state, last_at
+                         state, last_at, workspace
                      FROM tasks WHERE ?1 OR state = 'active' ORDER BY id",
                 )?
                 .query_map([selection == TaskSelection::All], stored_task)?
@@ -217,6 +225,7 @@ fn stored_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         created_at: row.get(7)?,
         state: row.get(8)?,
         last_at: row.get(9)?,
+        workspace: row.get(10)?,
     })
 }
 
@@ -229,6 +238,7 @@ mod tests {
     fn task(next_at: i64) -> NewTask {
         NewTask {
             session: "a".to_owned(),
+            workspace: "/here".to_owned(),
             phrase: "every day at 9".to_owned(),
             schedule: json!({"cron": "0 9 * * *", "zone": "Europe/Berlin"}),
             prompt: "read the news".to_owned(),
@@ -249,6 +259,7 @@ mod tests {
         let id = store.add_task(&new).unwrap();
         let expected = Task {
             id,
+            workspace: new.workspace.clone(),
             session: new.session,
             phrase: new.phrase,
             schedule: new.schedule,

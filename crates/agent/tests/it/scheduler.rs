@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -39,7 +40,12 @@ impl Hand {
 }
 
 fn scheduler(store: &Arc<Store>, hand: &Arc<Hand>) -> Scheduler {
-    Scheduler::new(Arc::clone(store), Arc::clone(hand) as Arc<dyn Clock>, TimeZone::UTC)
+    Scheduler::new(
+        Arc::clone(store),
+        Arc::clone(hand) as Arc<dyn Clock>,
+        TimeZone::UTC,
+        Path::new("/here"),
+    )
 }
 
 fn in_memory() -> (Scheduler, Arc<Hand>) {
@@ -218,4 +224,18 @@ fn a_firing_that_a_gate_denies_does_not_run() {
     let error = wait(scheduler.fire(&mut agent, &due[0], &mut Nobody)).unwrap_err();
     assert!(matches!(error, FireError::NotRun(_)), "{error}");
     assert!(model.asked().is_empty());
+}
+
+#[test]
+fn a_task_runs_where_it_was_made() {
+    let store = Arc::new(Store::in_memory().unwrap());
+    let hand = Hand::new();
+    let here = scheduler(&store, &hand);
+    let clock = Arc::clone(&hand) as Arc<dyn Clock>;
+    let there = Scheduler::new(store, clock, TimeZone::UTC, Path::new("/there"));
+    add(&here, "in 20 minutes", CatchUp::Once);
+    hand.minutes(30);
+    assert_eq!(there.tasks(TaskSelection::Active).unwrap().len(), 1);
+    assert_eq!(taken(&there), []);
+    assert_eq!(taken(&here).len(), 1);
 }

@@ -37,6 +37,7 @@ fn note(text: &str) -> Note {
 fn add_task(store: &Store) -> TaskId {
     let task = NewTask {
         session: "a".to_owned(),
+        workspace: "/here".to_owned(),
         phrase: "every second".to_owned(),
         schedule: serde_json::json!({"every": 1000}),
         prompt: "look at the build".to_owned(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use counterfoil_agent::{Skill, SkillOrigin};
+use counterfoil_guard::GuardSettings;
 use counterfoil_report::{visible, visible_output};
 
 use super::Global;
@@ -77,49 +78,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             let wrong: Vec<String> = found.errors.iter().map(|error| error.report()).collect();
             checked(&wrong, &odd, found.skills.len())
         }
-        What::Check { folders } => {
-            let (mut wrong, mut odd, mut count) = (Vec::new(), Vec::new(), 0);
-            for folder in folders {
-                let real = folder.canonicalize();
-                let folder =
-                    real.with_context(|| format!("{} cannot be read", folder.display()))?;
-                match Skill::read(&folder, SkillOrigin::Project) {
-                    Ok(skill) => {
-                        count += 1;
-                        odd.extend(oddities(&skill, &settings).iter().map(ToString::to_string));
-                    }
-                    Err(errors) => wrong.extend(errors.iter().map(|error| error.report())),
-                }
-            }
-            checked(&wrong, &odd, count)
-        }
-        What::Show { name } => {
-            let skill = named(&found, name)?;
-            writeln!(out, "{}: {}", visible(&skill.name), visible(&skill.description))?;
-            writeln!(out, "{} ({})\n", skill.folder.display(), skill.digest)?;
-            writeln!(out, "{}", visible_output(&skill.body))?;
-            for tool in &skill.tools {
-                writeln!(out, "tool {}: {}", visible(&tool.name), visible(&tool.description))?;
-            }
-            for odd in oddities(skill, &settings) {
-                writeln!(io::stderr(), "{}: {odd}", Paint::for_errors().help("warning"))?;
-            }
-            Ok(Exit::Clean)
-        }
+        What::Check { folders } => check(folders, &settings),
+        What::Show { name } => show(named(&found, name)?, &settings),
         What::Trust { name } => {
             let skill = named(&found, name)?.clone();
-            for odd in oddities(&skill, &settings) {
-                writeln!(io::stderr(), "{}: {odd}", Paint::for_errors().help("warning"))?;
-            }
-            let question = format!("Use `{}` as it is now? [y/N] ", visible(name));
-            if answered(&question) != Some(true) {
-                let nobody = "nobody agreed on a terminal; nothing is changed".to_owned();
-                return Err(Complaint::new(nobody).into());
-            }
-            let trusted = found.trusted.trust(&skill);
-            trusted.map_err(|error| Complaint::new(error.to_string()))?;
-            writeln!(out, "`{name}` is used as it is now, {}", skill.digest)?;
-            Ok(Exit::Clean)
+            trust(&mut found, &skill, &settings)
         }
         What::Forget { name } => {
             let forgotten = found.trusted.forget(name);
@@ -130,6 +93,52 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             Ok(Exit::Clean)
         }
     }
+}
+
+fn check(folders: &[PathBuf], settings: &GuardSettings) -> anyhow::Result<Exit> {
+    let (mut wrong, mut odd, mut count) = (Vec::new(), Vec::new(), 0);
+    for folder in folders {
+        let real = folder.canonicalize();
+        let folder = real.with_context(|| format!("{} cannot be read", folder.display()))?;
+        match Skill::read(&folder, SkillOrigin::Project) {
+            Ok(skill) => {
+                count += 1;
+                odd.extend(oddities(&skill, settings).iter().map(ToString::to_string));
+            }
+            Err(errors) => wrong.extend(errors.iter().map(|error| error.report())),
+        }
+    }
+    checked(&wrong, &odd, count)
+}
+
+fn show(skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {}", visible(&skill.name), visible(&skill.description))?;
+    writeln!(out, "{} ({})\n", skill.folder.display(), skill.digest)?;
+    writeln!(out, "{}", visible_output(&skill.body))?;
+    for tool in &skill.tools {
+        writeln!(out, "tool {}: {}", visible(&tool.name), visible(&tool.description))?;
+    }
+    warn(skill, settings)?;
+    Ok(Exit::Clean)
+}
+
+fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
+    let word = Paint::for_errors().help("warning");
+    let odd = oddities(skill, settings);
+    odd.iter().try_for_each(|odd| writeln!(io::stderr(), "{word}: {odd}"))
+}
+
+/// Asks on the terminal: nobody else can answer.
+fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
+    warn(skill, settings)?;
+    if answered(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) != Some(true) {
+        let nobody = "nobody agreed on a terminal; nothing is changed".to_owned();
+        return Err(Complaint::new(nobody).into());
+    }
+    found.trusted.trust(skill).map_err(|error| Complaint::new(error.to_string()))?;
+    writeln!(io::stdout(), "`{}` is used as it is now, {}", skill.name, skill.digest)?;
+    Ok(Exit::Clean)
 }
 
 fn named<'f>(found: &'f Found, name: &str) -> anyhow::Result<&'f Skill> {

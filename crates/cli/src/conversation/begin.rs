@@ -5,12 +5,13 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use counterfoil_agent::{
     Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, SkillSet,
     Store, SubAgents, time_zone,
 };
 use counterfoil_guard::{
-    Clock, Embedder, Guard, GuardSettings, SessionStart, StateFolder, SystemClock,
+    Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder, SystemClock,
 };
 
 use super::asks::Asks;
@@ -54,11 +55,10 @@ pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
     let store =
         Store::open(&path).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?;
-    Ok(scheduled(&Arc::new(store), &(Arc::new(SystemClock::default()) as Arc<dyn Clock>)))
-}
-
-fn scheduled(store: &Arc<Store>, clock: &Arc<dyn Clock>) -> Scheduler {
-    Scheduler::new(Arc::clone(store), Arc::clone(clock), time_zone())
+    let here = std::env::current_dir().context("the working directory is gone")?;
+    let here = here.canonicalize().unwrap_or(here);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+    Ok(Scheduler::new(Arc::new(store), clock, time_zone(), &here))
 }
 
 pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begun> {
@@ -92,32 +92,18 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     })?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let kept = store.clone().map(|store| KeptSummaries::new(store, Arc::clone(&clock)));
-    let conversation = match (known, &kept) {
-        (false, _) => Conversation::default(),
-        (true, None) => Conversation::of(&guard.transcript(&session)?, 0, Vec::new()),
-        (true, Some(kept)) => {
-            let (compressed, knowledge) = kept.of(session.id())?;
-            Conversation::of(&guard.transcript(&session)?, compressed, knowledge)
-        }
-    };
+    let conversation = conversation(&guard, &session, known, kept.as_ref())?;
     let embeds = own.settings().embedding_model.is_some();
     let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
-    let scheduler = store.as_ref().map(|store| scheduled(store, &clock));
+    let scheduler = store.as_ref().map(|store| {
+        let clock = Arc::clone(&clock);
+        Scheduler::new(Arc::clone(store), clock, time_zone(), guard.workspace())
+    });
     let memory = store.map(|store| Memory::new(store, clock, embedder));
-    let remembering = memory.iter().flat_map(|memory| memory.tools(session.id()));
-    let scheduling = scheduler.iter().flat_map(|scheduler| scheduler.tools(session.id()));
-    remembering.chain(scheduling).try_for_each(|tool| guard.register(tool))?;
     let skills = skills(&options, &guard)?;
-    for tool in skills.tools(&guard, &session) {
-        // A name that is taken: the first that has it keeps it.
-        if let Err(error) = guard.register(tool) {
-            writeln!(io::stderr(), "{}: left out: {error}", Paint::for_errors().help("note"))?;
-        }
-    }
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
     let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);
-    guard.register(helpers.tool())?;
     let agent = Agent::new(Parts {
         guard,
         session,
@@ -129,15 +115,44 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         settings: agent,
         caller: None,
     })?;
-    Ok(Begun {
-        agent,
-        memory,
-        scheduler,
-        options,
-        settings,
-        model,
-        stays: wanted.session.is_some(),
-    })
+    let stays = wanted.session.is_some();
+    let begun = Begun { agent, memory, scheduler, options, settings, model, stays };
+    begun.register(&helpers, &skills)?;
+    Ok(begun)
+}
+
+impl Begun {
+    /// Gives the agent its tools. Those of skills come last: a name that is taken stays taken.
+    fn register(&self, helpers: &SubAgents, skills: &SkillSet) -> anyhow::Result<()> {
+        let (guard, session) = (self.agent.guard(), self.agent.session());
+        let remembering = self.memory.iter().flat_map(|memory| memory.tools(session.id()));
+        let scheduling = self.scheduler.iter().flat_map(|tasks| tasks.tools(session.id()));
+        let own = remembering.chain(scheduling).chain([helpers.tool()]);
+        own.into_iter().try_for_each(|tool| guard.register(tool))?;
+        for tool in skills.tools(guard, session) {
+            if let Err(error) = guard.register(tool) {
+                writeln!(io::stderr(), "{}: left out: {error}", Paint::for_errors().help("note"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was said and done in a session before, as far as it is not told in short.
+fn conversation(
+    guard: &Guard,
+    session: &Session,
+    known: bool,
+    kept: Option<&KeptSummaries>,
+) -> anyhow::Result<Conversation> {
+    if !known {
+        return Ok(Conversation::default());
+    }
+    let (compressed, knowledge) = match kept {
+        Some(kept) => kept.of(session.id())?,
+        None => (0, Vec::new()),
+    };
+    Ok(Conversation::of(&guard.transcript(session)?, compressed, knowledge))
 }
 
 /// The skills that may be used. What is wrong with the others is said.

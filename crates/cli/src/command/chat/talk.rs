@@ -139,7 +139,7 @@ enum Next {
     /// The user says something; `None` at the end, and on Ctrl-C.
     Said(Option<String>),
     /// A task is due.
-    Due(Due),
+    Due(Box<Due>),
 }
 
 type Reading = JoinHandle<io::Result<Option<String>>>;
@@ -162,7 +162,7 @@ async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> any
             }
         }
         match begun.scheduler.as_ref().map(Scheduler::take_due) {
-            Some(Ok(Some(due))) => return Ok(Next::Due(due)),
+            Some(Ok(Some(due))) => return Ok(Next::Due(Box::new(due))),
             // It is tried again, and the conversation does not need it.
             Some(Err(error)) => tracing::debug!("tasks cannot be looked at: {error}"),
             Some(Ok(None)) | None => {}
