@@ -4,12 +4,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput};
-use counterfoil_model::{Effects, Tool, ToolErrorCategory};
 use counterfoil_providers::{ProviderError, Request, Turn};
 use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::model::Model;
+use crate::own_tool::{failed, own_tool};
 use crate::store::CompressionStrategy;
 
 /// The tool that compresses the conversation.
@@ -86,6 +86,10 @@ struct Now {
     done: Option<CompressionStrategy>,
 }
 
+const DESCRIPTION: &str = "Replaces everything before the user's last message by a summary of it. \
+                           Call it when part of the work is done and its details are no longer \
+                           needed.";
+
 const ASKED: &str = "Tell the following conversation in short, for yourself, so that the work can go on without it. \
      Keep: what the user wants and decided; what was done, with the execution ids; results, names, \
      paths and numbers exactly as they stand there; what failed; what is still open. Add nothing, \
@@ -161,28 +165,7 @@ impl Compressor {
 
     /// The tool for it.
     pub(crate) fn tool(&self) -> FunctionExecutor {
-        let effects = Effects {
-            reads: Some(true),
-            // It changes what the model reads, and nothing outside: never cached, never undone.
-            writes: Some(false),
-            network: Some(false),
-            idempotent: Some(false),
-            retrieves: Some(false),
-        };
-        let tool = Tool {
-            description:
-                "Tells what went before in this conversation in short, and drops the long \
-                          form. Call it when a part of the work is done and its details are no \
-                          longer needed."
-                    .to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": {},
-                "additionalProperties": false,
-            })),
-            effects,
-            ..Tool::named(COMPRESS_CONTEXT)
-        };
+        let tool = own_tool(COMPRESS_CONTEXT, DESCRIPTION, json!({}), &[]);
         let own = self.clone();
         FunctionExecutor::waiting(tool, move |_| {
             let own = own.clone();
@@ -193,9 +176,7 @@ impl Compressor {
                         summary.strategy,
                         summary.text.chars().count()
                     ))),
-                    Err(error) => {
-                        Err(ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string()))
-                    }
+                    Err(error) => Err(failed(&error)),
                 }
             });
             done

@@ -6,18 +6,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, Session, ToolError, ToolOutput, WeakGuard,
 };
-use counterfoil_model::{Origin, Tool, ToolErrorCategory};
+use counterfoil_model::ToolErrorCategory;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Parts};
 use crate::conversation::Conversation;
 use crate::model::Model;
 use crate::options::AgentSettings;
+use crate::own_tool::{own_tool, text};
 use crate::turn::Saying;
 use crate::watch::Nobody;
 
 /// The tool that begins a sub-agent. A sub-agent has none of its own.
 pub(crate) const TASK: &str = "task";
+
+const DESCRIPTION: &str = "Gives part of the work to a helper, which has the same tools, knows \
+                           nothing but your prompt, and answers with a report. Every call it makes \
+                           has a receipt; anything else in its report is only its word.";
 
 /// Begins sub-agents of one session.
 #[derive(Clone)]
@@ -58,37 +63,27 @@ impl SubAgents {
     /// The tool `task`.
     #[must_use]
     pub fn tool(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Has part of the work done by a helper with the same tools, which knows \
-                          nothing but this prompt, and gives its report. Its calls have receipts; \
-                          what it says beyond them is only said."
-                .to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": {
-                    "prompt": { "type": "string", "minLength": 1, "description": "All that it has to know." }
-                },
-                "required": ["prompt"],
-                "additionalProperties": false,
-            })),
-            origin: Origin::Builtin,
-            ..Tool::named(TASK)
-        };
+        let members = json!({
+            "prompt": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Everything the helper needs to know.",
+            },
+        });
+        let tool = own_tool(TASK, DESCRIPTION, members, &["prompt"]);
         let own = self.clone();
         FunctionExecutor::waiting(tool, move |arguments: Value| {
             let own = own.clone();
-            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                let prompt = arguments.get("prompt").and_then(Value::as_str).unwrap_or_default();
-                own.done(prompt).await
-            });
+            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> =
+                Box::pin(async move { own.done(text(&arguments, "prompt")).await });
             done
         })
     }
 
     async fn done(&self, prompt: &str) -> Result<ToolOutput, ToolError> {
-        let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
+        let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
         let Shared { guard, session, model, settings, introduction, begun } = &*self.0;
-        let guard = guard.upgrade().ok_or_else(|| failed("the guard is gone".to_owned()))?;
+        let guard = guard.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
         let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
         let parts = Parts {
             guard,
@@ -101,11 +96,11 @@ impl SubAgents {
             settings: settings.clone(),
             caller: Some(format!("task-{number}")),
         };
-        let mut agent = Agent::new(parts).map_err(|error| failed(error.to_string()))?;
+        let mut agent = Agent::new(parts).map_err(|error| fails(error.to_string()))?;
         let turned = agent.say(Saying::Task(prompt), &mut Nobody).await;
-        let turned = turned.map_err(|error| failed(error.to_string()))?;
+        let turned = turned.map_err(|error| fails(error.to_string()))?;
         if !turned.stands {
-            return Err(failed(turned.answer));
+            return Err(fails(turned.answer));
         }
         let receipts = match turned.executions.as_slice() {
             [] => "no tool was called".to_owned(),

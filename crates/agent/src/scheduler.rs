@@ -6,12 +6,13 @@ use std::sync::Arc;
 use counterfoil_guard::{
     BoxFuture, CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
 };
-use counterfoil_model::{Effects, Origin, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
+use crate::own_tool::{own_tool, refused, text, writing};
 use crate::schedule::Schedule;
 use crate::store::{
     AddTaskError, CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskSelection,
@@ -257,33 +258,29 @@ impl Scheduler {
     fn making(&self, session: &str, name: &'static str) -> FunctionExecutor {
         let once = name == "schedule_deferred";
         let what = if once {
-            "Makes a task that runs once, later, such as `in 20 minutes` or `tomorrow at 17:00`."
+            "Schedules something to be done once, for example `in 20 minutes` or `tomorrow at \
+             17:00`."
         } else {
-            "Makes a task that runs later, once or again and again, such as `every weekday at \
-             9am`, `every 15 minutes between 9 and 17` or `*/15 9-17 * * 1-5`."
+            "Schedules something to be done later, once or repeatedly, for example `every weekday \
+             at 9am`, `every 15 minutes between 9 and 17` or `*/15 9-17 * * 1-5`."
         };
-        let tool = Tool {
-            description: format!(
-                "{what} Its prompt is given to you then. What is not understood is refused; what \
-                 was understood is said back: tell the user that."
-            ),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": {
-                    "when": { "type": "string", "description": "In English, or five fields of cron." },
-                    "prompt": { "type": "string", "minLength": 1, "description": "What is to be done then." },
-                    "catch_up": { "enum": ["skip", "once", "all"], "description": "What happens to firings that were missed; `once` where nothing is said." }
-                },
-                "required": ["when", "prompt"],
-                "additionalProperties": false,
-            })),
-            effects: writes(),
-            origin: Origin::Builtin,
-            ..Tool::named(name)
-        };
+        let description = format!(
+            "{what} Your prompt is given back to you at that time. A time that is not understood \
+             is refused. The result says how the time was understood: tell the user."
+        );
+        let members = json!({
+            "when": { "type": "string", "description": "In English, or five cron fields." },
+            "prompt": { "type": "string", "minLength": 1, "description": "What is to be done." },
+            "catch_up": {
+                "enum": ["skip", "once", "all"],
+                "description": "What to do about runs that were missed because no process was \
+                                running. Default: once.",
+            },
+        });
+        let tool = writing(own_tool(name, &description, members, &["when", "prompt"]));
         let (own, session) = (self.clone(), session.to_owned());
         FunctionExecutor::new(tool, move |arguments: &Value| {
-            let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+            let text = |name: &str| text(arguments, name);
             let catch_up = match text("catch_up") {
                 "skip" => CatchUp::Skip,
                 "all" => CatchUp::All,
@@ -308,15 +305,7 @@ impl Scheduler {
     }
 
     fn listing(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Lists the tasks that are still to run.".to_owned(),
-            parameters: Some(json!({
-                "type": "object", "properties": {}, "additionalProperties": false,
-            })),
-            effects: reads(),
-            origin: Origin::Builtin,
-            ..Tool::named("list_tasks")
-        };
+        let tool = own_tool("list_tasks", "Lists the tasks still to run.", json!({}), &[]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |_: &Value| {
             let tasks = own.tasks(TaskSelection::Active).map_err(|error| refused(&error))?;
@@ -339,13 +328,8 @@ impl Scheduler {
     }
 
     fn cancelling(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Ends a task, so that it does not run again.".to_owned(),
-            parameters: Some(one_task()),
-            effects: writes(),
-            origin: Origin::Builtin,
-            ..Tool::named("cancel_task")
-        };
+        let what = "Cancels a task, so that it does not run again.";
+        let tool = writing(own_tool("cancel_task", what, one_task(), &["task"]));
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let id = task_id(arguments)?;
@@ -357,13 +341,8 @@ impl Scheduler {
     }
 
     fn running(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Gives the prompt of a task, which is to be done now.".to_owned(),
-            parameters: Some(one_task()),
-            effects: reads(),
-            origin: Origin::Builtin,
-            ..Tool::named(RUN_TASK)
-        };
+        let what = "Returns the prompt of a task, to be carried out now.";
+        let tool = own_tool(RUN_TASK, what, one_task(), &["task"]);
         let own = self.clone();
         FunctionExecutor::waiting(tool, move |arguments: Value| {
             let own = own.clone();
@@ -422,12 +401,7 @@ fn chosen(task: &Task, times: &[i64], now: i64) -> Vec<i64> {
 }
 
 fn one_task() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "task": { "type": "integer", "minimum": 1 } },
-        "required": ["task"],
-        "additionalProperties": false,
-    })
+    json!({ "task": { "type": "integer", "minimum": 1 } })
 }
 
 fn task_id(arguments: &Value) -> Result<TaskId, ToolError> {
@@ -437,24 +411,4 @@ fn task_id(arguments: &Value) -> Result<TaskId, ToolError> {
 
 fn no_task(id: TaskId) -> ToolError {
     ToolError::of(ToolErrorCategory::InvalidParameters, format!("there is no task {id} to do"))
-}
-
-fn refused(error: &dyn std::error::Error) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string())
-}
-
-/// What changes tasks.
-fn writes() -> Effects {
-    Effects { reads: Some(false), writes: Some(true), ..reads() }
-}
-
-/// What only looks at them, and at nothing outside.
-fn reads() -> Effects {
-    Effects {
-        reads: Some(true),
-        writes: Some(false),
-        network: Some(false),
-        idempotent: Some(false),
-        retrieves: Some(false),
-    }
 }

@@ -7,9 +7,10 @@ use counterfoil_guard::{
     BoxFuture, ExecutorKind, FunctionExecutor, Guard, Session, Surroundings, ToolError, ToolOutput,
     WeakGuard,
 };
-use counterfoil_model::{Effects, Origin, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
+use crate::own_tool::{failed, own_tool, refused, text};
 use crate::skills::{InlineTool, Skill};
 
 /// The tool that runs commands.
@@ -79,17 +80,8 @@ impl SkillSet {
     }
 
     fn loading(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Gives the whole text of a skill.".to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": { "name": { "type": "string" } },
-                "required": ["name"],
-                "additionalProperties": false,
-            })),
-            effects: only_reads(),
-            ..Tool::named("load_skill")
-        };
+        let members = json!({ "name": { "type": "string" } });
+        let tool = own_tool("load_skill", "Returns the full text of a skill.", members, &["name"]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             own.given(text(arguments, "name")).map(ToolOutput::from)
@@ -98,19 +90,9 @@ impl SkillSet {
     }
 
     fn invoking(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Gives the text of a skill together with what it is to be applied to, to \
-                          be done now."
-                .to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": { "name": { "type": "string" }, "task": { "type": "string" } },
-                "required": ["name", "task"],
-                "additionalProperties": false,
-            })),
-            effects: only_reads(),
-            ..Tool::named("invoke_skill")
-        };
+        let members = json!({ "name": { "type": "string" }, "task": { "type": "string" } });
+        let what = "Returns the full text of a skill together with a task to carry out now.";
+        let tool = own_tool("invoke_skill", what, members, &["name", "task"]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let body = own.given(text(arguments, "name"))?;
@@ -119,10 +101,6 @@ impl SkillSet {
         })
         .of_kind(ExecutorKind::Skill)
     }
-}
-
-fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
-    arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A skill whose files changed is another one, which nobody looked at.
@@ -134,16 +112,6 @@ fn unchanged(skill: &Skill) -> Result<(), ToolError> {
             Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message))
         }
         Err(error) => Err(ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())),
-    }
-}
-
-fn only_reads() -> Effects {
-    Effects {
-        reads: Some(true),
-        writes: Some(false),
-        network: Some(false),
-        idempotent: Some(false),
-        retrieves: Some(false),
     }
 }
 
@@ -161,9 +129,7 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
         let ran: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
             let (skill, tool) = &*parts;
             unchanged(skill)?;
-            let filled = tool.arguments(&arguments).map_err(|error| {
-                ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string())
-            })?;
+            let filled = tool.arguments(&arguments).map_err(|error| refused(&error))?;
             caller.run(skill, [&tool.program].into_iter().chain(&filled)).await
         });
         ran
@@ -178,11 +144,11 @@ impl Caller {
         skill: &Skill,
         words: impl Iterator<Item = &'w String>,
     ) -> Result<ToolOutput, ToolError> {
-        let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let guard = self.guard.upgrade().ok_or_else(|| failed("the guard is gone".to_owned()))?;
+        let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
+        let guard = self.guard.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
         let line = shlex::try_join(words.map(String::as_str));
         let line =
-            line.map_err(|error| failed(format!("the command cannot be written: {error}")))?;
+            line.map_err(|error| fails(format!("the command cannot be written: {error}")))?;
         let folder = skill.folder.to_string_lossy().into_owned();
         let environment = BTreeMap::from([
             ("SKILL_NAME".to_owned(), skill.name.clone()),
@@ -191,7 +157,7 @@ impl Caller {
         let around = Surroundings { environment, ..Surroundings::default() };
         let call = ToolCall::new("", SHELL, json!({ "command": line }).to_string());
         let answer = guard.call(&self.session, call, around).await;
-        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        let answer = answer.map_err(|error| failed(&error))?;
         if answer.status == Status::Completed {
             return Ok(ToolOutput::from(answer.text));
         }

@@ -20,6 +20,7 @@ mod inputs;
 mod log;
 mod outputs;
 mod provider;
+mod questions;
 mod reload;
 mod replace;
 mod rule_names;
@@ -29,6 +30,7 @@ mod skills;
 mod spans;
 mod state;
 mod suggest;
+mod surroundings;
 mod terminal;
 
 use std::io::{self, Write};

@@ -186,8 +186,15 @@ fn definition(
     if let Some(Value::String(description)) = object.get("description") {
         tool.description.clone_from(description);
     }
-    if object.get("origin").is_some_and(|origin| origin == "builtin") {
-        tool.origin = Origin::Builtin;
+    // As our own export has it, of tools that stand behind our gates.
+    match object.get("origin").and_then(Value::as_str) {
+        Some("builtin") => tool.origin = Origin::Builtin,
+        Some(origin) => {
+            if let Some(name) = origin.strip_prefix("skill:") {
+                tool.origin = Origin::Skill { name: name.to_owned() };
+            }
+        }
+        None => {}
     }
     tool.parameters = schema(object, &SCHEMAS, &tool.name, place)?;
     tool.output =

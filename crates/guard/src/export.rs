@@ -36,9 +36,12 @@ fn tool(tool: &Tool) -> Value {
     if let Some(parameters) = &tool.parameters {
         function.insert("parameters".to_owned(), parameters.clone());
     }
-    if tool.origin == Origin::Builtin {
-        function.insert("origin".to_owned(), json!("builtin"));
-    }
+    let origin = match &tool.origin {
+        Origin::Builtin => Some("builtin".to_owned()),
+        Origin::Skill { name } => Some(format!("skill:{name}")),
+        Origin::Mcp { .. } | Origin::External => None,
+    };
+    function.extend(origin.map(|origin| ("origin".to_owned(), json!(origin))));
     json!({ "type": "function", "function": function })
 }
 

@@ -44,6 +44,7 @@ mod claim_source;
 mod executor;
 mod export;
 mod extract_paths;
+mod feedback;
 mod filter;
 mod gate;
 mod globs;
@@ -102,6 +103,7 @@ pub use executor::{
 };
 pub use export::export;
 pub use extract_paths::extract_paths;
+pub use feedback::{feedback, is_feedback, set_aside_feedback};
 pub use filter::{
     CommandMatcher, Cut, DeclaredFilter, Filter, FilterCall, FilterConfidence, FilterCounts,
     FilterDeclaration, FilterDeclarationError, FilterId, FilterMetrics, FilterOptions,
@@ -120,8 +122,8 @@ pub use gate::{
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use host::{
-    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, is_feedback, profile, reason,
-    remark, review,
+    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, profile, reason, remark,
+    review,
 };
 pub use ledger::{
     AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
@@ -162,4 +164,4 @@ pub use timeline::recorded_transcript;
 pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
-pub use verify::{Disposition, Verified, VerifyError, feedback};
+pub use verify::{Disposition, Verified, VerifyError};

@@ -2,13 +2,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_formats::read_tools;
 use counterfoil_model::{
-    Arguments, Catalog, Digest, Format, Gap, Message, MessageKind, Origin, Outcome,
-    RecordedReceipt, Role, Status, ToolCall, Transcript,
+    Arguments, Catalog, Digest, Format, Gap, Message, Origin, Outcome, RecordedReceipt, Role,
+    Status, ToolCall, Transcript,
 };
 use serde_json::Value;
 
+use crate::feedback::set_aside;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
-use crate::verify::is_feedback;
 
 /// A session's events as the transcript that rules understand.
 ///
@@ -70,15 +70,13 @@ impl Timeline {
         match &event.draft {
             Draft::Said(said) => {
                 let text = stored(&said.text).map(text_of).unwrap_or_default();
-                let aside = said.role != Role::Assistant && is_feedback(&text);
-                let kind = if aside { MessageKind::Injected } else { MessageKind::Ordinary };
-                let text = if aside { String::new() } else { text };
-                self.push(Message {
-                    kind,
+                let mut message = Message {
                     time: Some(said.at),
                     agent: said.caller_id.clone(),
                     ..Message::text(said.role, text)
-                });
+                };
+                set_aside(&mut message);
+                self.push(message);
             }
             Draft::Opened(opened) => {
                 self.call(opened);

@@ -3,6 +3,7 @@ use counterfoil_rules::{Counts, Settings, check};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::feedback::feedback;
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Draft, ReadLedgerError, Said};
 use crate::session::Session;
@@ -167,26 +168,4 @@ fn disposition(findings: &[Finding]) -> Disposition {
         Some(Severity::Warning) => Disposition::Annotate,
         Some(Severity::Note) | None => Disposition::Pass,
     }
-}
-
-/// How every feedback begins.
-const OPENING: &str =
-    "I apologize: my answer said things that the record of this session does not show.";
-
-/// Whether a text is what [`feedback`] wrote. It quotes what was made up, so it is nobody's word,
-/// whoever says it: it grounds nothing.
-pub(crate) fn is_feedback(text: &str) -> bool {
-    text.contains(OPENING)
-}
-
-/// What the model reads instead of an answer that was held back: that it was, why, and what would
-/// settle it.
-#[must_use]
-pub fn feedback(findings: &[Finding]) -> String {
-    let mut text =
-        format!("{OPENING} I will do it again, properly, and say only what was done.\n\nDetails:");
-    for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
-        text.push_str(&format!("\n- [{}] {}", finding.code, finding.message));
-    }
-    text
 }

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Guard, Redactor, Review, Session, is_feedback, reason, review};
-use counterfoil_model::{Digest, Finding, MessageKind, Role, Subject, Transcript, Verdict};
+use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review, set_aside_feedback};
+use counterfoil_model::{Digest, Finding, Subject, Transcript, Verdict};
 
 use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
@@ -199,15 +199,6 @@ fn answer(judged: &Judged, may_send_back: bool) -> Answer {
         answer.notice = Some(redactor.redact(&text).into_owned());
     }
     answer
-}
-
-/// What a stop was answered with is nobody's word, in whosever name it stands: it grounds nothing.
-fn set_aside_feedback(transcript: &mut Transcript) {
-    let messages = transcript.messages.iter_mut();
-    for message in messages.filter(|m| m.role != Role::Assistant && is_feedback(&m.text)) {
-        message.kind = MessageKind::Injected;
-        message.text.clear();
-    }
 }
 
 pub(crate) fn digest(text: &str) -> String {

@@ -20,4 +20,4 @@ pub use key::Key;
 pub use options::{
     KeyPlace, Kind, LlmOptions, ProviderOptions, ProviderOptionsError, ProviderSettings,
 };
-pub use provider::{Provider, ProviderError};
+pub use provider::{Provider, ProviderError, causes};

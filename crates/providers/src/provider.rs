@@ -315,7 +315,8 @@ fn pause(attempt: u32, error: &ProviderError) -> Duration {
 }
 
 /// An error and what is behind it.
-fn causes(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut behind = error.source();
     while let Some(cause) = behind {

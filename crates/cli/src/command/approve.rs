@@ -7,7 +7,7 @@ use counterfoil_model::{Status, ToolErrorCategory};
 use counterfoil_report::visible;
 
 use super::Global;
-use crate::approver::{answered, user};
+use crate::approver::{agreed, user};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
@@ -62,7 +62,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         visible(&receipt.session_id),
         visible(why(receipt.answer.as_deref().unwrap_or_default())),
     );
-    if answered(&question) != Some(true) {
+    if !agreed(&question) {
         return Err(Complaint::new("nothing was approved").help("answer on a terminal").into());
     }
     let mut approval = Approval::by(format!("{} (counterfoil approve)", user()));

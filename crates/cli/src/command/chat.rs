@@ -10,6 +10,7 @@ use clap::Args;
 use super::Global;
 use crate::conversation::{Wanted, begin};
 use crate::exit::{Complaint, Exit};
+use crate::surroundings::runtime;
 
 /// Talk to an agent whose every call is judged, and whose every answer is held against the record
 ///
@@ -60,11 +61,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         workspace: arguments.workspace.clone(),
     };
     let begun = begin(global, &wanted)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("no thread can be started")?;
+    let runtime = runtime()?;
     let exit = match prompt {
         Some(prompt) => runtime.block_on(talk::once(begun, &prompt, arguments.json)),
         None => runtime.block_on(talk::on_and_on(begun)),

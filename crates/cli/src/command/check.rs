@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_guard::{export, feedback, recorded_transcript};
+use counterfoil_guard::{export, feedback, recorded_transcript, set_aside_feedback};
 use counterfoil_hooks::Agent;
 use counterfoil_model::{Catalog, Finding, Format, Message, Problem, Role, Severity, Verdict};
 use counterfoil_report::{
@@ -418,6 +418,7 @@ impl Job {
 
     fn judge(&self, input: &Input, reading: Reading, outcome: &mut Outcome) {
         let Reading { mut transcript, problems } = reading;
+        set_aside_feedback(&mut transcript);
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();
         }

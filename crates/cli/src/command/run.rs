@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,13 +10,14 @@ use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::Global;
-use crate::approver::Answerer;
+use crate::approver::Asks;
 use crate::choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::Making;
 use crate::signals::interrupted;
+use crate::surroundings::{environment, runtime};
 use crate::terminal::Paint;
 
 /// Make one tool call through the whole guard: checked, judged, run, recorded
@@ -78,11 +78,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let answerer = if arguments.yes { Answerer::Agreed } else { Answerer::Terminal };
     let guard = Making {
         options: &options,
         state: Some(global.state()?.create()?),
-        approver: Some(Arc::new(answerer)),
+        approver: Some(Arc::new(Asks::new(arguments.yes))),
         workspace: arguments.workspace.clone(),
     }
     .guard()?;
@@ -111,11 +110,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         caller: arguments.caller.clone(),
         ..Surroundings::default()
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("no thread can be started")?;
+    let runtime = runtime()?;
     let ended = runtime.block_on(async {
         tokio::select! {
             answer = guard.call(&session, call, around) => Some(answer),
@@ -182,13 +177,6 @@ fn written(text: &str) -> anyhow::Result<String> {
         }
         None => Ok(text.to_owned()),
     }
-}
-
-/// What the call may see of our surroundings; the executor lets little of it through.
-fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }
 
 /// The id of the session's latest receipt.

@@ -1,21 +1,18 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_agent::{
-    CatchUp, Due, FireError, Schedule, ScheduleTaskError, Scheduler, TaskId, TaskSelection,
-    time_zone,
+    CatchUp, Schedule, ScheduleTaskError, Scheduler, TaskId, TaskSelection, time_zone,
 };
 use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
 
 use super::Global;
-use crate::conversation::{Begun, Shown, Wanted, begin, begins, scheduler, told_once};
+use crate::conversation::{Begun, Fired, LOOK_AT_TASKS, Wanted, begin, fire, scheduler};
 use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
-use crate::terminal::Paint;
+use crate::surroundings::runtime;
 
 /// Tasks for later, in plain words: what the agent of `counterfoil chat` does when nobody asks
 ///
@@ -102,9 +99,6 @@ enum ListFormat {
 /// The session of tasks that the user makes here.
 const SESSION: &str = "scheduler";
 
-/// Between two looks at what is due.
-const BETWEEN: Duration = Duration::from_secs(1);
-
 /// After so many milliseconds nobody runs a firing any more that came to no end.
 const GIVEN_UP: i64 = 3_600_000;
 
@@ -133,11 +127,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
                 workspace: workspace.clone(),
             };
             let begun = begin(global, &wanted)?;
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()
-                .context("no thread can be started")?;
+            let runtime = runtime()?;
             let exit = runtime.block_on(run_due(begun, *once));
             runtime.shutdown_background();
             exit
@@ -212,46 +202,18 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     loop {
         while let Some(due) = scheduler.take_due()? {
-            if !fire(&scheduler, &mut begun, &due).await? {
-                exit = Exit::Findings;
+            match fire(&mut begun, &due).await? {
+                Fired::Answered(turned) if turned.stands => {}
+                Fired::Answered(_) | Fired::Failed => exit = Exit::Findings,
+                Fired::BrokenOff => return Ok(Exit::Findings),
             }
         }
         if once {
             return Ok(exit);
         }
         tokio::select! {
-            () = tokio::time::sleep(BETWEEN) => {}
+            () = tokio::time::sleep(LOOK_AT_TASKS) => {}
             () = interrupted() => return Ok(exit),
         }
-    }
-}
-
-/// Runs one firing; whether its answer stands.
-async fn fire(scheduler: &Scheduler, begun: &mut Begun, due: &Due) -> anyhow::Result<bool> {
-    let paint = Paint::for_errors();
-    writeln!(io::stderr(), "{}", begins(due, paint))?;
-    let mut shown = Shown::new(begun.agent.guard());
-    let fired = tokio::select! {
-        fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
-        () = interrupted() => {
-            scheduler.broken_off(due)?;
-            let what = format!("task {} was broken off, and is not run again", due.task.id);
-            return Err(Complaint::new(what).into());
-        }
-    };
-    drop(shown);
-    match fired {
-        Ok(turned) => {
-            writeln!(io::stdout(), "{}", counterfoil_report::visible_output(&turned.answer))?;
-            for line in told_once(&turned.findings, paint).iter().filter(|_| turned.stands) {
-                writeln!(io::stderr(), "{line}")?;
-            }
-            Ok(turned.stands)
-        }
-        Err(error @ (FireError::NotRun(_) | FireError::Turn(_))) => {
-            writeln!(io::stderr(), "{}: {error}", paint.error("error"))?;
-            Ok(false)
-        }
-        Err(error) => Err(error.into()),
     }
 }

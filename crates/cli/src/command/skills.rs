@@ -8,7 +8,7 @@ use counterfoil_guard::GuardSettings;
 use counterfoil_report::{visible, visible_output};
 
 use super::Global;
-use crate::approver::answered;
+use crate::approver::agreed;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::settings;
@@ -132,7 +132,7 @@ fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
 /// Asks on the terminal: nobody else can answer.
 fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
     warn(skill, settings)?;
-    if answered(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) != Some(true) {
+    if !agreed(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) {
         let nobody = "nobody agreed on a terminal; nothing is changed".to_owned();
         return Err(Complaint::new(nobody).into());
     }

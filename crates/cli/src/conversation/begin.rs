@@ -1,6 +1,5 @@
 //! The agent, with everything that the configuration says.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +13,14 @@ use counterfoil_guard::{
     Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder, SystemClock,
 };
 
-use super::asks::Asks;
+use crate::approver::Asks;
 use crate::command::Global;
 use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::provider::provider;
 use crate::skills::find;
+use crate::surroundings::environment;
 use crate::terminal::Paint;
 
 /// An agent that is ready to be talked to.
@@ -195,11 +195,4 @@ fn introduction(guard: &Guard) -> String {
          language in which you are asked, as briefly as the matter allows.",
         guard.workspace().display()
     )
-}
-
-/// What calls may see of our surroundings; the executor lets little of it through.
-fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }

@@ -1,11 +1,14 @@
-//! The agent, made as the configuration says, asking whoever sits at the terminal, and seen while
-//! it works.
+//! The agent, made as the configuration says, and seen while it works.
 
-mod asks;
 mod begin;
+mod fire;
 mod shown;
-mod terminal;
+
+use std::time::Duration;
 
 pub(crate) use begin::{Begun, Wanted, begin, scheduler};
-pub(crate) use shown::{Shown, begins, behind, told_once};
-pub(crate) use terminal::next_line;
+pub(crate) use fire::{Fired, fire};
+pub(crate) use shown::{Shown, answer, behind, told_once};
+
+/// Between two looks at which tasks are due.
+pub(crate) const LOOK_AT_TASKS: Duration = Duration::from_secs(1);

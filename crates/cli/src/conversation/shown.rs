@@ -6,13 +6,13 @@ use std::time::Duration;
 use counterfoil_agent::{Due, Told, Turned, Watch};
 use counterfoil_guard::{Answer, CallEvent, Guard, ToolEvent};
 use counterfoil_model::{Finding, Severity, Status, ToolCall};
-use counterfoil_report::{shorten, visible};
+use counterfoil_report::{shorten, visible, visible_output};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
 
-use super::terminal::draw;
+use crate::questions::draw;
 use crate::terminal::Paint;
 
 /// The longest arguments that are shown, in characters.
@@ -163,8 +163,23 @@ fn told(finding: &Finding, paint: Paint) -> String {
     format!("  {word}[{}] {message}", finding.code)
 }
 
+/// Shows an answer on standard output, and what is doubtful about it beside that.
+pub(crate) fn answer(turned: &Turned) -> io::Result<()> {
+    // What a model says cannot move the cursor or hide itself; whoever reads a pipe gets it as it is.
+    let text = match io::stdout().is_terminal() {
+        true => visible_output(&turned.answer),
+        false => turned.answer.as_str().into(),
+    };
+    let gap = if text.ends_with('\n') { "" } else { "\n" };
+    let mut out = io::stdout().lock();
+    write!(out, "{text}{gap}")?;
+    out.flush()?;
+    let doubts = told_once(&turned.findings, Paint::for_errors());
+    doubts.iter().filter(|_| turned.stands).try_for_each(|line| writeln!(io::stderr(), "{line}"))
+}
+
 /// What begins, and who wants it.
-pub(crate) fn begins(due: &Due, paint: Paint) -> String {
+pub(super) fn begins(due: &Due, paint: Paint) -> String {
     let (task, word) = (&due.task, paint.bold("task"));
     let (phrase, prompt) = (visible(&task.phrase), visible(&task.prompt));
     format!("{word} {}: {phrase}, of session {}\n  {prompt}", task.id, visible(&task.session))

@@ -329,3 +329,29 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
     1 problem while reading
     "#);
 }
+
+/// What a hook told an agent quotes what the agent made up. In the log that is a message like any
+/// other, and proves nothing.
+#[test]
+fn what_was_told_about_a_lie_does_not_make_it_true() {
+    let lie = r#"{"role":"assistant","content":"Order #B20481 is open (execution_id: get_order_1735999999123_0a1b2c3d)."}"#;
+    for told in [
+        "Your message says what the record of this session does not show.",
+        "I apologize: my answer said things that the record of this session does not show.",
+    ] {
+        let log = format!(
+            r#"{{"tools":[{{"type":"function","function":{{"name":"get_order"}}}}],"messages":[
+{{"role":"user","content":"What is order B20418?"}},
+{{"role":"assistant","content":null,"tool_calls":[{{"id":"c1","type":"function","function":{{"name":"get_order","arguments":"{{\"order\":\"B20418\"}}"}}}}]}},
+{{"role":"tool","tool_call_id":"c1","content":"{{\"order\":\"B20418\",\"status\":\"open\"}}"}},
+{lie},
+{{"role":"user","content":"{told}\n\n- `B20481` is nowhere in the record\n- no execution has the id `get_order_1735999999123_0a1b2c3d`"}},
+{lie}]}}"#
+        );
+        let desk = Desk::with(&[("log.json", &log)]);
+        let ran = desk.run("check log.json");
+        for code in ["error[FK030]", "error[CS001]"] {
+            assert_eq!(ran.to_string().matches(code).count(), 2, "{code}: {ran}");
+        }
+    }
+}

@@ -9,6 +9,8 @@ use counterfoil_model::{
 };
 use counterfoil_rules::{Settings, check_from};
 
+use crate::feedback::TO_AN_AGENT;
+
 /// Rules that only warn elsewhere, and stop an agent at its hook: what they find costs it one more
 /// turn, and that settles it.
 const SETTLED_BY_A_TURN: [Code; 3] = [Code("CS014"), Code("CS015"), Code("CS018")];
@@ -117,20 +119,10 @@ fn speaks(message: &Message) -> bool {
         && !message.text.trim().is_empty()
 }
 
-/// How every feedback begins.
-const OPENING: &str = "Your message says what the record of this session does not show.";
-
-/// Whether a text holds feedback that [`reason`] wrote, and a host handed on as if the user had
-/// said it.
-#[must_use]
-pub fn is_feedback(text: &str) -> bool {
-    text.contains(OPENING)
-}
-
 /// What an agent is told that may not stop: each claim, what the record shows, what settles it.
 #[must_use]
 pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
-    let mut text = format!("{OPENING}\n");
+    let mut text = format!("{TO_AN_AGENT}\n");
     for finding in findings {
         // Writing to a String cannot fail.
         let _ = write!(

@@ -119,12 +119,8 @@ fn is_imagined(prose: &Prose<'_>, before: &[Token], words: &[Token], value: &Sta
 
 /// "the error is `…`", "the log says `…`": whether the words name what tells of an error.
 fn names_a_report(prose: &Prose<'_>, around: &[&Token]) -> bool {
-    let reports =
-        words!["error", "errors", "exception", "failure", "panic", "message", "traceback"];
-    let prints = words!["says", "said", "prints", "printed", "logs", "logged", "stops", "stopped"];
-    let logs = words!["log", "logs", "output", "console", "terminal", "server", "stderr"];
     let is_any = |known: &Words| around.iter().any(|t| prose.is(t, known));
-    is_any(reports) || (is_any(logs) && is_any(prints))
+    is_any(&sets::ERROR_REPORTS) || (is_any(&sets::PRINTING_PLACES) && is_any(&sets::PRINTS))
 }
 
 /// "it throws `…`", "I ran into `…`".

@@ -148,7 +148,7 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     );
 }
 
-/// "I don't see an order X", "there is no X": what is said to be missing need not be in a result.
+/// "I don't see an order X", "there is no X": what is said to be missing need not stand in any result.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =
@@ -560,8 +560,6 @@ fn asked(facts: &Facts<'_>, turn: usize) -> Rc<Vec<Figure>> {
 }
 
 fn read_asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
-    const MONEY: &Words =
-        words!["dollars", "euros", "pounds", "francs", "kroner", "rupees", "bucks"];
     let before = facts.transcript().messages.get(..turn).unwrap_or_default();
     let Some(message) = before.iter().rev().find(|m| m.role == Role::User) else {
         return Vec::new();
@@ -570,7 +568,7 @@ fn read_asked(facts: &Facts<'_>, turn: usize) -> Vec<Figure> {
     let prose = Prose::read(message.text.get(..end).unwrap_or_default());
     let noun = |t: &Token| {
         let plain = t.tags.is_empty() && t.verb.is_none() && prose.word(t).len() > 3;
-        t.kind == TokenKind::Word && plain && !prose.is(t, MONEY)
+        t.kind == TokenKind::Word && plain && !prose.is(t, &sets::CURRENCIES)
     };
     let counts = |at: usize| {
         let whole = prose.tokens.get(at).is_some_and(|t| !prose.word(t).contains('.'));

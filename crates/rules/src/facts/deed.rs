@@ -12,7 +12,7 @@ use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 use super::upshot::{Asked, Upshot};
-use crate::prose::Lexicon;
+use crate::prose::{Lexicon, sets};
 
 /// What one execution did.
 #[derive(Debug)]
@@ -65,13 +65,15 @@ struct Named {
     delegates: bool,
     continues: bool,
     note: bool,
+    /// It is ours, or stands behind our gates: what it does beyond its name is recorded by itself.
+    own: bool,
     acts: bool,
     edits: bool,
 }
 
 /// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen, as
 /// they are spelled: a service's `task_create` makes tasks.
-const HARNESS: [&str; 22] = [
+const HARNESS: [&str; 17] = [
     "AskUserQuestion",
     "EnterPlanMode",
     "ExitPlanMode",
@@ -83,15 +85,10 @@ const HARNESS: [&str; 22] = [
     "ToolSearch",
     "ask_followup_question",
     "attempt_completion",
-    "compress_context",
     "finish",
-    "list_tasks",
-    "load_skill",
     "plan_mode_respond",
-    "read_overflow",
     "report_intent",
     "request_user_input",
-    "run_task",
     "update_plan",
     "view_image",
 ];
@@ -101,19 +98,19 @@ impl Named {
         let words = words_of_tool(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
-        // Our own helper is recorded call by call: it does nothing that the record does not have.
-        let own = catalog.get(tool).is_some_and(|known| known.origin == Origin::Builtin);
+        let origin = catalog.get(tool).map(|known| &known.origin);
+        let own = origin.is_some_and(|o| matches!(o, Origin::Builtin | Origin::Skill { .. }));
         let note = has(&["todo", "todos", "think", "thought", "sequentialthinking"])
-            || HARNESS.contains(&tool)
-            || (own && tool == "task");
+            || HARNESS.contains(&tool);
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
-            shell: has(&SHELLS),
+            shell: has(sets::SHELLS.list),
             delegates: !note && !own && has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
             note,
-            acts: has(&["click", "press", "tap", "type", "keyboard", "mouse", "computer", "act"]),
+            own,
+            acts: has(sets::SCREEN_ACTS.list),
             edits: has(&["edit", "multiedit", "write", "patch", "replace", "notebook"]),
             english: words.iter().any(|word| Lexicon::english().get(word).is_some()),
             words,
@@ -200,8 +197,9 @@ impl<'t> Deed<'t> {
             }
             opaque |= work.opaque;
         } else {
-            opaque |= families.has(Family::Run) && !named.note;
-            if families.is_empty() && !named.note && !named.continues && !delegates {
+            opaque |= families.has(Family::Run) && !named.note && !named.own;
+            let tells = named.note || named.continues || named.own || delegates;
+            if families.is_empty() && !tells {
                 families = of_arguments(arguments);
                 opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
             }
@@ -292,27 +290,7 @@ impl<'t> Deed<'t> {
 
 /// Whether a tool whose name does not tell is told by an argument what to do.
 fn is_asked(members: &Members<'_>) -> bool {
-    const NAMES: [&str; 18] = [
-        "op",
-        "do",
-        "action",
-        "operation",
-        "request",
-        "query",
-        "code",
-        "command",
-        "service",
-        "method",
-        "intent",
-        "event",
-        "instruction",
-        "prompt",
-        "fn",
-        "func",
-        "function",
-        "endpoint",
-    ];
-    NAMES.iter().any(|name| members.has(name))
+    sets::ASKED_BY.list.iter().any(|name| members.has(name))
 }
 
 /// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.
@@ -329,10 +307,6 @@ fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> 
         .find_map(|name| members.text(name))
         .filter(|inner| !inner.is_empty() && inner != emitted && !inner.contains(' '))
 }
-
-/// Names of tools that run a command line.
-const SHELLS: [&str; 9] =
-    ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
 
 /// Whether the tool runs a command line.
 fn is_shell(named: &Named, members: &Members<'_>) -> bool {

@@ -36,6 +36,13 @@ sets! {
     RAISES = "raises";
     WORKING = "working";
     FOUND_BY_THINKING = "found-by-thinking";
+    SHELLS = "shells";
+    SCREEN_ACTS = "screen-acts";
+    ASKED_BY = "asked-by";
+    ERROR_REPORTS = "error-reports";
+    PRINTS = "prints";
+    PRINTING_PLACES = "printing-places";
+    CURRENCIES = "currencies";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

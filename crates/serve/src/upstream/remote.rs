@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_providers::{Connector, Events};
+use counterfoil_providers::{Connector, Events, causes};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -175,17 +175,6 @@ impl fmt::Debug for RemoteSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteSession").field("remote", &self.remote).finish_non_exhaustive()
     }
-}
-
-/// An error and what is behind it.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut behind = error.source();
-    while let Some(cause) = behind {
-        text.push_str(&format!(": {cause}"));
-        behind = cause.source();
-    }
-    text
 }
 
 /// The headers that one side says to the other.

@@ -151,7 +151,7 @@ fn some_weekdays(reader: &mut Reader<'_>) -> Result<(Weekdays, Recurrence), Sche
             if reader.take_word(Word::To) =>
         {
             reader.skip();
-            // "monday to friday" is said of a week like any other.
+            // "monday to friday" means the same in every week.
             Ok((Weekdays::range(first, last), Recurrence::Each))
         }
         _ => Ok((days, recurrence)),

@@ -1,7 +1,5 @@
 //! Characters that nobody sees, and letters that look like others.
 
-use super::super::visible::is_unseen;
-
 /// What is wrong with the characters of a line.
 pub(super) fn unseen(line: &str) -> Option<String> {
     let chars: Vec<char> = line.chars().collect();
@@ -69,6 +67,14 @@ fn is_right_to_left(c: char) -> bool {
 fn is_mixed(word: &str) -> bool {
     let is_cyrillic = |c: char| ('\u{400}'..='\u{52f}').contains(&c);
     word.chars().any(is_latin) && word.chars().any(is_cyrillic)
+}
+
+/// Whether a character shows nothing by itself: zero width, marks of direction, tags, selectors.
+pub(in crate::skills) fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e01ef}')
 }
 
 #[cfg(test)]

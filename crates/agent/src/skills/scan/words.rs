@@ -1,7 +1,7 @@
 //! Prose as sentences of words, with what a grammar needs to know about each.
 
-use super::super::visible::is_unseen;
 use super::lexicon::LEXICON;
+use super::unseen::is_unseen;
 
 /// The most words of a sentence. What is longer is several that overlap.
 const MOST_WORDS: usize = 400;

@@ -1,22 +1,19 @@
 //! The conversation: once, or until the user leaves.
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::time::Duration;
+use std::io::{self, Write as _};
 
 use counterfoil_agent::{Due, Scheduler, TurnError, Turned};
 use counterfoil_model::Finding;
-use counterfoil_report::{json_pretty, visible, visible_output};
+use counterfoil_report::json_pretty;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::slash::{After, slash};
-use crate::conversation::{Begun, Shown, begins, behind, next_line, told_once};
+use crate::conversation::{Begun, Fired, LOOK_AT_TASKS, Shown, answer, behind, fire};
 use crate::exit::{Complaint, Exit};
+use crate::questions::next_line;
 use crate::signals::interrupted;
 use crate::terminal::Paint;
-
-/// Between two looks at what is due.
-const BETWEEN: Duration = Duration::from_secs(1);
 
 /// What became of what the user said.
 enum Went {
@@ -63,7 +60,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
         });
         writeln!(out, "{}", json_pretty(&whole))?;
     } else {
-        answer(&mut out, &turned)?;
+        answer(&turned)?;
         writeln!(io::stderr(), "{}", closing(&turned, &session))?;
     }
     Ok(if turned.stands { Exit::Clean } else { Exit::Findings })
@@ -87,7 +84,10 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
             Next::Said(Some(line)) => line,
             Next::Said(None) => break,
             Next::Due(due) => {
-                last = fire(&mut begun, paint, &due).await?.or(last);
+                writeln!(io::stderr())?;
+                if let Fired::Answered(turned) = fire(&mut begun, &due).await? {
+                    last = Some(*turned);
+                }
                 continue;
             }
         };
@@ -111,7 +111,7 @@ pub(super) async fn on_and_on(mut begun: Begun) -> anyhow::Result<Exit> {
         }
         match turn(&mut begun, said).await {
             Ok(Went::Through(turned)) => {
-                answer(&mut io::stdout().lock(), &turned)?;
+                answer(&turned)?;
                 let behind = behind(&turned);
                 if !behind.is_empty() {
                     writeln!(io::stderr(), "  {behind}: /why")?;
@@ -155,7 +155,7 @@ async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> any
                 *reading = None;
                 return Ok(Next::Said(line??));
             }
-            () = tokio::time::sleep(BETWEEN) => {}
+            () = tokio::time::sleep(LOOK_AT_TASKS) => {}
             () = interrupted() => {
                 writeln!(io::stderr())?;
                 return Ok(Next::Said(None));
@@ -170,55 +170,12 @@ async fn next(begun: &Begun, paint: Paint, reading: &mut Option<Reading>) -> any
     }
 }
 
-/// Runs what is due.
-async fn fire(begun: &mut Begun, paint: Paint, due: &Due) -> anyhow::Result<Option<Turned>> {
-    let Some(scheduler) = begun.scheduler.clone() else { return Ok(None) };
-    writeln!(io::stderr(), "\n{}", begins(due, paint))?;
-    let mut shown = Shown::new(begun.agent.guard());
-    let fired = tokio::select! {
-        fired = scheduler.fire(&mut begun.agent, due, &mut shown) => fired,
-        () = interrupted() => {
-            drop(shown);
-            scheduler.broken_off(due)?;
-            writeln!(io::stderr(), "broken off")?;
-            return Ok(None);
-        }
-    };
-    drop(shown);
-    match fired {
-        Ok(turned) => {
-            answer(&mut io::stdout().lock(), &turned)?;
-            Ok(Some(turned))
-        }
-        Err(error) => {
-            writeln!(io::stderr(), "{}: {}", paint.error("error"), visible(&error.to_string()))?;
-            Ok(None)
-        }
-    }
-}
-
 fn in_json(finding: &Finding) -> Value {
     json!({
         "code": finding.code,
         "severity": finding.severity,
         "message": finding.message,
     })
-}
-
-fn answer(out: &mut impl io::Write, turned: &Turned) -> io::Result<()> {
-    // What a model says cannot move the cursor or hide itself; whoever reads a pipe gets it as it is.
-    let text = match io::stdout().is_terminal() {
-        true => visible_output(&turned.answer),
-        false => turned.answer.as_str().into(),
-    };
-    let gap = if text.ends_with('\n') { "" } else { "\n" };
-    write!(out, "{text}{gap}")?;
-    out.flush()?;
-    let paint = Paint::for_errors();
-    for line in told_once(&turned.findings, paint).iter().filter(|_| turned.stands) {
-        writeln!(io::stderr(), "{line}")?;
-    }
-    Ok(())
 }
 
 fn closing(turned: &Turned, session: &str) -> String {

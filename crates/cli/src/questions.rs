@@ -23,16 +23,16 @@ fn bar() -> MutexGuard<'static, Option<ProgressBar>> {
 }
 
 /// Something is drawn from now on, or nothing any more.
-pub(super) fn draw(drawn: Option<ProgressBar>) {
+pub(crate) fn draw(drawn: Option<ProgressBar>) {
     *bar() = drawn;
 }
 
 /// A question stands on the terminal, until this is dropped: nothing is drawn over it, and nobody
 /// else reads the answer.
-pub(super) struct Asking;
+pub(crate) struct Asking;
 
 impl Asking {
-    pub(super) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         ASKED.fetch_add(1, Ordering::SeqCst);
         if let Some(bar) = &*bar() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -51,7 +51,7 @@ impl Drop for Asking {
 }
 
 /// Whether there is something to read, or nothing ever again; waits a moment for it.
-pub(super) fn is_readable(from: &impl AsFd) -> bool {
+pub(crate) fn is_readable(from: &impl AsFd) -> bool {
     let mut looked = [PollFd::new(from, PollFlags::IN)];
     let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
     // What cannot be looked at is read, and says itself what is wrong.

@@ -1,12 +1,19 @@
-//! Tools that are the agent's own. They go through the guard like any other.
+//! What the agent remembers, and its two tools for that.
 
 use std::sync::Arc;
 
 use counterfoil_guard::{BoxFuture, Clock, Embedder, FunctionExecutor, ToolError, ToolOutput};
-use counterfoil_model::{Effects, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
+use crate::own_tool::{failed, own_tool, text, writing};
 use crate::store::{Note, NoteError, NoteOrigin, Store};
+
+const SAVE: &str = "Saves a note for later conversations: a fact about the user or the project that \
+                    will still matter then. Never save secrets.";
+
+const SEARCH: &str = "Searches the notes of earlier conversations. The best match comes first, and \
+                      each note says where it comes from. A note tells what was true when it was \
+                      written.";
 
 /// How many notes a search gives where nothing is said.
 const FOUND: u64 = 5;
@@ -80,33 +87,20 @@ impl Memory {
     }
 
     fn saving(&self, session: &str) -> FunctionExecutor {
-        let tool = Tool {
-            description: "Keeps a note for later conversations: a fact about the user or the \
-                          project that will still matter then. No secrets."
-                .to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": {
-                    "text": { "type": "string", "minLength": 1, "description": "One fact, in words that can be found again." }
-                },
-                "required": ["text"],
-                "additionalProperties": false,
-            })),
-            effects: Effects {
-                reads: Some(false),
-                writes: Some(true),
-                network: Some(false),
-                idempotent: Some(true),
-                retrieves: Some(false),
+        let members = json!({
+            "text": {
+                "type": "string",
+                "minLength": 1,
+                "description": "One fact, worded so that it can be found again.",
             },
-            ..Tool::named("memory_save")
-        };
+        });
+        let tool = own_tool("memory_save", SAVE, members, &["text"]);
+        let tool = writing(tool);
         let (own, session) = (self.clone(), session.to_owned());
         FunctionExecutor::waiting(tool, move |arguments: Value| {
             let (own, session) = (own.clone(), session.clone());
             let saved: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                let text = arguments.get("text").and_then(Value::as_str).unwrap_or_default();
-                match own.save(text, &session, NoteOrigin::Agent).await {
+                match own.save(text(&arguments, "text"), &session, NoteOrigin::Agent).await {
                     Ok(id) => Ok(ToolOutput::from(json!({ "saved": id }))),
                     Err(error) => Err(failed(&error)),
                 }
@@ -116,35 +110,17 @@ impl Memory {
     }
 
     fn searching(&self) -> FunctionExecutor {
-        let tool = Tool {
-            description:
-                "Looks up notes of earlier conversations, the best first, each with where \
-                          it comes from. A note says what was noted, not that it is still so."
-                    .to_owned(),
-            parameters: Some(json!({
-                "type": "object",
-                "properties": {
-                    "query": { "type": "string", "description": "Words, or what it is about." },
-                    "limit": { "type": "integer", "minimum": 1, "maximum": MOST_FOUND }
-                },
-                "required": ["query"],
-                "additionalProperties": false,
-            })),
-            effects: Effects {
-                reads: Some(true),
-                writes: Some(false),
-                network: Some(false),
-                // What was saved meanwhile is found.
-                idempotent: Some(false),
-                retrieves: Some(true),
-            },
-            ..Tool::named("memory_search")
-        };
+        let members = json!({
+            "query": { "type": "string", "description": "Words to look for, or the subject." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_FOUND },
+        });
+        let mut tool = own_tool("memory_search", SEARCH, members, &["query"]);
+        tool.effects.retrieves = Some(true);
         let own = self.clone();
         FunctionExecutor::waiting(tool, move |arguments: Value| {
             let own = own.clone();
             let found: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+                let query = text(&arguments, "query");
                 let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(FOUND);
                 let limit = usize::try_from(limit.min(MOST_FOUND)).unwrap_or(usize::MAX);
                 own.search(query, limit).await.map(ToolOutput::from)
@@ -152,8 +128,4 @@ impl Memory {
             found
         })
     }
-}
-
-fn failed(error: &dyn std::error::Error) -> ToolError {
-    ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())
 }
