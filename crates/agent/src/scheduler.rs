@@ -196,15 +196,16 @@ impl Scheduler {
             };
             let (times, next) = self.times(&task, &schedule, now);
             let chosen = chosen(&task, &times, now);
-            for (at, is_last) in chosen.iter().zip((1..=chosen.len()).map(|n| n == chosen.len())) {
-                if !self.store.claim(task.id, *at, now)? {
+            let last = chosen.last().copied();
+            for at in chosen {
+                if !self.store.claim(task.id, at, now)? {
                     continue;
                 }
                 // Claimed first: whoever is killed here finds it due again, and claimed.
-                if is_last {
+                if last == Some(at) {
                     self.store.reschedule(task.id, next)?;
                 }
-                return Ok(Some(Due { task, at: *at }));
+                return Ok(Some(Due { task, at }));
             }
             // All of them are somebody's.
             self.store.reschedule(task.id, next)?;

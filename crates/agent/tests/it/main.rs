@@ -3,6 +3,7 @@
 
 mod compress;
 mod delegate;
+mod memory;
 mod scheduler;
 mod script;
 mod turns;

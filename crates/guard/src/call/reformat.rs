@@ -90,15 +90,16 @@ impl Guard {
     }
 }
 
-/// Whether the values are the same, in another form: none is new, none is gone, none is a part of
-/// another. A number and its text are one value.
+/// Whether the values are the same, in another form: none is new, gone or a part of another, they
+/// stand in the same order, and whatever keeps its name keeps its value. A number and its text are
+/// one value.
 fn same_values(written: &Value, rewritten: &Value) -> bool {
-    let of = |value: &Value| {
-        let mut all: Vec<String> = leaves(value).map(plain).collect();
-        all.sort_unstable();
-        all
-    };
-    of(written) == of(rewritten)
+    let (written, rewritten) = (leaves("", written), leaves("", rewritten));
+    let kept = |name: &str| rewritten.iter().any(|(other, _)| *other == name);
+    written.len() == rewritten.len()
+        && written.iter().zip(&rewritten).all(|((name, value), (new_name, new_value))| {
+            plain(value) == plain(new_value) && (name == new_name || !kept(name))
+        })
 }
 
 fn plain(leaf: &Value) -> String {
@@ -108,11 +109,14 @@ fn plain(leaf: &Value) -> String {
     }
 }
 
-fn leaves(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+/// Every value that holds no others, in its place, with the member that it is in.
+fn leaves<'v>(name: &'v str, value: &'v Value) -> Vec<(&'v str, &'v Value)> {
     match value {
-        Value::Array(items) => Box::new(items.iter().flat_map(leaves)),
-        Value::Object(members) => Box::new(members.values().flat_map(leaves)),
-        leaf => Box::new(std::iter::once(leaf)),
+        Value::Array(items) => items.iter().flat_map(|item| leaves(name, item)).collect(),
+        Value::Object(members) => {
+            members.iter().flat_map(|(name, value)| leaves(name, value)).collect()
+        }
+        leaf => vec![(name, leaf)],
     }
 }
 
@@ -129,6 +133,10 @@ mod tests {
             (json!({ "on": "true" }), json!({ "on": true }), true),
             (json!({ "input": { "path": "a.txt" } }), json!({ "path": "a.txt" }), true),
             (json!({ "tag": "a" }), json!({ "tags": ["a"] }), true),
+            (json!({ "src": "a", "to": "b" }), json!({ "from": "a", "to": "b" }), true),
+            (json!({ "src": "a", "dst": "b" }), json!({ "from": "b", "to": "a" }), false),
+            (json!({ "from": "a", "to": "b" }), json!({ "from": "b", "to": "a" }), false),
+            (json!({ "from": "a", "to": "b" }), json!({ "to": "a", "from": "b" }), false),
             (json!({ "count": "2" }), json!({ "count": 3 }), false),
             (json!({ "count": "-5" }), json!({ "count": 5 }), false),
             (json!({ "count": "12" }), json!({ "count": 2 }), false),
