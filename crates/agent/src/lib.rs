@@ -34,7 +34,9 @@ pub use memory::Memory;
 pub use model::Model;
 pub use options::{AgentOptions, AgentOptionsError, AgentSettings};
 pub use schedule::{Schedule, ScheduleError};
-pub use scheduler::{Due, FireError, ScheduleTaskError, Scheduler, time_zone};
+pub use scheduler::{
+    Due, FireError, LastFiring, ScheduleTaskError, Scheduler, ShownTask, time_zone,
+};
 pub use skill_tools::SkillSet;
 pub use skills::{
     ArgumentsError, InlineTool, InlineToolProblem, ScanPorts, Skill, SkillError, SkillOrigin,

@@ -9,13 +9,14 @@ use counterfoil_guard::{
 use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::own_tool::{own_tool, refused, text, writing};
 use crate::schedule::Schedule;
 use crate::store::{
-    AddTaskError, CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskSelection,
+    AddTaskError, CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskSelection, TaskState,
 };
 use crate::turn::{Saying, TurnError, Turned};
 use crate::watch::Watch;
@@ -46,6 +47,39 @@ pub struct Due {
     pub task: Task,
     /// When it was to run, in milliseconds since 1970 UTC.
     pub at: i64,
+}
+
+/// A task as the model and people read it. Times are `2026-11-26 09:00 CET`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ShownTask {
+    /// Its number.
+    pub task: TaskId,
+    /// When, as it was asked for.
+    pub when: String,
+    /// What is to be done.
+    pub prompt: String,
+    /// When it comes next.
+    pub next: Option<String>,
+    /// Whether it is over.
+    pub state: TaskState,
+    /// The folder in which it runs.
+    pub workspace: String,
+    /// What came of it the last time.
+    pub last: Option<LastFiring>,
+}
+
+/// A firing, as the model and people read it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LastFiring {
+    /// When it was to run.
+    pub due: String,
+    /// `done`, `held_back`, `failed`, `interrupted`, or the status of a call that was not let
+    /// through; nothing while it runs.
+    pub outcome: Option<String>,
+    /// The receipt of its call.
+    pub receipt: Option<String>,
 }
 
 /// A task was not made.
@@ -310,21 +344,32 @@ impl Scheduler {
         let own = self.clone();
         FunctionExecutor::new(tool, move |_: &Value| {
             let tasks = own.tasks(TaskSelection::Active).map_err(|error| refused(&error))?;
-            let shown: Vec<Value> = tasks.iter().map(|task| own.shown(task)).collect();
+            let shown: Result<Vec<ShownTask>, StoreError> =
+                tasks.iter().map(|task| own.shown(task)).collect();
+            let shown = shown.map_err(|error| refused(&error))?;
             Ok::<_, ToolError>(ToolOutput::from(json!({ "tasks": shown })))
         })
     }
 
     /// A task as the model and people read it.
-    #[must_use]
-    pub fn shown(&self, task: &Task) -> Value {
-        json!({
-            "task": task.id,
-            "when": task.phrase,
-            "prompt": task.prompt,
-            "next": task.next_at.map(|at| self.at(at).strftime("%Y-%m-%d %H:%M %Z").to_string()),
-            "state": task.state,
-            "workspace": task.workspace,
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn shown(&self, task: &Task) -> Result<ShownTask, StoreError> {
+        let time = |at: i64| self.at(at).strftime("%Y-%m-%d %H:%M %Z").to_string();
+        let last = self.store.firings(task.id, 1)?.into_iter().next();
+        Ok(ShownTask {
+            task: task.id,
+            when: task.phrase.clone(),
+            prompt: task.prompt.clone(),
+            next: task.next_at.map(time),
+            state: task.state,
+            workspace: task.workspace.clone(),
+            last: last.map(|firing| LastFiring {
+                due: time(firing.due_at),
+                outcome: firing.outcome,
+                receipt: firing.execution_id,
+            }),
         })
     }
 

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_agent::{
-    CatchUp, Schedule, ScheduleTaskError, Scheduler, TaskId, TaskSelection, time_zone,
+    CatchUp, LastFiring, Schedule, ScheduleTaskError, Scheduler, ShownTask, StoreError, TaskId,
+    TaskSelection, time_zone,
 };
 use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
@@ -155,27 +156,33 @@ fn explain(when: &str) -> anyhow::Result<Exit> {
 fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<Exit> {
     let which = if all { TaskSelection::All } else { TaskSelection::Active };
     let tasks = scheduler.tasks(which)?;
-    let shown: Vec<Value> = tasks.iter().map(|task| scheduler.shown(task)).collect();
+    let shown: Result<Vec<ShownTask>, StoreError> =
+        tasks.iter().map(|task| scheduler.shown(task)).collect();
+    let shown = shown?;
     let mut out = io::stdout().lock();
     match format {
         ListFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
         ListFormat::Text if shown.is_empty() => writeln!(out, "there is no task")?,
         ListFormat::Text => {
             for task in &shown {
-                let text = |name: &str| task.get(name).and_then(Value::as_str).unwrap_or("–");
-                writeln!(
-                    out,
-                    "{}  {}  {}  {}\n   {}",
-                    task.get("task").unwrap_or(&Value::Null),
-                    text("state"),
-                    text("next"),
-                    visible(text("when")),
-                    visible(text("prompt"))
-                )?;
+                writeln!(out, "{}", line(task))?;
             }
         }
     }
     Ok(Exit::Clean)
+}
+
+/// A task in a few lines.
+fn line(shown: &ShownTask) -> String {
+    let ShownTask { task, when, prompt, next, state, workspace, last, .. } = shown;
+    let next = next.as_deref().unwrap_or("–");
+    let mut text = format!("{task}  {state}  {next}  {}\n   {}", visible(when), visible(prompt));
+    text.push_str(&format!("\n   in {}", visible(workspace)));
+    if let Some(LastFiring { due, outcome, .. }) = last {
+        let outcome = outcome.as_deref().unwrap_or("running, or its process was killed");
+        text.push_str(&format!("; last {due}: {outcome}"));
+    }
+    text
 }
 
 fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {

@@ -56,6 +56,9 @@ fn what_is_due_is_run_once() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "Which build is meant?\n"), "{ran}");
     let again = scheduler(&desk, &["run", "--once"]);
     assert_eq!((again.code, again.out.as_str()), (0, ""), "{again}");
+    let listed = scheduler(&desk, &["list", "--all"]);
+    assert!(listed.out.contains("1  done  –  in 1 second\n   Look at the build."), "{listed}");
+    assert!(listed.out.contains(": done\n"), "{listed}");
     let receipts = desk.run_in(&[("COUNTERFOIL_STATE", "state")], "audit query --tool run_task");
     assert!(receipts.out.contains("run_task"), "{receipts}");
 }

@@ -147,12 +147,13 @@ async fn remember(begun: &Begun, said: &str) -> anyhow::Result<String> {
 fn tasks(begun: &Begun) -> anyhow::Result<String> {
     let Some(scheduler) = &begun.scheduler else { return Ok(NO_MEMORY.to_owned()) };
     let tasks = scheduler.tasks(TaskSelection::Active)?;
-    let lines = tasks.iter().map(|task| {
-        let shown = scheduler.shown(task);
-        let next = shown.get("next").and_then(serde_json::Value::as_str).unwrap_or("–").to_owned();
-        format!("  {}  {next}  {}: {}", task.id, visible(&task.phrase), visible(&task.prompt))
-    });
-    let lines: Vec<String> = lines.collect();
+    let mut lines = Vec::new();
+    for task in &tasks {
+        let shown = scheduler.shown(task)?;
+        let next = shown.next.unwrap_or_default();
+        let (when, prompt) = (visible(&shown.when), visible(&shown.prompt));
+        lines.push(format!("  {}  {next}  {when}: {prompt}", shown.task));
+    }
     Ok(if lines.is_empty() { "there is no task".to_owned() } else { lines.join("\n") })
 }
 
