@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CallError, Disposition, ShowId, Surroundings, Verified, VerifyError,
-    feedback,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Disposition, ShowId, Surroundings, Verified,
+    VerifyError, feedback,
 };
-use counterfoil_model::{Finding, Role, Status, ToolCall};
+use counterfoil_model::{Finding, Judgement, Role, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
 
 use crate::agent::{Agent, Parts};
@@ -45,6 +45,8 @@ pub struct Turned {
     pub findings: Vec<Finding>,
     /// The receipts of the turn's calls, in their order.
     pub executions: Vec<String>,
+    /// What was decided about the claims of the last answer, by place.
+    pub judgements: Vec<Judgement>,
     /// How often an answer was held back.
     pub held_back: u32,
 }
@@ -134,6 +136,7 @@ impl Agent {
                     stands: true,
                     findings: verified.findings,
                     executions: course.executions,
+                    judgements: verified.judgements,
                     held_back: course.held_back,
                 });
             }
@@ -148,6 +151,7 @@ impl Agent {
                     stands: false,
                     findings: verified.findings,
                     executions: course.executions,
+                    judgements: verified.judgements,
                     held_back: course.held_back,
                 });
             }
@@ -307,8 +311,12 @@ fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
     } else {
         ShowId::Trailer.show(&answer.text, None, &answer.execution_id, &call.tool, "")
     };
-    for doubt in answer.warnings.iter().filter(|_| tells_doubts) {
-        text.push_str(&format!("\n(doubtful: {})", doubt.message));
+    for doubt in &answer.warnings {
+        if doubt.code == CHANGED_BY_PERSON {
+            text.push_str(&format!("\n({})", doubt.message));
+        } else if tells_doubts {
+            text.push_str(&format!("\n(doubtful: {})", doubt.message));
+        }
     }
     if let Some(nudge) = &answer.nudge {
         text.push('\n');
@@ -346,6 +354,7 @@ fn silent(course: Course) -> Turned {
         stands: false,
         findings: Vec::new(),
         executions: course.executions,
+        judgements: Vec::new(),
         held_back: course.held_back,
     }
 }

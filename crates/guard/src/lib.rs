@@ -86,7 +86,7 @@ pub use cache::{
     CacheCounts, CacheKey, CachedResult, ResultCacheOptions, ResultCacheSettings, ToolResultCache,
     is_cacheable,
 };
-pub use call::{Answer, CallError};
+pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
 pub use executor::{

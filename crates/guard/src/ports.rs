@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::gate::Question;
 use crate::scene::Phase;
@@ -57,6 +58,10 @@ pub struct ApprovalRequest<'a> {
     /// Everything that is asked about it, one question a gate; at least one. All are about the same
     /// call: whoever agrees, agrees to the call.
     pub questions: &'a [Question],
+    /// The arguments that would run, whole and with their secrets: for whoever changes them.
+    pub arguments: &'a Value,
+    /// Why the arguments that were given instead, the last time this was asked, cannot be used.
+    pub wrong: Option<&'a str>,
 }
 
 impl ApprovalRequest<'_> {
@@ -79,6 +84,14 @@ pub enum ApprovalReply {
         by: String,
         /// Why, where they said.
         reason: Option<String>,
+    },
+    /// Other arguments, which are judged like any others. Where they fit the tool and no gate
+    /// denies, they run: whoever gives them agrees to them. The model is told.
+    Changed {
+        /// Who said so.
+        by: String,
+        /// A JSON object.
+        arguments: String,
     },
     /// Nobody was there, or nobody answered: the question stays open.
     Nobody,

@@ -1,4 +1,4 @@
-use counterfoil_model::{Digest, Finding, Role, Severity};
+use counterfoil_model::{Digest, Finding, Judgement, Role, Severity};
 use counterfoil_rules::{Counts, Settings, check};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ pub struct Verified {
     pub findings: Vec<Finding>,
     /// The text that was judged: the answer after redaction. Spans index it.
     pub text: String,
+    /// Every claim of the answer that a rule decided, by place.
+    pub judgements: Vec<Judgement>,
     /// Claims of the whole session by verdict.
     pub counts: Counts,
     /// What to tell the model when the answer may not pass; empty when it may. It grounds nothing,
@@ -157,7 +159,9 @@ impl Guard {
         let disposition = disposition(&findings);
         let feedback =
             if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
-        Ok(Verified { disposition, findings, text, counts: report.counts, feedback })
+        let mut judgements = report.judgements;
+        judgements.retain(|judgement| judgement.claim.turn == turn);
+        Ok(Verified { disposition, findings, text, judgements, counts: report.counts, feedback })
     }
 }
 

@@ -3,8 +3,10 @@ use std::sync::Arc;
 use crate::admitted::Admitted;
 use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
 use crate::guard::Guard;
-use crate::ports::{ApprovalReply, ApprovalRequest, Completion, CompletionError};
+use crate::ports::{Approval, ApprovalReply, ApprovalRequest, Completion, CompletionError};
 use crate::scene::Scene;
+use crate::session::Session;
+use crate::toolset::Toolset;
 
 /// Why a call did not get a permit.
 #[derive(Debug)]
@@ -18,65 +20,155 @@ pub(super) enum Stopped {
 /// What became of a call before the gates.
 #[derive(Debug)]
 pub(super) struct Ruling {
+    /// The call that was judged: a person may have changed it.
+    pub(super) admitted: Arc<Admitted>,
     pub(super) outcome: Result<Clearance, Stopped>,
     /// What the model said that judges by policies in plain language, where it was asked.
     pub(super) consulted: Option<&'static str>,
 }
 
+/// What somebody who was asked says, as far as the guard can use it.
+enum Reply {
+    Agreed(Approval),
+    Declined(Reason),
+    Changed(Arc<Admitted>, String),
+    Nobody,
+}
+
+/// What came of asking for permission.
+enum Permission {
+    Given(Clearance),
+    Stopped(Stopped),
+    /// Another call is to be judged, which this person wrote.
+    Changed(Arc<Admitted>, String),
+}
+
+impl From<Decision> for Permission {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Cleared(cleared) => Self::Given(cleared),
+            Decision::Denied(reasons) => Self::Stopped(Stopped::Denied(reasons)),
+            Decision::Asked(questions) => Self::Stopped(Stopped::Asked(questions)),
+        }
+    }
+}
+
 impl Guard {
     /// Asks every gate; where none denies, the model that judges by policies, if there is one; and
-    /// where gates ask, a person.
-    pub(super) async fn judge(&self, admitted: &Arc<Admitted>, scene: &Scene<'_>) -> Ruling {
-        let mut consulted = None;
-        if let Some(judge) = self.consulting(admitted, scene) {
-            // No approval is used up before the model has spoken.
-            if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
-                return Ruling { outcome: Err(Stopped::Denied(reasons)), consulted };
-            }
-            let (word, objection) = self.consult(judge, admitted, scene).await;
-            consulted = Some(word);
-            if let Some(reason) = objection {
-                return Ruling { outcome: Err(Stopped::Denied(vec![reason])), consulted };
-            }
+    /// where gates ask, a person. Where that one changes the call, all of it begins anew.
+    pub(super) async fn judge(
+        &self,
+        session: &Session,
+        tools: &Toolset,
+        mut admitted: Arc<Admitted>,
+        scene: &Scene<'_>,
+    ) -> Ruling {
+        let mut changed_by = None;
+        loop {
+            let (objection, consulted) = self.objection(&admitted, scene).await;
+            let outcome = match objection {
+                Some(reasons) => Err(Stopped::Denied(reasons)),
+                None => match self.permit(session, tools, &admitted, scene, changed_by).await {
+                    Permission::Changed(call, by) => {
+                        admitted = call;
+                        changed_by = Some(by);
+                        continue;
+                    }
+                    Permission::Given(cleared) => Ok(cleared),
+                    Permission::Stopped(stopped) => Err(stopped),
+                },
+            };
+            return Ruling { admitted, outcome, consulted };
         }
-        Ruling { outcome: self.permit(admitted, scene).await, consulted }
     }
 
+    /// Why the call is denied before anybody is asked, and the word of the model that judges by
+    /// policies.
+    async fn objection(
+        &self,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+    ) -> (Option<Vec<Reason>>, Option<&'static str>) {
+        let Some(judge) = self.consulting(admitted, scene) else { return (None, None) };
+        // No approval is used up before the model has spoken.
+        if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
+            return (Some(reasons), None);
+        }
+        let (word, objection) = self.consult(judge, admitted, scene).await;
+        (objection.map(|reason| vec![reason]), Some(word))
+    }
+
+    /// `changed_by` gave the call its arguments, and agrees to it.
     async fn permit(
         &self,
+        session: &Session,
+        tools: &Toolset,
         admitted: &Arc<Admitted>,
         scene: &Scene<'_>,
-    ) -> Result<Clearance, Stopped> {
+        changed_by: Option<String>,
+    ) -> Permission {
         let questions = match self.gates().decide(admitted, scene, self.approvals()) {
-            Decision::Cleared(cleared) => return Ok(cleared),
-            Decision::Denied(reasons) => return Err(Stopped::Denied(reasons)),
             Decision::Asked(questions) => questions,
+            decided => return decided.into(),
         };
-        let (Some(approver), Some(question)) = (self.approver(), questions.first()) else {
-            return Err(Stopped::Asked(questions));
+        let Some(question) = questions.first() else {
+            return Permission::Stopped(Stopped::Asked(questions));
         };
-        let request = ApprovalRequest {
-            session: scene.session,
-            call_id: &admitted.call().id,
-            caller: scene.caller,
-            phase: scene.phase,
-            questions: &questions,
+        let approval = match changed_by {
+            Some(by) => Approval::by(by),
+            None => match self.ask(session, tools, admitted, scene, &questions).await {
+                Reply::Agreed(approval) => approval,
+                Reply::Changed(call, by) => return Permission::Changed(call, by),
+                Reply::Declined(reason) => {
+                    return Permission::Stopped(Stopped::Denied(vec![reason]));
+                }
+                Reply::Nobody => return Permission::Stopped(Stopped::Asked(questions)),
+            },
         };
-        match approver.ask(&request).await {
-            ApprovalReply::Nobody => return Err(Stopped::Asked(questions)),
-            ApprovalReply::Declined { by, reason } => {
-                let declined = self.declined(question, &by, reason.as_deref());
-                return Err(Stopped::Denied(vec![declined]));
-            }
-            ApprovalReply::Agreed(approval) => {
-                self.agreed(scene.session, question, approval).await;
-            }
-        }
+        self.agreed(scene.session, question, approval).await;
         // Judged anew: meanwhile a policy may have been swapped.
-        match self.gates().decide(admitted, scene, self.approvals()) {
-            Decision::Cleared(cleared) => Ok(cleared),
-            Decision::Denied(reasons) => Err(Stopped::Denied(reasons)),
-            Decision::Asked(questions) => Err(Stopped::Asked(questions)),
+        self.gates().decide(admitted, scene, self.approvals()).into()
+    }
+
+    /// Asks a person, until what they give instead can be used.
+    async fn ask(
+        &self,
+        session: &Session,
+        tools: &Toolset,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+        questions: &[Question],
+    ) -> Reply {
+        let (Some(approver), Some(question)) = (self.approver(), questions.first()) else {
+            return Reply::Nobody;
+        };
+        let mut wrong: Option<String> = None;
+        loop {
+            let request = ApprovalRequest {
+                session: scene.session,
+                call_id: &admitted.call().id,
+                caller: scene.caller,
+                phase: scene.phase,
+                questions,
+                arguments: admitted.arguments(),
+                wrong: wrong.as_deref(),
+            };
+            return match approver.ask(&request).await {
+                ApprovalReply::Nobody => Reply::Nobody,
+                ApprovalReply::Agreed(approval) => Reply::Agreed(approval),
+                ApprovalReply::Declined { by, reason } => {
+                    Reply::Declined(self.declined(question, &by, reason.as_deref()))
+                }
+                ApprovalReply::Changed { by, arguments } => {
+                    match self.changed(session, tools, admitted, &by, &arguments) {
+                        Ok(call) => Reply::Changed(call, by),
+                        Err(why) => {
+                            wrong = Some(why);
+                            continue;
+                        }
+                    }
+                }
+            };
         }
     }
 

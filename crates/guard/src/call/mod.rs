@@ -5,6 +5,7 @@ mod admit;
 mod answer;
 mod beside;
 mod cached;
+mod changed;
 mod close;
 mod execute;
 mod filter;
@@ -25,6 +26,7 @@ use judge::Ruling;
 
 pub(crate) use admit::{Refused, settled};
 pub use answer::{Answer, CallError};
+pub use changed::CHANGED_BY_PERSON;
 pub(crate) use open::quota_blocked;
 
 impl Guard {
@@ -69,7 +71,8 @@ impl Guard {
                 }
             }
         };
-        let Ruling { outcome, consulted } = self.judge(&admitted, &scene).await;
+        let Ruling { admitted, outcome, consulted } =
+            self.judge(session, &tools, admitted, &scene).await;
         let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
         let cleared = match outcome {
             Ok(cleared) => cleared,

@@ -4,6 +4,7 @@ use counterfoil_model::{Digest, ExecutionId, ToolCall};
 use serde_json::Value;
 
 use super::CallError;
+use super::changed::CHANGED_BY_PERSON;
 use super::judge::Stopped;
 use super::reformat::REFORMATTED;
 use crate::admitted::Admitted;
@@ -35,7 +36,8 @@ impl Guard {
         opened.links = links;
         let warnings = admitted.report().issues.iter();
         opened.warnings = warnings.map(|issue| issue.code.0.to_owned()).collect();
-        if opened.warnings.iter().any(|code| code == REFORMATTED.0) {
+        let instead = [REFORMATTED.0, CHANGED_BY_PERSON.0];
+        if opened.warnings.iter().any(|code| instead.contains(&&**code)) {
             let written = admitted.call().arguments.as_str();
             opened.emitted_arguments = Some(self.redactor().redact(written).into_owned());
         }

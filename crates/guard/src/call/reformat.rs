@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use counterfoil_model::{Arguments, Code, ToolCall, ToolErrorCategory};
-use counterfoil_rules::{Issue, IssueSeverity};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::admit::Refused;
+use super::changed::instead;
 use crate::admitted::Admitted;
 use crate::executor::classify_report;
 use crate::guard::Guard;
@@ -51,19 +51,8 @@ impl Guard {
         }
         let again = ToolCall { arguments: Arguments::from(&rewritten), ..call.clone() };
         let admitted = self.admit(session, tools, again, requested).ok()?;
-        let mut report = admitted.report().clone();
-        report.corrected_arguments = Some(admitted.arguments().clone());
-        report.issues.push(Issue {
-            code: REFORMATTED,
-            severity: IssueSeverity::Warn,
-            message: "the arguments did not fit, and a model gave them another form".to_owned(),
-            tool: call.tool.clone(),
-            parameter: String::new(),
-            expected: None,
-            actual: None,
-        });
-        // What the model of the agent wrote stays beside what runs.
-        Admitted::new(call.clone(), admitted.tool().clone(), report).ok().map(Arc::new)
+        let why = "the arguments did not fit, and a model gave them another form";
+        instead(call, &admitted, REFORMATTED, why.to_owned())
     }
 
     async fn rewritten(

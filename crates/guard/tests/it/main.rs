@@ -5,6 +5,7 @@ mod audit;
 mod blocklist;
 mod cache;
 mod chain;
+mod changed;
 mod composite;
 mod corpus;
 mod delegation;
