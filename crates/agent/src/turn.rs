@@ -169,6 +169,16 @@ impl Agent {
         guard.verify_of(session, caller.as_deref(), draft).await
     }
 
+    /// Tells the model what happened beside the conversation. It grounds nothing.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn inform(&mut self, text: &str) -> Result<(), AppendError> {
+        self.tell(text).await?;
+        self.compressor.conversation().end();
+        Ok(())
+    }
+
     /// Says something to the model that nobody said.
     async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
         self.hear(Role::System, text).await?;

@@ -1,62 +1,133 @@
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture};
-use counterfoil_report::visible;
+use counterfoil_model::Digest;
 use rustix::termios::QueueSelector;
+use serde_json::Value;
 
+use crate::conversation::{Row, asked};
 use crate::questions::{Asking, is_readable};
+use crate::terminal::Paint;
 
-/// Asks whoever sits at the terminal: once, for the session, or not at all.
-pub(crate) struct Asks {
+/// Asks a person: once, for the session, or not at all.
+pub(crate) struct Asks<P> {
+    person: P,
     /// `--yes` was given.
     agreed: bool,
+    /// Sessions, and calls to which somebody said no for as long as they last.
+    never: Mutex<BTreeSet<(String, Digest)>>,
 }
 
-impl Asks {
-    pub(crate) fn new(agreed: bool) -> Self {
-        Self { agreed }
+impl<P: Person> Asks<P> {
+    pub(crate) fn new(person: P, agreed: bool) -> Self {
+        Self { person, agreed, never: Mutex::default() }
+    }
+
+    fn never(&self) -> MutexGuard<'_, BTreeSet<(String, Digest)>> {
+        self.never.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Approver for Asks {
+/// Somebody who can be asked.
+pub(crate) trait Person: Send + Sync {
+    /// What they say to this call.
+    fn say(&self, asked: Asked) -> BoxFuture<'_, Word>;
+}
+
+/// What somebody is asked.
+pub(crate) struct Asked {
+    /// Who asks, about what.
+    pub(crate) rows: Vec<Row>,
+    /// The arguments of the call, as JSON: for whoever changes them.
+    pub(crate) arguments: Value,
+}
+
+/// What somebody says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Word {
+    Yes,
+    /// To every call like this one in this session.
+    YesForSession,
+    /// The reason is told to the model.
+    No(Option<String>),
+    /// To every call like this one in this session.
+    Never,
+    /// These arguments instead.
+    Instead(String),
+    Nobody,
+}
+
+impl<P: Person> Approver for Asks<P> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         if self.agreed {
             let approval = Approval::by(format!("{} (--yes)", user()));
             return Box::pin(async { ApprovalReply::Agreed(approval) });
         }
-        let text = asked(request);
-        // Reading blocks, and Ctrl-C must be heard meanwhile.
-        let waits = Waits(Arc::new(AtomicBool::new(true)));
-        let still = Arc::clone(&waits.0);
-        let reading = tokio::task::spawn_blocking(move || answered(&text, &still));
+        let by = format!("{} (terminal)", user());
+        let call = request.questions.first().map(|question| question.digest);
+        let call = call.map(|digest| (request.session.to_owned(), digest));
+        if call.as_ref().is_some_and(|call| self.never().contains(call)) {
+            let reason = Some("not in this session".to_owned());
+            return Box::pin(async { ApprovalReply::Declined { by, reason } });
+        }
+        let rows = asked(request.questions, request.wrong);
+        let said = self.person.say(Asked { rows, arguments: request.arguments.clone() });
         Box::pin(async move {
-            let _waits = waits;
-            match reading.await.unwrap_or(None) {
-                Some(line) => reply(&line),
-                None => ApprovalReply::Nobody,
+            match said.await {
+                Word::Yes => ApprovalReply::Agreed(Approval::by(by)),
+                Word::YesForSession => ApprovalReply::Agreed(Approval::by(by).for_session()),
+                Word::No(reason) => ApprovalReply::Declined { by, reason },
+                Word::Never => {
+                    self.never().extend(call);
+                    ApprovalReply::Declined { by, reason: Some("not in this session".to_owned()) }
+                }
+                Word::Instead(arguments) => ApprovalReply::Changed { by, arguments },
+                Word::Nobody => ApprovalReply::Nobody,
             }
         })
     }
 }
 
-fn asked(request: &ApprovalRequest<'_>) -> String {
-    let whys = request.questions.iter();
-    let whys = whys.map(|question| format!("{} asks: {}\n", question.gate, visible(&question.why)));
-    format!(
-        "\r\x1b[K{}  {}\nAgree? [y]es, for this [s]ession, [N]o, or why not: ",
-        whys.collect::<String>(),
-        visible(request.call())
-    )
+/// Whoever sits at the terminal, asked in lines.
+pub(crate) struct AtTerminal;
+
+impl Person for AtTerminal {
+    fn say(&self, asked: Asked) -> BoxFuture<'_, Word> {
+        let paint = Paint::for_errors();
+        let rows = asked.rows.iter().map(|row| row.painted(paint) + "\n");
+        // Over whatever moves there.
+        let clear = if paint.is_on() { "\r\x1b[K" } else { "" };
+        let text = format!("{clear}{}{CHOICE}", rows.collect::<String>());
+        // Reading blocks, and Ctrl-C must be heard meanwhile.
+        let waits = Waits(Arc::new(AtomicBool::new(true)));
+        let still = Arc::clone(&waits.0);
+        let reading = tokio::task::spawn_blocking(move || {
+            let _asking = Asking::begin();
+            let line = answered(&text, &still)?;
+            if !matches!(line.trim(), "e" | "edit") {
+                return Some(word(&line));
+            }
+            let shown = format!("The arguments are {}\nInstead: ", asked.arguments);
+            Some(Word::Instead(answered(&shown, &still)?))
+        });
+        Box::pin(async move {
+            let _waits = waits;
+            reading.await.ok().flatten().unwrap_or(Word::Nobody)
+        })
+    }
 }
+
+const CHOICE: &str = "Agree? [y]es, for this [s]ession, [N]o, ne[v]er in this session, \
+                      [e]dit the arguments, or why not: ";
 
 /// What is typed on the terminal itself; `None` where nobody is there, or nobody waits any more.
 /// What was typed before the question is no answer to it.
 fn answered(text: &str, waits: &AtomicBool) -> Option<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
-    let _asking = Asking::begin();
     rustix::termios::tcflush(&terminal, QueueSelector::IFlush).ok()?;
     terminal.write_all(text.as_bytes()).ok()?;
     while waits.load(Ordering::SeqCst) {
@@ -79,19 +150,20 @@ impl Drop for Waits {
 }
 
 /// Whatever is neither yes nor no is a no with its reason.
-fn reply(line: &str) -> ApprovalReply {
-    let by = format!("{} (terminal)", user());
+fn word(line: &str) -> Word {
     let line = line.trim();
     match line.to_ascii_lowercase().as_str() {
-        "y" | "yes" => ApprovalReply::Agreed(Approval::by(by)),
-        "s" | "session" => ApprovalReply::Agreed(Approval::by(by).for_session()),
-        "" | "n" | "no" => ApprovalReply::Declined { by, reason: None },
-        _ => ApprovalReply::Declined { by, reason: Some(line.to_owned()) },
+        "y" | "yes" => Word::Yes,
+        "s" | "session" => Word::YesForSession,
+        "v" | "never" => Word::Never,
+        "" | "n" | "no" => Word::No(None),
+        _ => Word::No(Some(line.to_owned())),
     }
 }
 
 /// Whether somebody at the terminal says yes to a question. Where nobody is there, nobody does.
 pub(crate) fn agreed(question: &str) -> bool {
+    let _asking = Asking::begin();
     let answer = answered(question, &AtomicBool::new(true)).unwrap_or_default();
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
@@ -106,29 +178,22 @@ pub(crate) fn user() -> String {
 
 #[cfg(test)]
 mod tests {
-    use counterfoil_guard::Lasts;
-
     use super::*;
 
     #[test]
     fn what_is_typed_is_an_answer() {
+        let because = |reason: &str| Word::No(Some(reason.to_owned()));
         for (line, expected) in [
-            ("y\n", Some(Lasts::Once)),
-            ("YES", Some(Lasts::Once)),
-            (" s ", Some(Lasts::Session)),
-            ("", None),
-            ("n", None),
-            ("use the other file", None),
-            ("yes, but", None),
+            ("y\n", Word::Yes),
+            ("YES", Word::Yes),
+            (" s ", Word::YesForSession),
+            ("v", Word::Never),
+            ("", Word::No(None)),
+            ("n", Word::No(None)),
+            ("use the other file\n", because("use the other file")),
+            ("yes, but", because("yes, but")),
         ] {
-            let agreed = match reply(line) {
-                ApprovalReply::Agreed(approval) => Some(approval.lasts),
-                _ => None,
-            };
-            assert_eq!(agreed, expected, "{line}");
+            assert_eq!(word(line), expected, "{line}");
         }
-        let reply = reply("use the other file\n");
-        let ApprovalReply::Declined { reason, .. } = reply else { unreachable!() };
-        assert_eq!(reason.as_deref(), Some("use the other file"));
     }
 }

@@ -1,8 +1,10 @@
 //! What the libraries have to say while they work, on standard error.
 
-use std::io;
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::ValueEnum;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -38,7 +40,7 @@ pub(crate) fn begin(level: LogLevel) {
         LogLevel::Trace => LevelFilter::TRACE,
     };
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
+        .with_writer(Out::new)
         .with_ansi(Paint::for_errors().is_on())
         .with_target(false)
         .without_time();
@@ -46,4 +48,56 @@ pub(crate) fn begin(level: LogLevel) {
     let ours = Targets::new().with_target("counterfoil", level);
     // A second one is refused, and the first goes on.
     let _ = tracing_subscriber::registry().with(lines).with(ours).try_init();
+}
+
+/// Who shows the lines, where standard error cannot.
+static ELSEWHERE: Mutex<Option<UnboundedSender<String>>> = Mutex::new(None);
+
+fn shows() -> MutexGuard<'static, Option<UnboundedSender<String>>> {
+    ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lines from now on, which standard error does not get.
+pub(crate) fn elsewhere() -> UnboundedReceiver<String> {
+    let (tells, told) = unbounded_channel();
+    *shows() = Some(tells);
+    told
+}
+
+/// Standard error gets them again.
+pub(crate) fn here() {
+    *shows() = None;
+}
+
+/// Where the lines go.
+enum Out {
+    Here(io::Stderr),
+    Elsewhere(UnboundedSender<String>),
+}
+
+impl Out {
+    fn new() -> Self {
+        shows().clone().map_or_else(|| Self::Here(io::stderr()), Self::Elsewhere)
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Here(stderr) => stderr.write(bytes),
+            Self::Elsewhere(tells) => {
+                let text = String::from_utf8_lossy(bytes);
+                // Where nobody shows them any more, nobody misses them.
+                let _ = tells.send(anstream::adapter::strip_str(&text).to_string());
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Here(stderr) => stderr.flush(),
+            Self::Elsewhere(_) => Ok(()),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 use std::env;
 use std::io::{self, IsTerminal, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::choices::Colour;
 
@@ -53,7 +54,18 @@ pub(crate) fn colours(colour: Colour) -> bool {
     }
 }
 
+/// No colours and no movement, whatever the terminal can do.
+static PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// Everything is said plainly from now on.
+pub(crate) fn plainly() {
+    PLAIN.store(true, Ordering::Relaxed);
+}
+
 fn wanted(is_terminal: bool) -> bool {
+    if PLAIN.load(Ordering::Relaxed) {
+        return false;
+    }
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     is_terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

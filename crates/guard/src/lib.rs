@@ -99,7 +99,7 @@ pub use executor::{
     TlsError, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners,
     UndoError, Unread, WebExecutor, WebOptions, WebOptionsError, WebSettings, classify_http_status,
     classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
-    judge_command, reserved, trusted_tls, undo_snapshot,
+    has_snapshot, judge_command, reserved, trusted_tls, undo_snapshot,
 };
 pub use export::export;
 pub use extract_paths::extract_paths;

@@ -1,16 +1,21 @@
 mod slash;
 mod talk;
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 
 use super::Global;
-use crate::conversation::{Wanted, begin};
+use crate::approver::{Asks, AtTerminal, Person};
+use crate::conversation::{
+    Begun, Front, Lines, Screen, ScreenPerson, Wanted, begin, is_for_a_screen,
+};
 use crate::exit::{Complaint, Exit};
 use crate::surroundings::runtime;
+use crate::terminal::plainly;
 
 /// Talk to an agent whose every call is judged, and whose every answer is held against the record
 ///
@@ -40,6 +45,9 @@ pub(crate) struct Arguments {
     /// Agree to whatever a gate asks; what is denied or blocked stays so
     #[arg(long, short)]
     yes: bool,
+    /// Talk line by line, without a screen, colours and movement
+    #[arg(long)]
+    plain: bool,
     /// With a prompt: print the answer as JSON: answer, stands, findings, receipts, session
     #[arg(long)]
     json: bool,
@@ -54,20 +62,55 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         let wrong = "`--json` shows the answer to one prompt";
         return Err(Complaint::new(wrong.to_owned()).help("give it with `-p`").into());
     }
-    let wanted = Wanted {
-        session: arguments.session.as_deref(),
-        provider: arguments.provider.as_deref(),
-        yes: arguments.yes,
-        workspace: arguments.workspace.clone(),
-    };
-    let begun = begin(global, &wanted)?;
+    let plain = arguments.plain || !is_for_a_screen();
+    if arguments.plain {
+        plainly();
+    }
     let runtime = runtime()?;
     let exit = match prompt {
-        Some(prompt) => runtime.block_on(talk::once(begun, &prompt, arguments.json)),
-        None => runtime.block_on(talk::on_and_on(begun)),
+        Some(prompt) => {
+            let begun = begun(global, arguments, AtTerminal)?;
+            runtime.block_on(talk::once(begun, &prompt, arguments.json))
+        }
+        None if plain => {
+            let begun = begun(global, arguments, AtTerminal)?;
+            runtime.block_on(on_and_on(begun, |_| Ok(Lines::new(true))))
+        }
+        None => {
+            let (person, asked) = ScreenPerson::new();
+            let begun = begun(global, arguments, person)?;
+            runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, asked)))
+        }
     };
     // A line that nobody will type any more may still be waited for on its thread.
     runtime.shutdown_background();
+    exit
+}
+
+fn begun(
+    global: &Global,
+    arguments: &Arguments,
+    person: impl Person + 'static,
+) -> anyhow::Result<Begun> {
+    let wanted = Wanted {
+        session: arguments.session.as_deref(),
+        provider: arguments.provider.as_deref(),
+        approver: Arc::new(Asks::new(person, arguments.yes)),
+        workspace: arguments.workspace.clone(),
+    };
+    begin(global, &wanted)
+}
+
+/// Talks until the user leaves, and says how to come back.
+async fn on_and_on<F: Front>(
+    mut begun: Begun,
+    front: impl FnOnce(&Begun) -> anyhow::Result<F>,
+) -> anyhow::Result<Exit> {
+    let session = begun.agent.session().id().to_owned();
+    let mut front = front(&begun)?;
+    let exit = talk::on_and_on(&mut begun, &mut front).await;
+    drop(front);
+    writeln!(io::stderr(), "`counterfoil chat --session {session}` goes on")?;
     exit
 }
 

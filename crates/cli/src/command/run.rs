@@ -10,7 +10,7 @@ use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::Global;
-use crate::approver::Asks;
+use crate::approver::{Asks, AtTerminal};
 use crate::choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
@@ -81,7 +81,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let guard = Making {
         options: &options,
         state: Some(global.state()?.create()?),
-        approver: Some(Arc::new(Asks::new(arguments.yes))),
+        approver: Some(Arc::new(Asks::new(AtTerminal, arguments.yes))),
         workspace: arguments.workspace.clone(),
     }
     .guard()?;

@@ -1,5 +1,6 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_agent::{
@@ -10,7 +11,10 @@ use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
 
 use super::Global;
-use crate::conversation::{Begun, Fired, LOOK_AT_TASKS, Wanted, begin, fire, scheduler};
+use crate::approver::{Asks, AtTerminal};
+use crate::conversation::{
+    Begun, Fired, Front as _, LOOK_AT_TASKS, Lines, Wanted, begin, fire, scheduler,
+};
 use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
@@ -124,7 +128,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             let wanted = Wanted {
                 session: Some(SESSION),
                 provider: provider.as_deref(),
-                yes: *yes,
+                approver: Arc::new(Asks::new(AtTerminal, *yes)),
                 workspace: workspace.clone(),
             };
             let begun = begin(global, &wanted)?;
@@ -198,6 +202,8 @@ fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
 
 /// Runs what is due until somebody stops it.
 async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
+    let mut lines = Lines::new(false);
+    lines.show(&begun.notices)?;
     let Some(scheduler) = begun.scheduler.clone() else {
         return Err(Complaint::new("there is nothing to run tasks from".to_owned()).into());
     };
@@ -209,7 +215,7 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     loop {
         while let Some(due) = scheduler.take_due()? {
-            match fire(&mut begun, &due).await? {
+            match fire(&mut begun, &mut lines, &due).await? {
                 Fired::Answered(turned) if turned.stands => {}
                 Fired::Answered(_) | Fired::Failed => exit = Exit::Findings,
                 Fired::BrokenOff => return Ok(Exit::Findings),

@@ -1,8 +1,9 @@
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use clap::Args;
 use counterfoil_guard::{
-    RolledBack, SessionStart, SinceChanged, Surroundings, UndoError, undo_snapshot,
+    Guard, RolledBack, Session, SessionStart, SinceChanged, Surroundings, UndoError, undo_snapshot,
 };
 use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
@@ -39,35 +40,50 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let Some(receipt) = guard.ledger().receipt(id)? else {
         return Err(Complaint::new(format!("there is no receipt of `{id}`")).into());
     };
-    let changed = if arguments.force { SinceChanged::Overwrite } else { SinceChanged::Refuse };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // What undoes a call is a call itself, and has its own receipt.
-    let undone = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let start = SessionStart { id: Some(receipt.session_id), ..SessionStart::default() };
         let session = guard.session(start)?;
-        let around = Surroundings { rollback_of: Some(id.clone()), ..Surroundings::default() };
-        let named = json!({ "execution_id": id, "force": arguments.force });
-        let tracked = guard.track(&session, "undo", &named, around).await?;
-        let undone = undo_snapshot(&kept, id, changed);
-        match &undone {
-            Ok(RolledBack { restored, deleted }) => {
-                let result = json!({ "restored": restored, "deleted": deleted });
-                tracked.complete(result).await?;
-            }
-            Err(error) => {
-                let category = ToolErrorCategory::PermanentFailure;
-                tracked.fail(category, &error.to_string()).await?;
-            }
-        }
-        anyhow::Ok(undone)
+        undo(&guard, &session, &kept, id, arguments.force).await
     })?;
-    match undone {
-        Ok(RolledBack { restored, deleted }) => {
-            writeln!(io::stdout(), "undone: {restored} put back, {deleted} removed")?;
+    match ended {
+        Ok(rolled_back) => {
+            writeln!(io::stdout(), "{}", undone(&rolled_back))?;
             Ok(Exit::Clean)
         }
         Err(error) => Err(complaint(&error).into()),
     }
+}
+
+/// Puts back what this call changed. What undoes a call is a call itself, and has its own receipt.
+pub(super) async fn undo(
+    guard: &Guard,
+    session: &Session,
+    kept: &Path,
+    id: &str,
+    force: bool,
+) -> anyhow::Result<Result<RolledBack, UndoError>> {
+    let around = Surroundings { rollback_of: Some(id.to_owned()), ..Surroundings::default() };
+    let named = json!({ "execution_id": id, "force": force });
+    let tracked = guard.track(session, "undo", &named, around).await?;
+    let changed = if force { SinceChanged::Overwrite } else { SinceChanged::Refuse };
+    let undone = undo_snapshot(kept, id, changed);
+    match &undone {
+        Ok(RolledBack { restored, deleted }) => {
+            let result = json!({ "restored": restored, "deleted": deleted });
+            tracked.complete(result).await?;
+        }
+        Err(error) => {
+            let category = ToolErrorCategory::PermanentFailure;
+            tracked.fail(category, &error.to_string()).await?;
+        }
+    }
+    Ok(undone)
+}
+
+/// What came of it, in words.
+pub(super) fn undone(RolledBack { restored, deleted }: &RolledBack) -> String {
+    format!("undone: {restored} put back, {deleted} removed")
 }
 
 fn complaint(error: &UndoError) -> Complaint {

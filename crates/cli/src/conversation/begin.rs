@@ -1,19 +1,20 @@
 //! The agent, with everything that the configuration says.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use counterfoil_agent::{
-    Agent, Compression, Conversation, KeptSummaries, Memory, Model, Parts, Scheduler, SkillSet,
-    Store, SubAgents, time_zone,
+    Agent, Compression, Conversation, Due, KeptSummaries, Memory, Model, Parts, Scheduler,
+    SkillSet, Store, SubAgents, time_zone,
 };
 use counterfoil_guard::{
-    Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder, SystemClock,
+    Approver, Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder,
+    SystemClock,
 };
 
-use crate::approver::Asks;
+use super::row::Row;
+use super::seen::noted;
 use crate::command::Global;
 use crate::config::{self, Options};
 use crate::exit::Complaint;
@@ -21,7 +22,6 @@ use crate::guard::{Making, settings_beside};
 use crate::provider::provider;
 use crate::skills::find;
 use crate::surroundings::environment;
-use crate::terminal::Paint;
 
 /// An agent that is ready to be talked to.
 pub(crate) struct Begun {
@@ -34,8 +34,12 @@ pub(crate) struct Begun {
     pub(crate) settings: GuardSettings,
     /// The model's name, as people know it.
     pub(crate) model: String,
+    /// Where the guard keeps what it knows.
+    pub(crate) folder: StateFolder,
     /// The session is to be gone on with later.
     pub(crate) stays: bool,
+    /// What is to be known before it begins.
+    pub(crate) notices: Vec<Row>,
 }
 
 /// What of it is said on the command line.
@@ -44,8 +48,8 @@ pub(crate) struct Wanted<'w> {
     pub(crate) session: Option<&'w str>,
     /// The model, by its name in the configuration.
     pub(crate) provider: Option<&'w str>,
-    /// Somebody agrees to whatever a gate asks.
-    pub(crate) yes: bool,
+    /// Who is asked where a gate asks.
+    pub(crate) approver: Arc<dyn Approver>,
     /// The project's root.
     pub(crate) workspace: Option<PathBuf>,
 }
@@ -76,11 +80,13 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let guard = Making {
         options: &options,
         state: Some(state),
-        approver: Some(Arc::new(Asks::new(wanted.yes))),
+        approver: Some(Arc::clone(&wanted.approver)),
         workspace: wanted.workspace.clone(),
     }
     .guard()?;
-    let store = store(&folder)?;
+    let mut notices: Vec<Row> =
+        guard.notices().iter().map(|notice| noted(&notice.to_string())).collect();
+    let store = store(&folder, &mut notices);
     let model = own.settings().model.clone();
     let sessions = guard.ledger().sessions()?;
     let known = wanted.session.is_some_and(|id| sessions.iter().any(|known| known == id));
@@ -100,7 +106,7 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         Scheduler::new(Arc::clone(store), clock, time_zone(), guard.workspace())
     });
     let memory = store.map(|store| Memory::new(store, clock, embedder));
-    let skills = skills(&options, &guard)?;
+    let skills = skills(&options, &guard, &mut notices)?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
     let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);
@@ -116,14 +122,15 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         caller: None,
     })?;
     let stays = wanted.session.is_some();
-    let begun = Begun { agent, memory, scheduler, options, settings, model, stays };
+    let mut begun =
+        Begun { agent, memory, scheduler, options, settings, model, folder, stays, notices };
     begun.register(&helpers, &skills)?;
     Ok(begun)
 }
 
 impl Begun {
     /// Gives the agent its tools. Those of skills come last: a name that is taken stays taken.
-    fn register(&self, helpers: &SubAgents, skills: &SkillSet) -> anyhow::Result<()> {
+    fn register(&mut self, helpers: &SubAgents, skills: &SkillSet) -> anyhow::Result<()> {
         let (guard, session) = (self.agent.guard(), self.agent.session());
         let remembering = self.memory.iter().flat_map(|memory| memory.tools(session.id()));
         let scheduling = self.scheduler.iter().flat_map(|tasks| tasks.tools(session.id()));
@@ -131,10 +138,23 @@ impl Begun {
         own.into_iter().try_for_each(|tool| guard.register(tool))?;
         for tool in skills.tools(guard, session) {
             if let Err(error) = guard.register(tool) {
-                writeln!(io::stderr(), "{}: left out: {error}", Paint::for_errors().help("note"))?;
+                self.notices.push(noted(&format!("left out: {error}")));
             }
         }
         Ok(())
+    }
+
+    /// A task that is due now, if there is one.
+    pub(crate) fn due(&self) -> Option<Box<Due>> {
+        match self.scheduler.as_ref().map(Scheduler::take_due) {
+            Some(Ok(Some(due))) => Some(Box::new(due)),
+            // It is tried again, and the conversation does not need it.
+            Some(Err(error)) => {
+                tracing::debug!("tasks cannot be looked at: {error}");
+                None
+            }
+            Some(Ok(None)) | None => None,
+        }
     }
 }
 
@@ -156,34 +176,28 @@ fn conversation(
 }
 
 /// The skills that may be used. What is wrong with the others is said.
-fn skills(options: &Options, guard: &Guard) -> anyhow::Result<SkillSet> {
+fn skills(options: &Options, guard: &Guard, notices: &mut Vec<Row>) -> anyhow::Result<SkillSet> {
     let found = find(options, guard.workspace())?;
-    let note = Paint::for_errors().help("note");
-    for error in &found.errors {
-        writeln!(io::stderr(), "{note}: {error}")?;
-    }
+    notices.extend(found.errors.iter().map(|error| noted(&error.to_string())));
     let (usable, others) = found.usable();
     if !others.is_empty() {
         let names = others.join("`, `");
         let help = "`counterfoil skills show` and `trust`";
-        writeln!(
-            io::stderr(),
-            "{note}: skills that nobody trusted are not used: `{names}` ({help})"
-        )?;
+        notices
+            .push(noted(&format!("skills that nobody trusted are not used: `{names}` ({help})")));
     }
     Ok(SkillSet::new(usable))
 }
 
 /// Notes, summaries and tasks; `None` where they cannot be used, which is said: the record does not
 /// need them.
-fn store(folder: &StateFolder) -> anyhow::Result<Option<Arc<Store>>> {
+fn store(folder: &StateFolder, notices: &mut Vec<Row>) -> Option<Arc<Store>> {
     match Store::open(&folder.agent()) {
-        Ok(store) => Ok(Some(Arc::new(store))),
+        Ok(store) => Some(Arc::new(store)),
         Err(error) => {
-            let note = Paint::for_errors().help("note");
-            let help = error.help();
-            writeln!(io::stderr(), "{note}: there is no memory in this run: {error}\n  {help}")?;
-            Ok(None)
+            notices.push(noted(&format!("there is no memory in this run: {error}")));
+            notices.push(Row::plain(format!("  {}", error.help())));
+            None
         }
     }
 }

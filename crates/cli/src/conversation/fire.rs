@@ -1,12 +1,10 @@
-use std::io::{self, Write as _};
-
 use counterfoil_agent::{Due, FireError, Turned};
 use counterfoil_report::visible;
 
 use super::begin::Begun;
-use super::shown::{Shown, answer, begins};
-use crate::signals::interrupted;
-use crate::terminal::Paint;
+use super::front::Front;
+use super::row::Row;
+use super::seen::{begins, wrong};
 
 /// What came of a firing.
 pub(crate) enum Fired {
@@ -19,29 +17,29 @@ pub(crate) enum Fired {
 }
 
 /// Runs a firing, and shows what comes of it.
-pub(crate) async fn fire(begun: &mut Begun, due: &Due) -> anyhow::Result<Fired> {
+pub(crate) async fn fire(
+    begun: &mut Begun,
+    front: &mut impl Front,
+    due: &Due,
+) -> anyhow::Result<Fired> {
     let Some(scheduler) = begun.scheduler.clone() else { return Ok(Fired::Failed) };
-    let paint = Paint::for_errors();
-    writeln!(io::stderr(), "{}", begins(due, paint))?;
-    let mut shown = Shown::new(begun.agent.guard());
-    let fired = tokio::select! {
-        fired = scheduler.fire(&mut begun.agent, due, &mut shown) => Some(fired),
-        () = interrupted() => None,
-    };
-    drop(shown);
+    front.show(&begins(due))?;
+    let mut watching = front.watch(begun);
+    let fired = front.during(scheduler.fire(&mut begun.agent, due, &mut watching)).await?;
+    drop(watching);
     match fired {
         None => {
             scheduler.broken_off(due)?;
-            let task = due.task.id;
-            writeln!(io::stderr(), "task {task} was broken off, and is not run again")?;
+            let text = format!("task {} was broken off, and is not run again", due.task.id);
+            front.show(&[Row::plain(text)])?;
             Ok(Fired::BrokenOff)
         }
         Some(Ok(turned)) => {
-            answer(&turned)?;
+            front.answer(&turned)?;
             Ok(Fired::Answered(Box::new(turned)))
         }
         Some(Err(error @ (FireError::NotRun(_) | FireError::Turn(_)))) => {
-            writeln!(io::stderr(), "{}: {}", paint.error("error"), visible(&error.to_string()))?;
+            front.show(&[wrong(&visible(&error.to_string()))])?;
             Ok(Fired::Failed)
         }
         Some(Err(error)) => Err(error.into()),

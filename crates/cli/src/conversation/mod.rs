@@ -2,13 +2,21 @@
 
 mod begin;
 mod fire;
-mod shown;
+mod front;
+mod lines;
+mod row;
+mod screen;
+mod seen;
 
 use std::time::Duration;
 
 pub(crate) use begin::{Begun, Wanted, begin, scheduler};
 pub(crate) use fire::{Fired, fire};
-pub(crate) use shown::{Shown, answer, behind, told_once};
+pub(crate) use front::{Front, Next};
+pub(crate) use lines::Lines;
+pub(crate) use row::{Row, Tone, rows};
+pub(crate) use screen::{Screen, ScreenPerson, is_for_a_screen};
+pub(crate) use seen::{asked, behind, complaint, why, wrong};
 
 /// Between two looks at which tasks are due.
 pub(crate) const LOOK_AT_TASKS: Duration = Duration::from_secs(1);

@@ -18,6 +18,7 @@ mod hook_install;
 mod hook_status;
 mod judge;
 mod mcp;
+mod on_a_terminal;
 mod policy;
 mod rehearsal;
 mod run;

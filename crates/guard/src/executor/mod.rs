@@ -40,7 +40,7 @@ pub use shell::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
     SessionEnd, ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
     ShellPolicyHandle, ShellSettings, SinceChanged, Substitution, UndoError, Unread,
-    find_blocked_command, judge_command, undo_snapshot,
+    find_blocked_command, has_snapshot, judge_command, undo_snapshot,
 };
 pub(crate) use shell::{NoCommand, SHELL_OUTPUT, only_reads};
 pub use web::{

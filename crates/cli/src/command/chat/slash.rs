@@ -1,13 +1,11 @@
 //! What is said to the program, not to the model. One arm a command.
 
-use std::io::{self, Write as _};
-
 use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
-use counterfoil_guard::Disposition;
+use counterfoil_guard::{GuardSettings, Profile, has_snapshot};
 use counterfoil_report::visible;
 
-use crate::conversation::{Begun, told_once};
-use crate::terminal::Paint;
+use crate::command::undo::{undo, undone};
+use crate::conversation::{Begun, Front, Tone, rows, why};
 
 /// How the conversation goes on.
 pub(super) enum After {
@@ -17,37 +15,49 @@ pub(super) enum After {
 
 const HELP: &str = "\
 /status   gates, model, context, cache and limits as they are now
-/why      receipts and findings of the last answer
+/why      receipts, claims and findings of the last answer
 /tools    what the model is offered now
 /memory   the latest notes; `/memory WORDS` searches, `/remember TEXT` keeps one
 /tasks    what is still to run
+/undo     put back what the last shell command changed; `/undo ID` that one
 /compact  tell what went before in short
 /clear    forget what was said; the record stays
 /quit     end; Ctrl-D does, too";
 
 pub(super) async fn slash(
     begun: &mut Begun,
+    front: &mut impl Front,
     said: &str,
     last: Option<&Turned>,
 ) -> anyhow::Result<After> {
-    let text = match said {
-        "/help" | "/?" => HELP.to_owned(),
-        "/quit" | "/exit" => return Ok(After::End),
-        "/status" => status(begun),
-        "/why" => why(begun, last)?,
-        "/tools" => tools(begun),
-        "/compact" => begun.agent.compact().await?.text,
-        "/clear" => {
+    let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    let text = match (word, rest.trim()) {
+        ("/help" | "/?", _) => HELP.to_owned(),
+        ("/quit" | "/exit", _) => return Ok(After::End),
+        ("/status", _) => status(begun),
+        ("/why", _) => {
+            let rows = why(begun.agent.guard(), last)?;
+            front.why(rows)?;
+            return Ok(After::On);
+        }
+        ("/tools", _) => tools(begun),
+        ("/compact", _) => match front.during(begun.agent.compact()).await? {
+            Some(answer) => answer?.text,
+            None => "broken off".to_owned(),
+        },
+        ("/clear", _) => {
             begun.agent.clear().await?;
             "nothing is known any more of what was said; the record stays".to_owned()
         }
-        "/tasks" => tasks(begun)?,
-        "/memory" => memory(begun, None)?,
-        other if other.starts_with("/memory ") => memory(begun, other.strip_prefix("/memory "))?,
-        other if other.starts_with("/remember ") => remember(begun, other).await?,
-        other => format!("`{}` is no command here; `/help` lists them", visible(other)),
+        ("/tasks", _) => tasks(begun)?,
+        ("/memory", "") => memory(begun, None)?,
+        ("/memory", query) => memory(begun, Some(query))?,
+        ("/remember", "") => "what is to be remembered? `/remember TEXT`".to_owned(),
+        ("/remember", text) => remember(begun, text).await?,
+        ("/undo", id) => put_back(begun, id, last).await?,
+        _ => format!("`{}` is no command here; `/help` lists them", visible(word)),
     };
-    writeln!(io::stderr(), "{text}")?;
+    front.show(&rows(Tone::Plain, &text))?;
     Ok(After::On)
 }
 
@@ -90,35 +100,22 @@ fn status(begun: &Begun) -> String {
     if settings.result_cache.enabled {
         lines.push(format!("Cache: {} results, {} given again", cache.entries, cache.hits));
     }
+    lines.extend(sandbox(settings));
     lines.push(format!("Workspace: {}", guard.workspace().display()));
     lines.join("\n")
 }
 
-fn why(begun: &Begun, last: Option<&Turned>) -> anyhow::Result<String> {
-    let Some(last) = last else { return Ok("there is no answer yet".to_owned()) };
-    let paint = Paint::for_errors();
-    let mut lines = Vec::new();
-    for id in &last.executions {
-        let Some(receipt) = begun.agent.guard().ledger().receipt(id)? else { continue };
-        let status = receipt.status.name();
-        lines.push(format!("  {} {} {status}", paint.code(id), visible(&receipt.tool)));
+/// What holds commands; nothing where that is off.
+fn sandbox(settings: &GuardSettings) -> Option<String> {
+    let sandbox = settings.shell.load().sandbox.clone();
+    if sandbox.profile() == Profile::Off {
+        return None;
     }
-    if lines.is_empty() {
-        lines.push("  no tool was called".to_owned());
-    }
-    lines.extend(told_once(&last.findings, paint));
-    let verdict = match (last.stands, last.findings.is_empty()) {
-        (true, true) => Disposition::Pass,
-        (true, false) => Disposition::Annotate,
-        (false, _) => Disposition::Block,
-    };
-    let verdict = match verdict {
-        Disposition::Pass => "the record shows nothing against it",
-        Disposition::Annotate => "it stands, with doubts",
-        Disposition::Block => "it was held back",
-    };
-    lines.push(format!("  {verdict}"));
-    Ok(lines.join("\n"))
+    let abilities = crate::guard::sandbox(None).abilities(&sandbox).clone();
+    let gaps: Vec<&str> = abilities.gaps.iter().map(|gap| gap.text.as_str()).collect();
+    let holds = if abilities.confines() { "holds" } else { "does not hold" };
+    let but = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join("; ")) };
+    Some(format!("Sandbox: {}, {holds}{but}", sandbox.profile().name()))
 }
 
 /// The latest notes, or those that are searched for.
@@ -137,11 +134,31 @@ fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
     Ok(if lines.is_empty() { "there is no such note".to_owned() } else { lines.join("\n") })
 }
 
-async fn remember(begun: &Begun, said: &str) -> anyhow::Result<String> {
+async fn remember(begun: &Begun, text: &str) -> anyhow::Result<String> {
     let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
-    let text = said.strip_prefix("/remember ").unwrap_or(said);
     let id = memory.save(text, begun.agent.session().id(), NoteOrigin::User).await?;
     Ok(format!("note {id}"))
+}
+
+/// Puts back what a call changed, and tells the model.
+async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow::Result<String> {
+    let of_last = last.map(|last| last.executions.as_slice()).unwrap_or_default();
+    let kept = begun.folder.snapshots();
+    let id = match id {
+        "" => of_last.iter().rev().find(|id| has_snapshot(&kept, id)).map(String::as_str),
+        id => Some(id),
+    };
+    let Some(id) = id else {
+        return Ok("the last answer has no call that could be undone".to_owned());
+    };
+    match undo(begun.agent.guard(), begun.agent.session(), &kept, id, false).await? {
+        Ok(rolled_back) => {
+            let text = undone(&rolled_back);
+            begun.agent.inform(&format!("The user has undone {id}: {text}")).await?;
+            Ok(text)
+        }
+        Err(error) => Ok(format!("{error}; see `counterfoil undo --help`")),
+    }
 }
 
 fn tasks(begun: &Begun) -> anyhow::Result<String> {

@@ -37,4 +37,4 @@ pub use options::{ShellOptions, ShellOptionsError, ShellSettings};
 pub use policy::{ShellPolicy, ShellPolicyHandle};
 pub(crate) use read_only::only_reads;
 pub use sessions::SessionEnd;
-pub use transaction::{SinceChanged, UndoError, undo_snapshot};
+pub use transaction::{SinceChanged, UndoError, has_snapshot, undo_snapshot};

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::executor::{RolledBack, ToolError};
 use crate::scene::{Requested, Scene};
 
-pub use restore::{SinceChanged, UndoError, undo_snapshot};
+pub use restore::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use snapshot::Snapshot;
 
 /// When commands are undone, checked.

@@ -52,6 +52,12 @@ pub enum SinceChanged {
     Overwrite,
 }
 
+/// Whether a snapshot of this execution is kept there.
+#[must_use]
+pub fn has_snapshot(kept: &Path, execution_id: &str) -> bool {
+    kept.join(file_name(execution_id)).join(LIST).exists()
+}
+
 /// Puts back what an execution changed, from the snapshots in this folder.
 ///
 /// # Errors

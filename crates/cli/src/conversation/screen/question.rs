@@ -1,0 +1,129 @@
+use std::time::{Duration, Instant};
+
+use counterfoil_report::json_pretty;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::writing::Writing;
+use crate::approver::{Asked, Word};
+use crate::conversation::row::Row;
+
+/// Whoever types while a question comes up does not answer it: it is heard after a silence of this
+/// length.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// Somebody is asked something.
+pub(crate) struct Question {
+    pub(super) rows: Vec<Row>,
+    arguments: Value,
+    answers: oneshot::Sender<Word>,
+    /// Since when nothing was typed; `None` before it is shown.
+    silent_since: Option<Instant>,
+    pub(super) stage: Stage,
+}
+
+/// How far the answer is.
+pub(super) enum Stage {
+    /// One key decides.
+    Choosing,
+    /// Other arguments are being written.
+    Editing(Writing),
+    /// The reason of a no is being written.
+    Explaining(Writing),
+}
+
+pub(super) const CHOICES: &str =
+    "Agree?  y once · s for this session · n no · v never in this session · e edit · w no, because";
+
+impl Question {
+    pub(super) fn new(asked: Asked, answers: oneshot::Sender<Word>) -> Self {
+        let Asked { rows, arguments } = asked;
+        Self { rows, arguments, answers, silent_since: None, stage: Stage::Choosing }
+    }
+
+    /// It is to be seen from now on.
+    pub(super) fn shown(&mut self, now: Instant) {
+        self.silent_since = Some(now);
+    }
+
+    /// Nobody wants the answer any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.answers.is_closed()
+    }
+
+    pub(super) fn answer(self, word: Word) {
+        // Who asked may be gone meanwhile.
+        let _ = self.answers.send(word);
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        match &mut self.stage {
+            Stage::Editing(writing) | Stage::Explaining(writing) => writing.insert(text),
+            Stage::Choosing => {}
+        }
+    }
+
+    /// The answer, where this key completes it.
+    pub(super) fn key(&mut self, key: KeyEvent, now: Instant) -> Option<Word> {
+        let silence = self.silent_since.map_or(Duration::ZERO, |since| now.duration_since(since));
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match &mut self.stage {
+            Stage::Choosing => {
+                self.silent_since = Some(now);
+                if silence < SILENCE || control {
+                    return None;
+                }
+                return self.choose(key.code);
+            }
+            Stage::Editing(writing) => match key.code {
+                KeyCode::Esc => self.stage = Stage::Choosing,
+                KeyCode::Char('s') if control => return Some(Word::Instead(writing.text())),
+                _ => writing.key(key),
+            },
+            Stage::Explaining(writing) => match key.code {
+                KeyCode::Esc => self.stage = Stage::Choosing,
+                KeyCode::Enter => {
+                    let reason = Some(writing.text().trim().to_owned());
+                    return Some(Word::No(reason.filter(|reason| !reason.is_empty())));
+                }
+                _ => writing.key(key),
+            },
+        }
+        None
+    }
+
+    fn choose(&mut self, code: KeyCode) -> Option<Word> {
+        let KeyCode::Char(letter) = code else { return None };
+        match letter {
+            'y' => return Some(Word::Yes),
+            's' => return Some(Word::YesForSession),
+            'n' => return Some(Word::No(None)),
+            'v' => return Some(Word::Never),
+            'e' => {
+                let text = json_pretty(&self.arguments);
+                let title = " The arguments: Ctrl-S runs these, Esc goes back ";
+                self.stage = Stage::Editing(Writing::new(&text, title));
+            }
+            'w' => {
+                let title = " No, because: Enter says it, Esc goes back ";
+                self.stage = Stage::Explaining(Writing::new("", title));
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// What was said, as it stays on the screen.
+pub(super) fn decided(word: &Word) -> &str {
+    match word {
+        Word::Yes => "agreed, once",
+        Word::YesForSession => "agreed, for this session",
+        Word::No(None) => "no",
+        Word::No(Some(reason)) => reason,
+        Word::Never => "never in this session",
+        Word::Instead(_) => "other arguments",
+        Word::Nobody => "nobody answered",
+    }
+}

@@ -1,0 +1,200 @@
+//! What happens, in words.
+
+use counterfoil_agent::{Due, Told, TurnError, Turned};
+use counterfoil_guard::{Answer, CallEvent, Guard, Question, ToolEvent};
+use counterfoil_model::{Finding, Judgement, Severity, Status, ToolCall, Verdict};
+use counterfoil_report::{shorten, visible};
+
+use super::row::{Row, Tone};
+use crate::exit::Complaint;
+
+/// The longest arguments that are shown, in characters.
+const LONGEST: usize = 100;
+
+/// What is to be seen of something that happens.
+pub(crate) enum Seen {
+    /// What is under way.
+    State(String),
+    /// What stays.
+    Rows(Vec<Row>),
+    Nothing,
+}
+
+/// What is to be seen of this.
+pub(crate) fn seen(what: &Told<'_>) -> Seen {
+    let note = |text: String| Seen::Rows(vec![noted(&text)]);
+    match what {
+        Told::Asked(_) => Seen::State("thinking".to_owned()),
+        Told::Writing(count) => Seen::State(format!("writing, {count} characters")),
+        Told::Again { after, why } => note(format!("{}; again in {after} ms", visible(why))),
+        Told::Calling(call) => {
+            let arguments = visible(call.arguments.as_str());
+            let line = format!("running {} {arguments}", visible(&call.tool));
+            Seen::State(shorten(&line, LONGEST).into_owned())
+        }
+        Told::Answered(call, answer) => Seen::Rows(called(call, answer)),
+        Told::HeldBack(findings) => {
+            let head =
+                Row::of(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
+            Seen::Rows([vec![head], told_once(findings)].concat())
+        }
+        Told::Cut => note("the model was cut off: its answer may be no longer".to_owned()),
+        Told::Compressed(strategy) => {
+            note(format!("the conversation is told in short now ({strategy})"))
+        }
+        Told::NotCompressed(why) => note(visible(why).into_owned()),
+        _ => Seen::Nothing,
+    }
+}
+
+/// What a call says of itself while it runs; `None` where that is nothing to see.
+pub(crate) fn under_way(event: &CallEvent) -> Option<String> {
+    let text = match &event.what {
+        ToolEvent::Output { text, .. } => text.lines().last().unwrap_or_default().to_owned(),
+        ToolEvent::Progress { message: Some(message), .. } => message.clone(),
+        ToolEvent::Progress { done, total: Some(total), .. } => format!("{done} of {total}"),
+        _ => return None,
+    };
+    let line = format!("running {}: {}", event.call.tool, text.trim());
+    Some(shorten(&visible(&line), LONGEST).into_owned())
+}
+
+/// Something that is to be known.
+pub(crate) fn noted(text: &str) -> Row {
+    Row::of(Tone::Note, "note").and(Tone::Plain, format!(": {text}"))
+}
+
+/// Something that went wrong.
+pub(crate) fn wrong(text: &str) -> Row {
+    Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": {text}"))
+}
+
+fn called(call: &ToolCall, answer: &Answer) -> Vec<Row> {
+    let arguments = visible(call.arguments.as_str());
+    let arguments = shorten(&arguments, LONGEST).into_owned();
+    let tone = if answer.status == Status::Completed { Tone::Strong } else { Tone::Wrong };
+    let codes = match answer.codes.as_slice() {
+        [] => String::new(),
+        codes => format!(" ({})", codes.join(", ")),
+    };
+    let ended = Row::plain("  ").and(tone, answer.status.name());
+    vec![
+        Row::plain(format!("• {} {arguments}", visible(&call.tool))),
+        ended.and(Tone::Plain, format!("{codes}, ")).and(Tone::Code, &*answer.execution_id),
+    ]
+}
+
+/// Each finding in one line; what is found several times is said once.
+pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for finding in findings {
+        let (tone, word) = match finding.severity {
+            Severity::Error => (Tone::Wrong, "error"),
+            Severity::Warning => (Tone::Note, "warning"),
+            Severity::Note => (Tone::Plain, "note"),
+        };
+        let message = visible(&finding.message);
+        let row = Row::plain("  ").and(tone, word);
+        let row = row.and(Tone::Plain, format!("[{}] {message}", finding.code));
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// What is doubtful about an answer that stands.
+pub(crate) fn doubts(turned: &Turned) -> Vec<Row> {
+    if turned.stands { told_once(&turned.findings) } else { Vec::new() }
+}
+
+/// What stands behind an answer, in one line; nothing where nothing does.
+pub(crate) fn behind(turned: &Turned) -> String {
+    let count = |count: usize, one: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        more => Some(format!("{more} {one}s")),
+    };
+    let held = usize::try_from(turned.held_back).unwrap_or(usize::MAX);
+    let parts = [
+        count(turned.executions.len(), "receipt"),
+        count(turned.findings.len(), "finding"),
+        count(held, "answer").map(|text| format!("{text} held back")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(", ")
+}
+
+/// The receipts and the claims of an answer, and what is wrong with it.
+pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Row>> {
+    let Some(last) = last else { return Ok(vec![Row::plain("there is no answer yet")]) };
+    let mut rows = vec![Row::of(Tone::Strong, "Receipts")];
+    for id in &last.executions {
+        let Some(receipt) = guard.ledger().receipt(id)? else { continue };
+        let tone = if receipt.status == Status::Completed { Tone::Plain } else { Tone::Wrong };
+        let row = Row::plain("  ").and(Tone::Code, &**id);
+        let row = row.and(Tone::Plain, format!("  {}  ", visible(&receipt.tool)));
+        rows.push(row.and(tone, receipt.status.name()));
+    }
+    if last.executions.is_empty() {
+        rows.push(Row::plain("  no tool was called"));
+    }
+    rows.push(Row::of(Tone::Strong, "Claims"));
+    rows.extend(last.judgements.iter().map(claimed));
+    if last.judgements.is_empty() {
+        rows.push(Row::plain("  none that a rule could decide"));
+    }
+    if !last.findings.is_empty() {
+        rows.push(Row::of(Tone::Strong, "Findings"));
+        rows.extend(told_once(&last.findings));
+    }
+    rows.push(Row::of(Tone::Strong, "Verdict"));
+    rows.push(Row::plain(match (last.stands, last.findings.is_empty()) {
+        (true, true) => "  the record shows nothing against it",
+        (true, false) => "  it stands, with doubts",
+        (false, _) => "  it was held back",
+    }));
+    Ok(rows)
+}
+
+fn claimed(judgement: &Judgement) -> Row {
+    let tone = match judgement.verdict {
+        Verdict::Supported => Tone::Strong,
+        Verdict::NotCheckable => Tone::Dim,
+        Verdict::Contradicted | Verdict::Unsupported => Tone::Wrong,
+    };
+    let claim = visible(&judgement.claim.text);
+    let row = Row::plain("  ").and(tone, judgement.verdict.name());
+    row.and(Tone::Plain, format!("  {} ({})", shorten(claim.trim(), LONGEST), judgement.rule))
+}
+
+/// What begins, and who wants it.
+pub(crate) fn begins(due: &Due) -> Vec<Row> {
+    let task = &due.task;
+    let (phrase, prompt) = (visible(&task.phrase), visible(&task.prompt));
+    let of = format!(" {}: {phrase}, of session {}", task.id, visible(&task.session));
+    vec![Row::of(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
+}
+
+/// Why somebody is asked.
+pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
+    let whys = questions.iter().map(|question| {
+        let why = format!(" asks: {}", visible(&question.why));
+        Row::of(Tone::Note, question.gate.to_string()).and(Tone::Plain, why)
+    });
+    let call =
+        questions.first().map(|question| Row::plain(format!("  {}", visible(&question.call))));
+    let wrong = wrong.map(|wrong| {
+        Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": not that: {}", visible(wrong)))
+    });
+    whys.chain(call).chain(wrong).collect()
+}
+
+/// Why there is no answer.
+pub(crate) fn complaint(error: &TurnError) -> Complaint {
+    let complaint = Complaint::new(error.to_string());
+    match error {
+        TurnError::Model(error) => complaint.help(error.help()),
+        _ => complaint,
+    }
+}
