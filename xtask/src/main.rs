@@ -17,6 +17,7 @@ mod hostile;
 mod process;
 mod receipts;
 mod requirements;
+mod speculation;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -47,6 +48,8 @@ enum Command {
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and looks what is left.
     Crash(crash::Options),
+    /// Times turns with calls that run ahead, and without.
+    BenchSpeculation(speculation::Options),
     /// Plays recorded dialogues with an agent whose model lies, and counts what is shown.
     Dialogues(dialogues::Options),
     /// Writes the pages that are made from the code.
@@ -80,6 +83,7 @@ fn main() -> Result<()> {
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
+        Command::BenchSpeculation(options) => speculation::run(&options),
         Command::Dialogues(options) => dialogues::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Hooks(options) => hooks::run(&options),

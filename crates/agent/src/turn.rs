@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CHANGED_BY_PERSON, CallError, Disposition, ShowId, Surroundings, Verified,
-    VerifyError, feedback,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Disposition, Guard, Guess, Session, ShowId,
+    Surroundings, Verified, VerifyError, feedback,
 };
 use counterfoil_model::{Finding, Judgement, Role, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
@@ -108,6 +108,9 @@ impl Agent {
         };
         self.hear(role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
+        // However the turn ends, nothing runs ahead of it any more.
+        let Parts { guard, session, caller, .. } = &self.parts;
+        let _over = Over(guard.clone(), session.clone(), caller.clone());
         let mut course = Course::default();
         loop {
             self.compress_if_full(watch).await?;
@@ -210,7 +213,14 @@ impl Agent {
         watch.told(Told::Asked(course.steps));
         let request = self.request(said, course.closing).await;
         let mut written = 0;
+        let Parts { guard, session, caller, .. } = &self.parts;
+        let around = Surroundings { caller: caller.clone(), ..Surroundings::default() };
+        let closing = course.closing;
         let mut on = |piece: Piece| match piece {
+            // None was offered where the turn is closing.
+            Piece::Whole(call) if !closing => {
+                guard.speculate(session, call, &around, Guess::Decoded);
+            }
             Piece::Text(text) => {
                 written += text.chars().count();
                 watch.told(Told::Writing(written));
@@ -304,6 +314,15 @@ impl Agent {
             Told::NotCompressed(&answer.text)
         });
         Ok(())
+    }
+}
+
+/// A turn that is over when this is dropped: nobody wants what ran ahead of it.
+struct Over(Guard, Session, Option<String>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.end_speculation(&self.1, self.2.as_deref());
     }
 }
 

@@ -28,6 +28,9 @@ pub struct CallStats {
     pub filters: BTreeMap<String, u64>,
     /// Bytes of results that the agent did not have to read.
     pub bytes_left_out: u64,
+    /// Executions that were begun before it was known that they are wanted. None of them is one of
+    /// the calls.
+    pub ran_ahead: u64,
     /// Answers that were held against the record.
     pub answers: u64,
     /// Those in which something was found.
@@ -43,6 +46,7 @@ impl CallStats {
     /// Counts one more event. Those of one execution have to come in their order.
     pub fn add(&mut self, event: &Event) {
         match &event.draft {
+            Draft::Opened(opened) if opened.links.speculative => self.ran_ahead += 1,
             Draft::Opened(opened) => {
                 let (tool, model) = names(opened);
                 self.calls += 1;

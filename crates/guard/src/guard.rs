@@ -120,7 +120,7 @@ impl Guard {
     /// When what the ledger knows of the session cannot be read.
     pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
-        let learned = (self.settings().fixation.clone(), self.settings().result_cache);
+        let learned = (self.settings().fixation.clone(), self.settings().reads());
         Session::begin(id, start, &self.toolset(), learned, self.ledger(), self.clock().wall())
     }
 

@@ -67,6 +67,7 @@ mod scene;
 mod session;
 mod settings;
 mod shown_id;
+mod speculation;
 mod state;
 mod timeline;
 mod tool_event;
@@ -159,6 +160,10 @@ pub use scene::{Phase, Requested, Scene, TraceContext, TraceContextError, TrustL
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;
+pub use speculation::{
+    Guess, SpeculationCounts, SpeculationEngine, SpeculationMode, SpeculationOptions,
+    SpeculationOptionsError, SpeculationSettings,
+};
 pub use state::StateFolder;
 pub use timeline::recorded_transcript;
 pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};

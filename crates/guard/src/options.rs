@@ -31,6 +31,7 @@ use crate::retry::{RetryOptions, RetryOptionsError};
 use crate::sandbox::{SandboxOptions, SandboxOptionsError};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
+use crate::speculation::{SpeculationOptions, SpeculationOptionsError};
 
 pub use admission::AdmissionOptions;
 pub use fixation::{FixationOptions, FixationOptionsError};
@@ -106,6 +107,8 @@ pub struct ToolsOptions {
     pub web: WebOptions,
     /// Which results are given again.
     pub result_cache: ResultCacheOptions,
+    /// Which calls that only read are begun before it is known that they are wanted.
+    pub speculation: SpeculationOptions,
     /// What is left out of what commands print.
     pub filters: FilterOptions,
     /// How much of a long result is shown.
@@ -149,6 +152,9 @@ pub enum GuardOptionsError {
     /// `[tools.adversarial_policy]`
     #[error(transparent)]
     Adversarial(#[from] AdversarialOptionsError),
+    /// `[tools.speculation]`
+    #[error("[tools.speculation]: {0}")]
+    Speculation(#[from] SpeculationOptionsError),
     /// `[tools.retry]`
     #[error("[tools.retry]: {0}")]
     Retry(#[from] RetryOptionsError),
@@ -190,6 +196,7 @@ impl GuardOptionsError {
             Self::Permissions(_) => "tools.permissions",
             Self::Utility(_) => "tools.utility",
             Self::Adversarial(_) => "tools.adversarial_policy",
+            Self::Speculation(_) => "tools.speculation",
             Self::Retry(_) => "tools.retry",
             Self::Shell(_) => "tools.shell",
             Self::Sandbox(_) => "tools.sandbox",
@@ -237,6 +244,7 @@ impl GuardOptions {
             quota: tools.max_tool_calls_per_session.map(u64::from),
             retry: tools.retry.resolve()?,
             result_cache: tools.result_cache.resolve(),
+            speculation: tools.speculation.resolve()?,
             filters: tools.filters.resolve()?,
             overflow: tools.overflow.resolve()?,
             ledger: ledger.resolve()?,

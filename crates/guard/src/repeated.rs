@@ -62,6 +62,7 @@ fn replayed(
     let mut last = None;
     for event in events {
         match event.draft {
+            Draft::Opened(opened) if opened.links.speculative => {}
             Draft::Opened(opened) if opened.caller_id.as_deref() == caller => {
                 open.insert(opened.execution_id.clone(), opened);
             }

@@ -16,6 +16,7 @@ use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use crate::repeated::remembered;
 use crate::scene::{Phase, Requested, Scene, TraceContext, TrustLevel};
+use crate::speculation::{SpeculationEngine, SpeculationSettings};
 use crate::timeline::Timeline;
 use crate::toolset::Toolset;
 
@@ -79,6 +80,7 @@ struct Shared {
     start: SessionStart,
     environment: Arc<BTreeMap<String, String>>,
     cache: ToolResultCache,
+    speculation: SpeculationEngine,
     state: Mutex<State>,
 }
 
@@ -119,12 +121,19 @@ pub(crate) struct State {
     waiting: BTreeMap<u64, (Event, Vec<Vec<u8>>)>,
 }
 
+/// What a session does about results of calls that only read.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadSettings {
+    pub(crate) cache: ResultCacheSettings,
+    pub(crate) speculation: SpeculationSettings,
+}
+
 impl Session {
     pub(crate) fn begin(
         id: String,
         start: SessionStart,
         tools: &Toolset,
-        (fixation, cache): (FixationSettings, ResultCacheSettings),
+        (fixation, reads): (FixationSettings, ReadSettings),
         ledger: &Ledger,
         now: i64,
     ) -> Result<Self, BeginSessionError> {
@@ -144,7 +153,7 @@ impl Session {
             state.apply_waiting();
         }
         state.listed = Some(tools.digest);
-        Ok(Self::with(id, start, cache, state))
+        Ok(Self::with(id, start, reads, state))
     }
 
     /// A session whose calls a host executes. Its past is read when it is asked for; here only as
@@ -153,7 +162,7 @@ impl Session {
     pub(crate) fn hosted(
         id: String,
         start: SessionStart,
-        (fixation, cache): (FixationSettings, ResultCacheSettings),
+        (fixation, reads): (FixationSettings, ReadSettings),
         ledger: &Ledger,
         dependencies: bool,
     ) -> Result<Self, BeginSessionError> {
@@ -162,13 +171,14 @@ impl Session {
             state.catch_up(&id, ledger)?;
         }
         state.calls_made = ledger.calls_made(&id)?;
-        Ok(Self::with(id, start, cache, state))
+        Ok(Self::with(id, start, reads, state))
     }
 
-    fn with(id: String, start: SessionStart, cache: ResultCacheSettings, state: State) -> Self {
+    fn with(id: String, start: SessionStart, reads: ReadSettings, state: State) -> Self {
         let environment = Arc::new(start.environment.clone());
-        let (cache, state) = (ToolResultCache::new(cache), Mutex::new(state));
-        Self { shared: Arc::new(Shared { id, start, environment, cache, state }) }
+        let (cache, state) = (ToolResultCache::new(reads.cache), Mutex::new(state));
+        let speculation = SpeculationEngine::new(reads.speculation);
+        Self { shared: Arc::new(Shared { id, start, environment, cache, speculation, state }) }
     }
 
     /// Its id.
@@ -217,6 +227,12 @@ impl Session {
     #[must_use]
     pub fn cache(&self) -> &ToolResultCache {
         &self.shared.cache
+    }
+
+    /// Its calls that run ahead.
+    #[must_use]
+    pub(crate) fn speculation(&self) -> &SpeculationEngine {
+        &self.shared.speculation
     }
 
     /// A poisoned lock is taken all the same: every change under it is made in one step.
@@ -366,7 +382,7 @@ impl Session {
     /// Takes note of an event that this process wrote.
     pub(crate) fn note(&self, event: Event, stored: Vec<Vec<u8>>) {
         let mut state = self.state();
-        if matches!(event.draft, Draft::Opened(_)) {
+        if matches!(&event.draft, Draft::Opened(opened) if !opened.links.speculative) {
             state.calls_made += 1;
         }
         if state.lean {
@@ -509,6 +525,8 @@ impl State {
             Draft::Rejected(rejected) => {
                 self.referenced.insert(rejected.call.tool.clone());
             }
+            // Nobody made that call.
+            Draft::Opened(opened) if opened.links.speculative => {}
             Draft::Opened(opened) => {
                 self.referenced.insert(opened.tool.clone());
                 self.running.insert(opened.execution_id.clone(), opened.tool.clone());

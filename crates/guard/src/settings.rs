@@ -15,7 +15,9 @@ use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::options::FixationOptions;
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
+use crate::session::ReadSettings;
 use crate::shown_id::ShowId;
+use crate::speculation::SpeculationSettings;
 
 /// Everything about a guard that can be configured, checked.
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct GuardSettings {
     pub retry: RetrySettings,
     /// Which results are given again.
     pub result_cache: ResultCacheSettings,
+    /// Which calls run ahead.
+    pub speculation: SpeculationSettings,
     /// What is left out of the output of commands.
     pub filters: FilterSettings,
     /// How much of a long result is shown.
@@ -75,6 +79,11 @@ pub struct GuardSettings {
 }
 
 impl GuardSettings {
+    /// What a session does about results of calls that only read.
+    pub(crate) fn reads(&self) -> ReadSettings {
+        ReadSettings { cache: self.result_cache, speculation: self.speculation }
+    }
+
     /// Ten minutes.
     pub const LONGEST_CALL: Duration = Duration::from_secs(600);
     /// Ten minutes.
@@ -119,6 +128,7 @@ impl Default for GuardSettings {
             quota: None,
             retry: RetrySettings::default(),
             result_cache: ResultCacheSettings::default(),
+            speculation: SpeculationSettings::default(),
             filters: FilterSettings::default(),
             overflow: OverflowSettings::default(),
             longest_call: Self::LONGEST_CALL,

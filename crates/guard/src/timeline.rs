@@ -78,6 +78,8 @@ impl Timeline {
                 set_aside(&mut message);
                 self.push(message);
             }
+            // Nobody made that call: it supports nothing, and its end finds no receipt.
+            Draft::Opened(opened) if opened.links.speculative => {}
             Draft::Opened(opened) => {
                 self.call(opened);
                 self.receipts.insert(opened.execution_id.clone(), self.receipt_count());

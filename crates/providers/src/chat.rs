@@ -105,7 +105,7 @@ impl AddAssign for Usage {
 }
 
 /// Something that came while an answer is still under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Piece {
     /// Words.
@@ -114,6 +114,8 @@ pub enum Piece {
     Thought(String),
     /// A call of this tool begins.
     Call(String),
+    /// A call is written to its end; whatever is still to come, this stays.
+    Whole(ToolCall),
     /// The same is asked again after so many milliseconds, for this reason: what came before is
     /// void.
     Again {

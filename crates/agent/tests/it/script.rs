@@ -14,6 +14,8 @@ use serde_json::json;
 #[derive(Default)]
 pub(crate) struct Script {
     replies: Mutex<std::collections::VecDeque<Result<Reply, ProviderError>>>,
+    /// What it says before it breaks off.
+    torn: Mutex<Vec<Reply>>,
     asked: Mutex<Vec<Request>>,
     pub(crate) context: u64,
 }
@@ -26,6 +28,11 @@ impl Script {
 
     pub(crate) fn then(&self, reply: Result<Reply, ProviderError>) {
         self.replies.lock().unwrap().push_back(reply);
+    }
+
+    /// Its next answer is this, and breaks off before its end.
+    pub(crate) fn breaks_off(&self, reply: Reply) {
+        self.torn.lock().unwrap().push(reply);
     }
 
     pub(crate) fn asked(&self) -> Vec<Request> {
@@ -41,12 +48,20 @@ impl Model for Script {
     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
         self.asked.lock().unwrap().push(request.clone());
         let next = self.replies.lock().unwrap().pop_front();
+        let torn = self.torn.lock().unwrap().pop();
         Box::pin(async move {
+            for call in torn.into_iter().flat_map(|reply| reply.calls) {
+                on(Piece::Whole(call));
+            }
             let reply = next.unwrap_or_else(|| {
                 let why = "the script is over".to_owned();
                 Err(ProviderError::Broken { name: "script".to_owned(), why })
             })?;
             on(Piece::Text(reply.text.clone()));
+            for call in &reply.calls {
+                on(Piece::Whole(call.clone()));
+                tokio::task::yield_now().await;
+            }
             Ok(reply)
         })
     }

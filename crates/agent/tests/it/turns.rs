@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use counterfoil_agent::{Agent, Conversation, Nobody, Told, TurnError, Turned, Watch};
-use counterfoil_guard::SessionStart;
-use counterfoil_model::Status;
+use counterfoil_guard::{FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError};
+use counterfoil_model::{Effects, Status, Tool};
 use counterfoil_providers::{ProviderError, Turn};
+use serde_json::Value;
 
 use crate::script::{Script, agent, calls, guard, parts, says, told, wait};
 
@@ -244,4 +245,33 @@ fn doubts_are_told_and_block_nothing() {
         let result = told(&model.asked()[1]).pop().unwrap();
         assert_eq!(result.contains("(doubtful: "), told_of, "{result} {:?}", receipt.warnings);
     }
+}
+
+#[test]
+fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
+    let tool = |name: &str| Tool {
+        effects: Effects { writes: Some(false), idempotent: Some(true), ..Effects::default() },
+        ..Tool::named(name)
+    };
+    let options = r#"{"tools":{"speculation":{"mode":"decoding"}}}"#;
+    let options: GuardOptions = serde_json::from_str(options).unwrap();
+    let guard = Guard::builder()
+        .settings(options.resolve().unwrap())
+        .executor(FunctionExecutor::new(tool("read_clock"), |_: &Value| {
+            Ok::<_, ToolError>("it is noon".to_owned())
+        }))
+        .build()
+        .unwrap();
+    let clock = || [("c1", "read_clock", "{}")];
+    let model = Script::of([calls(&clock()), says("It is noon.")]);
+    let mut agent = Agent::new(parts(&guard, &model)).unwrap();
+    let turned = turn(&mut agent, "What time is it?").unwrap();
+    assert!(turned.stands && turned.executions.len() == 1);
+    let counts = guard.speculation_counts(agent.session());
+    assert_eq!((counts.begun, counts.used, counts.wasted), (1, 1, 0));
+    // The model breaks off behind a call, and nobody makes it.
+    model.breaks_off(calls(&clock()));
+    turn(&mut agent, "And now?").unwrap_err();
+    let counts = guard.speculation_counts(agent.session());
+    assert_eq!((counts.begun, counts.used, counts.wasted), (2, 1, 1));
 }

@@ -194,6 +194,13 @@ fn what_is_in_force() {
     ttl_secs = 300
     max_bytes = 16777216
 
+    [tools.speculation]
+    mode = "off"
+    max_in_flight = 4
+    ttl_secs = 30
+    max_wasted = 8
+    pause_secs = 60
+
     [tools.filters]
     enabled = true
     without = []
@@ -475,6 +482,13 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     enabled = true
     ttl_secs = 300
     max_bytes = 16777216
+
+    [tools.speculation]
+    mode = "off"
+    max_in_flight = 4
+    ttl_secs = 30
+    max_wasted = 8
+    pause_secs = 60
 
     [tools.filters]
     enabled = true

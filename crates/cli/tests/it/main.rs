@@ -28,9 +28,10 @@ mod skills;
 mod undo;
 mod validate;
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -109,17 +110,27 @@ impl Desk {
         arguments: &[&str],
         input: &str,
     ) -> Ran {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .current_dir(self.path())
-            .env_clear()
-            .env("HOME", self.path().join("home"))
-            .envs(variables.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let start = || {
+            Command::new(program)
+                .args(arguments)
+                .current_dir(self.path())
+                .env_clear()
+                .env("HOME", self.path().join("home"))
+                .envs(variables.iter().copied())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+        };
+        // A copy cannot run as long as a process that another test begins has it open.
+        let mut child = loop {
+            match start() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                started => break started.unwrap(),
+            }
+        };
         // A command that does not read its input has closed it.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();

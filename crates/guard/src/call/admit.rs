@@ -32,7 +32,7 @@ impl Guard {
     }
 
     /// Holds the call against the catalog, the tool's schema and the session's history.
-    pub(super) fn admit(
+    pub(crate) fn admit(
         &self,
         session: &Session,
         tools: &Toolset,

@@ -7,6 +7,7 @@ use crate::cache::{CacheKey, CachedResult, ToolResultCache, is_cacheable, may_wr
 use crate::executor::ToolOutput;
 use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
+use crate::speculation::RanAhead;
 
 /// What the cache of the session has to do with a call.
 pub(super) enum Lookup<'s> {
@@ -18,6 +19,8 @@ pub(super) enum Lookup<'s> {
     Missed { key: CacheKey, generation: u64 },
     /// Its result is there.
     Hit(CachedResult),
+    /// It was cancelled before it began: what ran ahead of it was waited for.
+    Cancelled,
 }
 
 /// Something may be written as long as this lives, also by a call that is given up.
@@ -34,13 +37,17 @@ impl Lookup<'_> {
     pub(super) fn cached_from(&self) -> Option<String> {
         match self {
             Self::Hit(result) => Some(result.execution_id.clone()),
-            Self::Writes(_) | Self::Nothing | Self::Missed { .. } => None,
+            Self::Writes(_) | Self::Nothing | Self::Missed { .. } | Self::Cancelled => None,
         }
     }
 
     /// The result, as if the tool had given it.
     pub(super) fn ended(&self) -> Option<Ended> {
-        let Self::Hit(CachedResult { text, structured, .. }) = self else { return None };
+        let CachedResult { text, structured, .. } = match self {
+            Self::Hit(result) => result,
+            Self::Cancelled => return Some(Ended::cancelled()),
+            Self::Writes(_) | Self::Nothing | Self::Missed { .. } => return None,
+        };
         let output = ToolOutput {
             text: text.clone(),
             structured: structured.clone(),
@@ -51,8 +58,21 @@ impl Lookup<'_> {
 }
 
 impl Guard {
-    /// Whether the session has the result of this very call already.
-    pub(super) fn look_up<'s>(
+    /// Whether this very call ran ahead, or the session has its result already.
+    pub(super) async fn look_up<'s>(
+        &self,
+        session: &'s Session,
+        admitted: &Admitted,
+        around: &Surroundings,
+    ) -> Lookup<'s> {
+        match self.ran_ahead(session, admitted, around.caller.as_deref()).await {
+            RanAhead::Result(result) => Lookup::Hit(result),
+            RanAhead::Cancelled => Lookup::Cancelled,
+            RanAhead::Nothing => self.look_in_cache(session, admitted, around),
+        }
+    }
+
+    fn look_in_cache<'s>(
         &self,
         session: &'s Session,
         admitted: &Admitted,
@@ -77,21 +97,12 @@ impl Guard {
     /// Keeps the result for the next call like this one.
     pub(super) fn keep(&self, session: &Session, lookup: Lookup<'_>, call: &ClosedCall) {
         let Lookup::Missed { key, generation } = lookup else { return };
-        let closed = &call.recorded.closed;
-        // Of a result in blocks only the text would be given again.
-        if closed.status != Status::Completed || closed.truncated || call.beside.has_blocks() {
-            return;
-        }
-        let result = CachedResult {
-            execution_id: closed.execution_id.clone(),
-            text: call.recorded.text.clone(),
-            structured: call.recorded.structured.clone(),
-        };
+        let Some(result) = call.as_result() else { return };
         session.cache().put(key, result, generation, self.clock().monotonic());
     }
 
     /// Whether the call may change what others read.
-    pub(super) fn writes(&self, admitted: &Admitted) -> bool {
+    pub(crate) fn writes(&self, admitted: &Admitted) -> bool {
         may_write(admitted.tool()) && !self.command_only_reads(admitted)
     }
 

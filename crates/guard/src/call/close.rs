@@ -5,6 +5,7 @@ use super::beside::Beside;
 use super::execute::Ended;
 use crate::admitted::Admitted;
 use crate::auditing::{Said, reason_in};
+use crate::cache::CachedResult;
 use crate::executor::ShellOutputEnvelope;
 use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
@@ -16,8 +17,8 @@ use crate::tool_event::ToolEvent;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]
-pub(super) struct ClosedCall {
-    pub(super) recorded: Recorded,
+pub(crate) struct ClosedCall {
+    pub(crate) recorded: Recorded,
     /// Characters that the executor would show of it; `None` where it says nothing about that.
     pub(super) shown_chars: Option<usize>,
     /// A word to a model that repeats itself.
@@ -28,12 +29,57 @@ pub(super) struct ClosedCall {
     pub(super) envelope: Option<ShellOutputEnvelope>,
 }
 
+impl ClosedCall {
+    /// What can be given again of it: whole results that are text.
+    pub(crate) fn as_result(&self) -> Option<CachedResult> {
+        let closed = &self.recorded.closed;
+        // Of a result in blocks only the text would be given again.
+        if closed.status != Status::Completed || closed.truncated || self.beside.has_blocks() {
+            return None;
+        }
+        Some(CachedResult {
+            execution_id: closed.execution_id.clone(),
+            text: self.recorded.text.clone(),
+            structured: self.recorded.structured.clone(),
+        })
+    }
+}
+
 impl Guard {
     /// Writes down how the execution ended: in the ledger, in the audit log, in the session.
     pub(super) async fn close(
         &self,
         session: &Session,
         admitted: &Admitted,
+        recording: Recording,
+        ended: Ended,
+        said: Said<'_>,
+    ) -> Result<ClosedCall, CallError> {
+        let mut call = self.record(session, recording, ended, said).await?;
+        let Recorded { closed, text, .. } = &call.recorded;
+        let went = ending_of(closed.status);
+        let tool = admitted.tool();
+        let arguments = &admitted.call().arguments;
+        call.nudge = session.went(&tool.name, arguments, text, went, tool.effects.writes);
+        if self.policy().settings.utility.enabled() {
+            let ran = RecentCall {
+                execution_id: closed.execution_id.clone(),
+                tool: tool.name.clone(),
+                digest: admitted.digest(),
+                words: words(admitted.arguments()),
+                succeeded: closed.status == Status::Completed,
+                result_chars: text.chars().count(),
+                outdated: false,
+            };
+            session.ran(ran, self.writes(admitted));
+        }
+        Ok(call)
+    }
+
+    /// The same but for what the session learns of it.
+    pub(crate) async fn record(
+        &self,
+        session: &Session,
         recording: Recording,
         ended: Ended,
         said: Said<'_>,
@@ -76,22 +122,6 @@ impl Guard {
         let said = Said { egress: &output.egress, reason: reason.flatten(), ..said };
         self.audit_closed(session, &recorded.opened, &audited, said)
             .map_err(CallError::NotAudited)?;
-        let went = ending_of(status);
-        let tool = admitted.tool();
-        let arguments = &admitted.call().arguments;
-        let nudge = session.went(&tool.name, arguments, &recorded.text, went, tool.effects.writes);
-        if self.policy().settings.utility.enabled() {
-            let ran = RecentCall {
-                execution_id: recorded.closed.execution_id.clone(),
-                tool: tool.name.clone(),
-                digest: admitted.digest(),
-                words: words(admitted.arguments()),
-                succeeded: status == Status::Completed,
-                result_chars: recorded.text.chars().count(),
-                outdated: false,
-            };
-            session.ran(ran, self.writes(admitted));
-        }
-        Ok(ClosedCall { recorded, shown_chars, nudge, beside, envelope })
+        Ok(ClosedCall { recorded, shown_chars, nudge: None, beside, envelope })
     }
 }

@@ -13,7 +13,7 @@ use crate::session::Session;
 
 /// How an execution went, all attempts together.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     pub(super) output: ToolOutput,
     pub(super) status: Status,
     pub(super) category: Option<ToolErrorCategory>,
@@ -22,7 +22,7 @@ pub(super) struct Ended {
 
 impl Guard {
     /// Lets the tool's owner perform the call, until somebody cancels it.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &self,
         session: &Session,
         recording: &Recording,
@@ -96,6 +96,12 @@ impl Guard {
 }
 
 impl Ended {
+    /// Somebody cancelled it before it began.
+    pub(super) fn cancelled() -> Self {
+        let text = "the call was cancelled";
+        Self::of(Err(ToolError::of(ToolErrorCategory::Cancelled, text)), 1)
+    }
+
     fn of(result: Result<Option<ToolOutput>, ToolError>, attempts: u32) -> Self {
         match result {
             Ok(Some(output)) => {

@@ -10,7 +10,7 @@ use crate::toolset::Toolset;
 
 /// Why a call did not get a permit.
 #[derive(Debug)]
-pub(super) enum Stopped {
+pub(crate) enum Stopped {
     /// Nobody agreed.
     Asked(Vec<Question>),
     /// Gates said no.

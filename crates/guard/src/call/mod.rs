@@ -78,7 +78,7 @@ impl Guard {
             Ok(cleared) => cleared,
             Err(stopped) => return self.stop(session, &admitted, stopped, &scene, said).await,
         };
-        let lookup = self.look_up(session, &admitted, &around);
+        let lookup = self.look_up(session, &admitted, &around).await;
         let links = Links {
             cached_from: lookup.cached_from(),
             retry_of: around.retry_of.clone(),
@@ -95,6 +95,7 @@ impl Guard {
         };
         let closed = self.close(session, &admitted, recording, ended, said).await?;
         self.keep(session, lookup, &closed);
+        self.guess_next(session, &admitted, &around);
         let shown = self.filter(&admitted, &closed, around.verbatim);
         self.answer(session, &admitted, closed, shown).await
     }

@@ -19,7 +19,7 @@ use crate::session::Session;
 
 impl Guard {
     /// Reserves the quota and writes down the intent, in one step, before any effect.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         &self,
         session: &Session,
         admitted: &Arc<Admitted>,

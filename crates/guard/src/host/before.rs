@@ -89,7 +89,7 @@ impl Guard {
         let id = self.session_id(&start)?;
         let policy = self.policy();
         let past = policy.settings.dependencies.is_enabled() || policy.settings.trust.taints();
-        let learned = (self.settings().fixation.clone(), self.settings().result_cache);
+        let learned = (self.settings().fixation.clone(), self.settings().reads());
         Session::hosted(id, start, learned, self.ledger(), past)
     }
 

@@ -141,7 +141,7 @@ impl DraftOutline<'_> {
     }
 
     pub(super) fn is_first_attempt(&self) -> bool {
-        self.event == "opened" && self.links.retry_of.is_none()
+        self.event == "opened" && self.links.is_first_attempt()
     }
 }
 

@@ -148,7 +148,7 @@ impl Draft {
 
     /// Whether it is a first attempt: what quotas count.
     pub(super) fn is_first_attempt(&self) -> bool {
-        matches!(self, Self::Opened(opened) if opened.links.retry_of.is_none())
+        matches!(self, Self::Opened(opened) if opened.links.is_first_attempt())
     }
 }
 
@@ -323,12 +323,18 @@ pub struct Links {
     /// It undoes this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback_of: Option<String>,
-    /// It ran before it was known to be needed.
+    /// It ran before it was known to be wanted. It supports nothing: the call that took its result
+    /// has its own receipt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speculative: bool,
 }
 
 impl Links {
+    /// Whether a quota counts the call: it is made, and not made again.
+    pub(super) fn is_first_attempt(&self) -> bool {
+        self.retry_of.is_none() && !self.speculative
+    }
+
     /// Whether it stands on nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -181,7 +181,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
-        let first = opened.links.retry_of.is_none();
+        let first = opened.links.is_first_attempt();
         let quota = quota.filter(|_| first);
         self.write(Item::new(session, Draft::Opened(opened), Vec::new(), quota))
     }

@@ -30,6 +30,7 @@ mod reformat;
 mod retry;
 mod shell;
 mod shell_chain;
+mod speculation;
 mod stage;
 mod taxonomy;
 mod transactions;

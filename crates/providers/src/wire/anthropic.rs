@@ -98,6 +98,9 @@ enum Told {
         index: usize,
         delta: Delta,
     },
+    ContentBlockStop {
+        index: usize,
+    },
     MessageDelta {
         delta: Ending,
         #[serde(default)]
@@ -227,14 +230,17 @@ impl Message {
             match block {
                 Block::Text(text) => reply.text.push_str(&text),
                 Block::Call { id, name, input, arguments } => {
-                    let arguments = if arguments.is_empty() { input } else { arguments };
-                    reply.calls.push(ToolCall::new(id, name, arguments));
+                    reply.calls.push(call(&id, &name, &input, &arguments));
                 }
                 Block::Kept(members) => reply.kept.push(Value::Object(members)),
             }
         }
         Ok(reply)
     }
+}
+
+fn call(id: &str, name: &str, input: &str, arguments: &str) -> ToolCall {
+    ToolCall::new(id, name, if arguments.is_empty() { input } else { arguments })
 }
 
 fn grow(members: &mut Map<String, Value>, name: &str, more: &str) {
@@ -264,6 +270,11 @@ impl Assembler for Message {
                 self.begin(index, content_block, on);
             }
             Told::ContentBlockDelta { index, delta } => self.more(index, delta, on),
+            Told::ContentBlockStop { index } => {
+                if let Some(Block::Call { id, name, input, arguments }) = self.blocks.get(&index) {
+                    on(Piece::Whole(call(id, name, input, arguments)));
+                }
+            }
             Told::MessageDelta { delta, usage } => {
                 self.stop = delta.stop_reason.or(self.stop.take());
                 self.usage.output = usage.output_tokens;

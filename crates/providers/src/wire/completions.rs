@@ -150,6 +150,17 @@ struct Growing {
     id: String,
     name: String,
     arguments: String,
+    /// It was told that it is whole.
+    told: bool,
+}
+
+impl Growing {
+    /// Nothing can follow a whole object. A long one is not looked at again and again.
+    fn is_whole(&self) -> bool {
+        const LONGEST: usize = 16 * 1024;
+        let ends = self.arguments.len() <= LONGEST && self.arguments.trim_end().ends_with('}');
+        ends && serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
+    }
 }
 
 impl Completion {
@@ -197,6 +208,11 @@ impl Completion {
             }
         }
         call.arguments.push_str(&function.arguments.map(Written::text).unwrap_or_default());
+        if !call.told && call.is_whole() {
+            call.told = true;
+            let (id, name) = (call.id.clone(), call.name.clone());
+            on(Piece::Whole(ToolCall::new(id, name, call.arguments.clone())));
+        }
     }
 
     fn chunk(&mut self, chunk: Chunk, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {

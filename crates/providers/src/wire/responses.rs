@@ -114,7 +114,11 @@ impl Assembler for Response {
             }
             "response.output_item.done" => {
                 let at = event.output_index.unwrap_or(self.items.len());
-                self.items.insert(at, event.item.unwrap_or_default());
+                let item = event.item.unwrap_or_default();
+                if text(&item, "type") == "function_call" {
+                    on(Piece::Whole(call(&item)));
+                }
+                self.items.insert(at, item);
             }
             "response.completed" | "response.incomplete" => {
                 self.end = Some(event.response.unwrap_or_default());
@@ -139,6 +143,14 @@ impl Assembler for Response {
     }
 }
 
+fn call(item: &Item) -> ToolCall {
+    let arguments = match text(item, "arguments") {
+        "" => "{}",
+        arguments => arguments,
+    };
+    ToolCall::new(text(item, "call_id"), text(item, "name"), arguments)
+}
+
 fn reply(items: impl Iterator<Item = Item>, end: &Value) -> Reply {
     let number = |path: &str| end.pointer(path).and_then(Value::as_u64).unwrap_or_default();
     let mut reply = Reply {
@@ -153,14 +165,7 @@ fn reply(items: impl Iterator<Item = Item>, end: &Value) -> Reply {
     for mut item in items {
         match text(&item, "type") {
             "message" => reply.text.push_str(&words(&item)),
-            "function_call" => {
-                let arguments = match text(&item, "arguments") {
-                    "" => "{}",
-                    arguments => arguments,
-                };
-                let (id, name) = (text(&item, "call_id"), text(&item, "name"));
-                reply.calls.push(ToolCall::new(id, name, arguments));
-            }
+            "function_call" => reply.calls.push(call(&item)),
             "reasoning" => {
                 // It is not kept there, so its name means nothing there.
                 item.remove("id");

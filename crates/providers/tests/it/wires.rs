@@ -34,6 +34,7 @@ const MESSAGE: &[&str] = &[
     r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"c1","name":"ls","input":{}}}"#,
     r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\": 1.50,"}}"#,
     r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"\"n\": 2}"}}"#,
+    r#"{"type":"content_block_stop","index":2}"#,
     r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"c2","name":"cat","input":{}}}"#,
     r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":4}}"#,
     r#"{"type":"message_stop"}"#,
@@ -84,7 +85,16 @@ fn an_answer_in_pieces_is_put_together_and_arguments_stay_as_they_were_written()
         let text = |text: &str| Piece::Text(text.to_owned());
         let calls = ["ls", "cat"].map(|name| Piece::Call(name.to_owned()));
         let said = [Piece::Thought("hm".to_owned()), text("I lo"), text("ok.")];
-        assert_eq!(pieces, [&said[..], &calls].concat(), "{kind:?}");
+        let (whole, others): (Vec<Piece>, Vec<Piece>) =
+            pieces.into_iter().partition(|piece| matches!(piece, Piece::Whole(_)));
+        assert_eq!(others, [&said[..], &calls].concat(), "{kind:?}");
+        // Each call is told once when it is whole, as it is in the end. Of the last one that need
+        // not be seen before the end of the stream.
+        let times = |call: &ToolCall| {
+            whole.iter().filter(|piece| **piece == Piece::Whole(call.clone())).count()
+        };
+        let [first, last] = expected.calls.as_slice() else { unreachable!() };
+        assert_eq!((times(first), whole.len()), (1, 1 + times(last)), "{kind:?} {whole:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said to the program, not to the model. One arm a command.
 
 use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
-use counterfoil_guard::{GuardSettings, Profile, has_snapshot};
+use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode, has_snapshot};
 use counterfoil_report::visible;
 
 use crate::command::undo::{undo, undone};
@@ -99,6 +99,11 @@ fn status(begun: &Begun) -> String {
     let cache = session.cache().counts();
     if settings.result_cache.enabled {
         lines.push(format!("Cache: {} results, {} given again", cache.entries, cache.hits));
+    }
+    if settings.speculation.mode != SpeculationMode::Off {
+        let SpeculationCounts { begun, used, wasted } = guard.speculation_counts(session);
+        let mode = settings.speculation.mode;
+        lines.push(format!("Ahead: mode={mode:?}, begun={begun}, used={used}, wasted={wasted}"));
     }
     lines.extend(sandbox(settings));
     lines.push(format!("Workspace: {}", guard.workspace().display()));

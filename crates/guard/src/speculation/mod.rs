@@ -1,0 +1,144 @@
+//! Calls that only read, begun before it is known that they are wanted. Nothing of this module
+//! decides about a call: what runs ahead has passed every gate, its receipt supports nothing, and
+//! the call itself passes them again and has a receipt of its own.
+
+mod ahead;
+mod engine;
+mod pattern;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use ahead::RanAhead;
+pub use engine::{SpeculationCounts, SpeculationEngine};
+
+/// `[tools.speculation]`: calls that only read are begun before it is known that they are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpeculationOptions {
+    /// What is guessed: nothing, the call that the model has written while it goes on writing, the
+    /// call that followed the last one before, or both.
+    pub mode: SpeculationMode,
+    /// How many may run at once, in one session, up to 4.
+    pub max_in_flight: usize,
+    /// For how long one that nobody wanted is good, in seconds, up to 30.
+    pub ttl_secs: u64,
+    /// After so many in a row that nobody wanted none is begun for a while.
+    pub max_wasted: u32,
+    /// For how long, in seconds.
+    pub pause_secs: u64,
+}
+
+impl Default for SpeculationOptions {
+    fn default() -> Self {
+        Self {
+            mode: SpeculationMode::Off,
+            max_in_flight: MOST_IN_FLIGHT,
+            ttl_secs: LONGEST_TTL_SECS,
+            max_wasted: 8,
+            pause_secs: 60,
+        }
+    }
+}
+
+const MOST_IN_FLIGHT: usize = 4;
+const LONGEST_TTL_SECS: u64 = 30;
+
+/// What is guessed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpeculationMode {
+    /// Nothing.
+    #[default]
+    Off,
+    /// The call that the model has written to its end, while it writes the next one.
+    Decoding,
+    /// The call that followed one like the last.
+    Pattern,
+    /// Both.
+    Both,
+}
+
+/// Where a guess comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guess {
+    /// The model wrote it.
+    Decoded,
+    /// It followed such a call before.
+    Pattern,
+}
+
+impl SpeculationMode {
+    fn allows(self, guess: Guess) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Decoding => guess == Guess::Decoded,
+            Self::Pattern => guess == Guess::Pattern,
+            Self::Both => true,
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpeculationOptionsError {
+    /// Too many at once, or none.
+    #[error("`max_in_flight` is {0}, it must be between 1 and {MOST_IN_FLIGHT}")]
+    InFlight(usize),
+    /// What was read so long ago is old.
+    #[error("`ttl_secs` is {0}, it must be between 1 and {LONGEST_TTL_SECS}")]
+    Ttl(u64),
+}
+
+impl SpeculationOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// Values that make no sense.
+    pub fn resolve(self) -> Result<SpeculationSettings, SpeculationOptionsError> {
+        let Self { mode, max_in_flight, ttl_secs, max_wasted, pause_secs } = self;
+        if !(1..=MOST_IN_FLIGHT).contains(&max_in_flight) {
+            return Err(SpeculationOptionsError::InFlight(max_in_flight));
+        }
+        if !(1..=LONGEST_TTL_SECS).contains(&ttl_secs) {
+            return Err(SpeculationOptionsError::Ttl(ttl_secs));
+        }
+        Ok(SpeculationSettings {
+            mode,
+            max_in_flight,
+            ttl: Duration::from_secs(ttl_secs),
+            max_wasted: max_wasted.max(1),
+            pause: Duration::from_secs(pause_secs),
+        })
+    }
+}
+
+/// How calls run ahead, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpeculationSettings {
+    /// What is guessed.
+    pub mode: SpeculationMode,
+    /// How many may run at once.
+    pub max_in_flight: usize,
+    /// For how long one that nobody wanted is good.
+    pub ttl: Duration,
+    /// After so many in a row that nobody wanted none is begun for a while.
+    pub max_wasted: u32,
+    /// For how long.
+    pub pause: Duration,
+}
+
+impl Default for SpeculationSettings {
+    fn default() -> Self {
+        Self {
+            mode: SpeculationMode::Off,
+            max_in_flight: MOST_IN_FLIGHT,
+            ttl: Duration::from_secs(LONGEST_TTL_SECS),
+            max_wasted: 8,
+            pause: Duration::from_secs(60),
+        }
+    }
+}

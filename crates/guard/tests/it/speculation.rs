@@ -1,0 +1,280 @@
+//! Calls that only read, begun before it is known that they are wanted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use counterfoil_guard::{
+    CallStats, Draft, DynExecutor, ErasedToolExecutor, FunctionExecutor, Guard, GuardOptions,
+    Guess, Receipt, Session, Surroundings, ToolError, TrustLevel,
+};
+use counterfoil_model::{Effects, Origin, Status, Tool};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::desk::{NOW, StillClock, call, run, session, tool, wait};
+
+/// A tool that only reads, counts how often it does, and takes so many milliseconds.
+fn look_up(count: &Arc<AtomicUsize>, millis: u64) -> FunctionExecutor {
+    reading("look_up", Origin::Builtin, count, millis)
+}
+
+fn reading(name: &str, origin: Origin, count: &Arc<AtomicUsize>, millis: u64) -> FunctionExecutor {
+    let plain = tool(name, json!({ "id": { "type": "string" } }), Some(false));
+    let effects = Effects { idempotent: Some(true), ..plain.effects };
+    let count = Arc::clone(count);
+    FunctionExecutor::waiting(Tool { effects, origin, ..plain }, move |arguments: Value| {
+        let count = Arc::clone(&count);
+        async move {
+            sleep(Duration::from_millis(millis)).await;
+            count.fetch_add(1, Ordering::SeqCst);
+            let id = arguments.get("id").and_then(Value::as_str).unwrap_or_default();
+            Ok::<_, ToolError>(format!("{id} is red"))
+        }
+    })
+}
+
+/// A tool that writes.
+fn paint() -> FunctionExecutor {
+    let tool = tool("paint", json!({ "id": { "type": "string" } }), Some(true));
+    FunctionExecutor::new(tool, |_: &Value| Ok::<_, ToolError>("painted".to_owned()))
+}
+
+struct Desk {
+    guard: Guard,
+    session: Session,
+    clock: Arc<StillClock>,
+    count: Arc<AtomicUsize>,
+}
+
+impl Desk {
+    fn with(options: &str, executor: impl FnOnce(&Arc<AtomicUsize>) -> FunctionExecutor) -> Self {
+        Self::of(options, |count| Arc::new(executor(count)))
+    }
+
+    fn of(
+        options: &str,
+        executor: impl FnOnce(&Arc<AtomicUsize>) -> Arc<dyn ErasedToolExecutor>,
+    ) -> Self {
+        let options = format!(r#"{{"tools":{{{options}}}}}"#);
+        let options: GuardOptions = serde_json::from_str(&options).unwrap();
+        let (clock, count) = (StillClock::at(NOW), Arc::new(AtomicUsize::new(0)));
+        let guard = Guard::builder()
+            .clock(clock.clone())
+            .settings(options.resolve().unwrap())
+            .executor(DynExecutor::new(executor(&count)))
+            .executor(paint())
+            .build()
+            .unwrap();
+        let session = session(&guard, "s");
+        Self { guard, session, clock, count }
+    }
+
+    fn ahead(&self, name: &str, arguments: &str) {
+        let around = Surroundings::default();
+        self.guard.speculate(&self.session, call(name, arguments), &around, Guess::Decoded);
+    }
+
+    /// Waits until what runs ahead has had its time.
+    async fn settle(&self) {
+        sleep(Duration::from_millis(60)).await;
+    }
+
+    fn looked_up(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    fn receipts(&self) -> Vec<Receipt> {
+        let events = self.guard.ledger().events("s").unwrap();
+        let opened = events.iter().filter_map(|event| match &event.draft {
+            Draft::Opened(opened) => Some(opened.execution_id.clone()),
+            _ => None,
+        });
+        opened.map(|id| self.guard.ledger().receipt(&id).unwrap().unwrap()).collect()
+    }
+}
+
+const DECODING: &str = r#""speculation":{"mode":"decoding"}"#;
+const BALL: &str = r#"{"id":"ball"}"#;
+
+#[test]
+fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
+    let mcp = || Origin::Mcp { server: "s".to_owned() };
+    let plain = |count: &Arc<AtomicUsize>| look_up(count, 0);
+    let asking = |count: &Arc<AtomicUsize>| look_up(count, 0).asking("it costs money");
+    let denied = r#","permissions":{"rules":[{"tool":"look_up","action":"deny"}]}"#;
+    let asked = r#","permissions":{"rules":[{"tool":"look_up","action":"ask"}]}"#;
+    let both = r#""speculation":{"mode":"both"}"#;
+    let pattern = r#""speculation":{"mode":"pattern"}"#;
+    wait(async {
+        for (desk, name, arguments, runs) in [
+            (Desk::with(DECODING, plain), "look_up", BALL, true),
+            (Desk::with(both, plain), "look_up", BALL, true),
+            (Desk::with("", plain), "look_up", BALL, false),
+            (Desk::with(pattern, plain), "look_up", BALL, false),
+            (Desk::with(DECODING, plain), "paint", BALL, false),
+            (Desk::with(DECODING, plain), "look_up", "{}", false),
+            (Desk::with(DECODING, plain), "lookup", "{}", false),
+            // It asks, whatever is around it.
+            (Desk::with(DECODING, asking), "look_up", BALL, false),
+            (
+                Desk::of(DECODING, |count| {
+                    Arc::new(DynExecutor::new(Arc::new(look_up(count, 0).asking("it costs"))))
+                }),
+                "look_up",
+                BALL,
+                false,
+            ),
+            (Desk::with(&format!("{DECODING}{denied}"), plain), "look_up", BALL, false),
+            (Desk::with(&format!("{DECODING}{asked}"), plain), "look_up", BALL, false),
+            // What a stranger declares about its tool counts for nothing.
+            (
+                Desk::with(DECODING, |count| reading("look_up", mcp(), count, 0)),
+                "look_up",
+                BALL,
+                false,
+            ),
+        ] {
+            desk.ahead(name, arguments);
+            desk.settle().await;
+            assert_eq!(desk.looked_up(), usize::from(runs), "{name} {arguments}");
+            assert_eq!(desk.receipts().len(), usize::from(runs), "{name} {arguments}");
+        }
+        let desk = Desk::with(DECODING, plain);
+        let around = Surroundings { trust: Some(TrustLevel::Untrusted), ..Surroundings::default() };
+        desk.guard.speculate(&desk.session, call("look_up", BALL), &around, Guess::Decoded);
+        desk.settle().await;
+        assert_eq!(desk.looked_up(), 0, "a stranger is in play");
+    });
+}
+
+#[test]
+fn a_call_takes_what_ran_ahead_of_it_and_only_the_call_counts() {
+    wait(async {
+        let options = format!(r#"{DECODING},"max_tool_calls_per_session":1"#);
+        let desk = Desk::with(&options, |count| look_up(count, 20));
+        desk.ahead("look_up", BALL);
+        desk.settle().await;
+        let calls = |desk: &Desk| {
+            let transcript = desk.guard.transcript(&desk.session).unwrap();
+            transcript.messages.iter().map(|message| message.calls.len()).sum::<usize>()
+        };
+        assert_eq!((desk.looked_up(), calls(&desk)), (1, 0), "nobody has made the call");
+        let answer = run(&desk.guard, &desk.session, "look_up", BALL).await;
+        assert_eq!((answer.status, desk.looked_up()), (Status::Completed, 1), "{}", answer.text);
+        assert!(answer.text.contains("ball is red"), "{}", answer.text);
+        assert_eq!(calls(&desk), 1);
+        let receipts = desk.receipts();
+        let [ahead, own] = receipts.as_slice() else { panic!("{receipts:?}") };
+        assert!(ahead.links.speculative && !own.links.speculative);
+        assert_eq!(own.links.cached_from.as_ref(), Some(&ahead.execution_id));
+        let recorded = desk.guard.transcript(&desk.session).unwrap().receipts.unwrap();
+        let ids: Vec<&str> = recorded.iter().map(|receipt| receipt.id.as_str()).collect();
+        assert_eq!(ids, [own.execution_id.as_str()], "what ran ahead supports nothing");
+        let mut stats = CallStats::default();
+        desk.guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
+        assert_eq!((stats.calls, stats.ran_ahead), (1, 1));
+        // The quota counts calls, and this is the second.
+        let second = run(&desk.guard, &desk.session, "look_up", r#"{"id":"cap"}"#).await;
+        assert_eq!(second.codes, ["quota_blocked"]);
+        let counts = desk.guard.speculation_counts(&desk.session);
+        assert_eq!((counts.begun, counts.used, counts.wasted), (1, 1, 0));
+    });
+}
+
+#[test]
+fn what_is_old_or_written_over_is_read_again() {
+    wait(async {
+        for (why, age, paints) in [("too old", 31, false), ("written over", 0, true)] {
+            let desk = Desk::with(DECODING, |count| look_up(count, 0));
+            desk.ahead("look_up", BALL);
+            desk.settle().await;
+            desk.clock.pass_monotonic(Duration::from_secs(age));
+            if paints {
+                run(&desk.guard, &desk.session, "paint", BALL).await;
+            }
+            let answer = run(&desk.guard, &desk.session, "look_up", BALL).await;
+            assert_eq!((answer.status, desk.looked_up()), (Status::Completed, 2), "{why}");
+            let counts = desk.guard.speculation_counts(&desk.session);
+            assert_eq!((counts.begun, counts.used, counts.wasted), (1, 0, 1), "{why}");
+        }
+    });
+}
+
+#[test]
+fn few_run_at_once_and_the_end_of_the_turn_ends_them() {
+    wait(async {
+        let desk = Desk::with(DECODING, |count| look_up(count, 5_000));
+        for number in 0..6 {
+            desk.ahead("look_up", &format!(r#"{{"id":"ball {number}"}}"#));
+        }
+        desk.ahead("look_up", r#"{"id":"ball 0"}"#);
+        desk.settle().await;
+        assert_eq!(desk.guard.speculation_counts(&desk.session).begun, 4);
+        // Those of a helper are its own.
+        desk.guard.end_speculation(&desk.session, Some("helper"));
+        assert_eq!(desk.guard.speculation_counts(&desk.session).wasted, 0);
+        desk.guard.end_speculation(&desk.session, None);
+        desk.settle().await;
+        let statuses: Vec<Status> = desk.receipts().iter().map(|one| one.status).collect();
+        assert_eq!((statuses, desk.looked_up()), (vec![Status::Cancelled; 4], 0));
+        let counts = desk.guard.speculation_counts(&desk.session);
+        assert_eq!((counts.used, counts.wasted), (0, 4));
+    });
+}
+
+#[test]
+fn whoever_guesses_wrong_again_and_again_is_quiet_for_a_while() {
+    wait(async {
+        let options = r#""speculation":{"mode":"decoding","max_wasted":3,"pause_secs":60}"#;
+        let desk = Desk::with(options, |count| look_up(count, 0));
+        let begun = |number: usize| {
+            desk.ahead("look_up", &format!(r#"{{"id":"ball {number}"}}"#));
+            desk.guard.end_speculation(&desk.session, None);
+            desk.guard.speculation_counts(&desk.session).begun
+        };
+        assert_eq!([begun(1), begun(2), begun(3), begun(4), begun(5)], [1, 2, 3, 3, 3]);
+        desk.clock.pass_monotonic(Duration::from_secs(61));
+        assert_eq!(begun(6), 4);
+    });
+}
+
+#[test]
+fn what_followed_before_runs_ahead_of_its_call() {
+    wait(async {
+        let desk = Desk::with(r#""speculation":{"mode":"pattern"}"#, |count| look_up(count, 0));
+        for id in ["ball one", "ball two"] {
+            let arguments = json!({ "id": id }).to_string();
+            run(&desk.guard, &desk.session, "paint", &arguments).await;
+            run(&desk.guard, &desk.session, "look_up", &arguments).await;
+        }
+        assert_eq!(desk.looked_up(), 2);
+        run(&desk.guard, &desk.session, "paint", r#"{"id":"ball three"}"#).await;
+        desk.settle().await;
+        assert_eq!(desk.looked_up(), 3, "it ran ahead");
+        let answer = run(&desk.guard, &desk.session, "look_up", r#"{"id":"ball three"}"#).await;
+        assert!(answer.text.contains("ball three is red"), "{}", answer.text);
+        assert_eq!(desk.looked_up(), 3, "and not again");
+    });
+}
+
+#[test]
+fn a_call_that_waits_for_what_runs_ahead_is_cancelled_with_it() {
+    wait(async {
+        let desk = Desk::with(DECODING, |count| look_up(count, 5_000));
+        desk.ahead("look_up", BALL);
+        desk.settle().await;
+        let (guard, own) = (desk.guard.clone(), desk.session.clone());
+        let mut made = call("look_up", BALL);
+        made.id = "c1".to_owned();
+        let waits =
+            tokio::spawn(async move { guard.call(&own, made, Surroundings::default()).await });
+        desk.settle().await;
+        assert_eq!(desk.guard.cancel(&desk.session, "c1"), 1);
+        let answer = waits.await.unwrap().unwrap();
+        assert_eq!((answer.status, desk.looked_up()), (Status::Cancelled, 0));
+        desk.settle().await;
+        let statuses: Vec<Status> = desk.receipts().iter().map(|one| one.status).collect();
+        assert_eq!(statuses, [Status::Cancelled; 2]);
+    });
+}
