@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result};
-use counterfoil_agent::{Agent, AgentSettings, Conversation, Model, Nobody, Parts};
+use counterfoil_agent::{Agent, AgentOptions, Conversation, Model, Nobody, Parts};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError, ToolOutput,
 };
@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// How many dialogues of each
     #[arg(long, default_value_t = 200)]
     most: usize,
+    /// What holds an answer back: `error` or `warning`
+    #[arg(long, default_value = "error")]
+    hold_back: String,
     /// Prints the answers that are not as they should be
     #[arg(long)]
     show: bool,
@@ -64,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         for row in rows.iter().take(count) {
             let class = if row.class.is_empty() { "no lie" } else { &row.class };
             let tally = classes.entry(class.to_owned()).or_default();
-            runtime.block_on(play(row, tally, options.show))?;
+            runtime.block_on(play(row, tally, options))?;
         }
         println!("{count} {name} dialogues of `{set}`");
     }
@@ -114,7 +117,8 @@ fn turns(row: &Row) -> Vec<Played<'_>> {
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
-async fn play(row: &Row, tally: &mut Tally, show: bool) -> Result<()> {
+async fn play(row: &Row, tally: &mut Tally, options: &Options) -> Result<()> {
+    let show = options.show;
     let script = Arc::new(Script::default());
     let outcomes = Arc::new(Mutex::new(outcomes(row)));
     let guard = guard(row, &outcomes)?;
@@ -130,7 +134,11 @@ async fn play(row: &Row, tally: &mut Tally, show: bool) -> Result<()> {
         summaries: None,
         conversation: Conversation::default(),
         introduction: String::new(),
-        settings: AgentSettings::default(),
+        settings: AgentOptions {
+            hold_back: serde_json::from_value(Value::from(options.hold_back.as_str()))?,
+            ..AgentOptions::default()
+        }
+        .resolve()?,
         caller: None,
     })?;
     let lie = row.turn.filter(|_| row.lies == Some(true));

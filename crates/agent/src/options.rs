@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
-use counterfoil_guard::ToolFilterOptions;
+use counterfoil_guard::{Disposition, ToolFilterOptions};
+use counterfoil_model::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub struct AgentOptions {
     pub max_steps: u32,
     /// How often an answer that the record does not show is sent back to the model.
     pub max_retries: u32,
+    /// What holds an answer back: what is proven wrong, or any doubt.
+    pub hold_back: HoldBack,
     /// What the model is told about its task, before the execution protocol.
     pub instructions: String,
     /// Whether the model is told what is doubtful about its calls: paths that are not there, values
@@ -41,11 +44,34 @@ impl Default for AgentOptions {
             compress_at: 0.9,
             max_steps: 50,
             max_retries: 1,
+            hold_back: HoldBack::default(),
             instructions: String::new(),
             hallucination_detection: false,
             reasoning_model_detection: false,
             skill_paths: Vec::new(),
             tool_filter: ToolFilterOptions::default(),
+        }
+    }
+}
+
+/// What holds an answer back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldBack {
+    /// What the record contradicts, or lacks where it is complete. Doubts are shown beside the
+    /// answer.
+    #[default]
+    Error,
+    /// Doubts, too: more lies are held back, and honest answers now and then.
+    Warning,
+}
+
+impl HoldBack {
+    /// The least that holds an answer back.
+    pub(crate) fn least(self) -> (Disposition, Severity) {
+        match self {
+            Self::Error => (Disposition::Block, Severity::Error),
+            Self::Warning => (Disposition::Annotate, Severity::Warning),
         }
     }
 }
@@ -75,6 +101,8 @@ pub struct AgentSettings {
     pub max_steps: u32,
     /// How often an answer is sent back.
     pub max_retries: u32,
+    /// What holds an answer back.
+    pub hold_back: HoldBack,
     /// What the model is told about its task.
     pub instructions: String,
     /// Whether the model is told what is doubtful about its calls.
@@ -93,6 +121,7 @@ impl AgentSettings {
             compress_at: options.compress_at,
             max_steps: options.max_steps,
             max_retries: options.max_retries,
+            hold_back: options.hold_back,
             instructions: options.instructions.clone(),
             tells_doubts: options.hallucination_detection || options.reasoning_model_detection,
         }

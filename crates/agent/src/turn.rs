@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CHANGED_BY_PERSON, CallError, Disposition, Guard, Guess, Session, ShowId,
-    Surroundings, Verified, VerifyError, feedback,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Session, ShowId, Surroundings,
+    Verified, VerifyError, feedback,
 };
-use counterfoil_model::{Finding, Judgement, Role, Status, ToolCall};
+use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
 
 use crate::agent::{Agent, Parts};
@@ -132,7 +132,8 @@ impl Agent {
                 continue;
             }
             let verified = self.verify(&draft).await?;
-            if verified.disposition != Disposition::Block {
+            let (least, severity) = self.parts.settings.hold_back.least();
+            if verified.disposition < least {
                 self.compressor.conversation().turns.push(reply.turn());
                 return Ok(Turned {
                     answer: verified.text,
@@ -147,7 +148,7 @@ impl Agent {
             course.held_back += 1;
             self.compressor.conversation().turns.push(reply.turn());
             if course.held_back > self.parts.settings.max_retries {
-                let answer = failure(&verified.findings);
+                let answer = failure(&verified.findings, severity);
                 self.send_back(feedback(&verified.findings)).await?;
                 return Ok(Turned {
                     answer,
@@ -158,7 +159,7 @@ impl Agent {
                     held_back: course.held_back,
                 });
             }
-            self.send_back(verified.feedback).await?;
+            self.send_back(feedback(&verified.findings)).await?;
         }
     }
 
@@ -355,12 +356,12 @@ fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
 }
 
 /// What the user reads where the model has no answer that stands.
-fn failure(findings: &[Finding]) -> String {
+fn failure(findings: &[Finding], least: Severity) -> String {
     let mut text =
         "I have no answer that the record of this session supports. What I was about to \
                     say is held back:"
             .to_owned();
-    let wrong = |finding: &&Finding| finding.severity == counterfoil_model::Severity::Error;
+    let wrong = |finding: &&Finding| finding.severity >= least;
     let mut told = BTreeSet::new();
     for finding in findings.iter().filter(wrong) {
         if told.insert(&finding.message) {

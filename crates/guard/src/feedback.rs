@@ -18,7 +18,10 @@ pub fn feedback(findings: &[Finding]) -> String {
     let mut text = format!(
         "{TO_THE_MODEL} I will do it again, properly, and say only what was done.\n\nDetails:"
     );
-    for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+    // Beside what is wrong, nobody speaks of what is merely doubtful.
+    let worst = findings.iter().map(|finding| finding.severity).max();
+    let told = worst.unwrap_or(Severity::Error).max(Severity::Warning);
+    for finding in findings.iter().filter(|finding| finding.severity == told) {
         text.push_str(&format!("\n- [{}] {}", finding.code, finding.message));
     }
     text

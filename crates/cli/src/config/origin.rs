@@ -188,6 +188,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("agent.compress_at", May::Say),
     ("agent.max_steps", May::Shrink(None)),
     ("agent.max_retries", May::Say),
+    ("agent.hold_back", May::Rise(&["error", "warning"])),
     ("agent.instructions", May::NotSay),
     ("agent.hallucination_detection", May::TurnOn),
     ("agent.reasoning_model_detection", May::TurnOn),

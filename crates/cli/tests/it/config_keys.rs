@@ -174,6 +174,7 @@ const KEYS: &[(&str, &str)] = &[
     ("agent.compress_at", "0.9"),
     ("agent.max_steps", "50"),
     ("agent.max_retries", "1"),
+    ("agent.hold_back", "\"error\""),
     ("agent.instructions", "\"\""),
     ("agent.hallucination_detection", "false"),
     ("agent.reasoning_model_detection", "false"),
