@@ -44,6 +44,8 @@ pub struct Agent {
     pub(crate) usage: Usage,
     /// How many tokens the latest request had, as the server counts them.
     pub(crate) read: u64,
+    /// Whether the user wants the present turn, or nobody is there.
+    pub(crate) phase: Phase,
 }
 
 impl Agent {
@@ -68,7 +70,14 @@ impl Agent {
         if parts.caller.is_none() {
             parts.guard.register(compressor.tool())?;
         }
-        Ok(Self { parts, compressor, ids, usage: Usage::default(), read: 0 })
+        Ok(Self {
+            parts,
+            compressor,
+            ids,
+            usage: Usage::default(),
+            read: 0,
+            phase: Phase::Executor,
+        })
     }
 
     /// What its calls go through.

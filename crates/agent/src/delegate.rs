@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use counterfoil_guard::{
-    BoxFuture, FunctionExecutor, Guard, Session, ToolError, ToolOutput, WeakGuard,
+    BoxFuture, FunctionExecutor, Guard, Phase, Progress, Session, ToolError, ToolOutput, WeakGuard,
 };
 use counterfoil_model::ToolErrorCategory;
 use serde_json::{Value, json};
@@ -72,15 +72,16 @@ impl SubAgents {
         });
         let tool = own_tool(TASK, DESCRIPTION, members, &["prompt"]);
         let own = self.clone();
-        FunctionExecutor::waiting(tool, move |arguments: Value| {
+        FunctionExecutor::telling(tool, move |arguments: Value, progress: Progress| {
             let own = own.clone();
+            let phase = progress.call().map_or(Phase::Autonomous, |call| call.phase);
             let done: BoxFuture<'static, Result<ToolOutput, ToolError>> =
-                Box::pin(async move { own.done(text(&arguments, "prompt")).await });
+                Box::pin(async move { own.done(text(&arguments, "prompt"), phase).await });
             done
         })
     }
 
-    async fn done(&self, prompt: &str) -> Result<ToolOutput, ToolError> {
+    async fn done(&self, prompt: &str, phase: Phase) -> Result<ToolOutput, ToolError> {
         let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
         let Shared { guard, session, model, settings, introduction, begun } = &*self.0;
         let guard = guard.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
@@ -97,6 +98,7 @@ impl SubAgents {
             caller: Some(format!("task-{number}")),
         };
         let mut agent = Agent::new(parts).map_err(|error| fails(error.to_string()))?;
+        agent.phase = phase;
         let turned = agent.say(Saying::Task(prompt), &mut Nobody).await;
         let turned = turned.map_err(|error| fails(error.to_string()))?;
         if !turned.stands {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Session, ShowId, Surroundings,
-    Verified, VerifyError, feedback,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Phase, Session, ShowId,
+    Surroundings, Verified, VerifyError, feedback,
 };
 use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
@@ -106,6 +106,13 @@ impl Agent {
             Saying::User(said) => (Role::User, said),
             Saying::Task(said) => (Role::System, said),
         };
+        if self.parts.caller.is_none() {
+            // The turn of a helper is in the phase of the call that began it.
+            self.phase = match saying {
+                Saying::User(_) => Phase::Executor,
+                Saying::Task(_) => Phase::Autonomous,
+            };
+        }
         self.hear(role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
         // However the turn ends, nothing runs ahead of it any more.
@@ -214,8 +221,8 @@ impl Agent {
         watch.told(Told::Asked(course.steps));
         let request = self.request(said, course.closing).await;
         let mut written = 0;
-        let Parts { guard, session, caller, .. } = &self.parts;
-        let around = Surroundings { caller: caller.clone(), ..Surroundings::default() };
+        let Parts { guard, session, .. } = &self.parts;
+        let around = self.around();
         let closing = course.closing;
         let mut on = |piece: Piece| match piece {
             // None was offered where the turn is closing.
@@ -266,6 +273,12 @@ impl Agent {
         Request { system: system(&self.parts, &conversation), turns, tools }
     }
 
+    /// Who makes calls now, and when in the agent's cycle.
+    fn around(&self) -> Surroundings {
+        let caller = self.parts.caller.clone();
+        Surroundings { caller, phase: self.phase, ..Surroundings::default() }
+    }
+
     /// Makes the calls, one after the other.
     async fn calls(
         &mut self,
@@ -284,9 +297,7 @@ impl Agent {
             }
             watch.told(Told::Calling(&call));
             let (guard, session) = (&self.parts.guard, &self.parts.session);
-            let caller = self.parts.caller.clone();
-            let around = Surroundings { caller, ..Surroundings::default() };
-            let answer = guard.call(session, call.clone(), around).await?;
+            let answer = guard.call(session, call.clone(), self.around()).await?;
             fits |= answer.status != Status::Refused;
             watch.told(Told::Answered(&call, &answer));
             course.executions.push(answer.execution_id.clone());

@@ -8,6 +8,7 @@ use crate::executor::RolledBack;
 use crate::guard::Guard;
 use crate::ledger::{Opened, Rejected};
 use crate::redact::Redactor;
+use crate::scene::Phase;
 use crate::scene::TraceContext;
 use crate::session::Session;
 
@@ -41,6 +42,8 @@ pub struct CallName {
     /// The sub-agent that makes it; `None` for the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
+    /// When in the agent's cycle it is made.
+    pub phase: Phase,
     /// The tool.
     pub tool: String,
     /// Where that tool comes from.
@@ -139,6 +142,12 @@ impl Progress {
         Self(Some((events, Arc::new(call))))
     }
 
+    /// The call that it is about; `None` where nobody made one.
+    #[must_use]
+    pub fn call(&self) -> Option<&CallName> {
+        self.0.as_ref().map(|(_, call)| &**call)
+    }
+
     /// Whether somebody listens: whoever has to work for what is told asks first.
     #[must_use]
     pub fn is_heard(&self) -> bool {
@@ -174,6 +183,7 @@ impl CallName {
             session: session.id().to_owned(),
             call_id: opened.call_id.clone(),
             caller: opened.caller_id.clone(),
+            phase: opened.phase,
             tool: opened.tool.clone(),
             origin: opened.origin.clone(),
             trace: opened.trace.clone(),

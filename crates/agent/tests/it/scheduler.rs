@@ -3,13 +3,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use counterfoil_agent::{Agent, CatchUp, Due, FireError, Nobody, Scheduler, Store, TaskSelection};
+use counterfoil_agent::{
+    Agent, AgentSettings, CatchUp, Due, FireError, Model, Nobody, Scheduler, Store, SubAgents,
+    TaskSelection,
+};
 use counterfoil_guard::{Clock, Guard, GuardOptions, Phase, Surroundings};
 use counterfoil_model::{Role, Status, ToolCall};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::script::{Script, guard, parts, says, wait};
+use crate::script::{Script, calls, guard, parts, says, wait};
 
 /// Thursday 2026-11-26, 10:00 in UTC.
 const BEGAN: i64 = 1_795_687_200_000;
@@ -201,6 +204,42 @@ fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
     let says = |role| transcript.messages.iter().any(|message| message.role == role);
     assert!(says(Role::System) && !says(Role::User));
     assert_eq!(scheduler.give_up_interrupted(0).unwrap(), 0, "it came to its end");
+}
+
+#[test]
+fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
+    let order = |order: u32| calls(&[("c1", "cancel_order", &format!(r#"{{"order":{order}}}"#))]);
+    let done = |order: u32| says(&format!("I have cancelled order {order}."));
+    let (scheduler, hand) = in_memory();
+    let model = Script::of([
+        order(7),
+        calls(&[("c2", "task", r#"{"prompt":"Cancel order 8."}"#)]),
+        order(8),
+        done(8),
+        done(7),
+        order(9),
+        done(9),
+    ]);
+    let guard = guard();
+    let mut agent = agent(&model, &guard, &scheduler);
+    let helpers = Arc::clone(&model) as Arc<dyn Model>;
+    let settings = AgentSettings::default();
+    let helpers = SubAgents::new(&guard, agent.session(), helpers, &settings, "Help.");
+    guard.register(helpers.tool()).unwrap();
+    add(&scheduler, "in 20 minutes", CatchUp::Once);
+    hand.minutes(20);
+    let due = taken(&scheduler);
+    wait(scheduler.fire(&mut agent, &due[0], &mut Nobody)).unwrap();
+    wait(agent.turn("Cancel order 9, please.", &mut Nobody)).unwrap();
+    let ids = guard.ledger().recent(Some(agent.session().id()), 10).unwrap();
+    let receipts = ids.iter().map(|id| guard.ledger().receipt(id).unwrap().unwrap());
+    let mut phases: Vec<(String, Phase)> = receipts
+        .filter(|receipt| receipt.tool == "cancel_order")
+        .map(|receipt| (receipt.arguments["order"].to_string(), receipt.phase))
+        .collect();
+    phases.sort_by(|left, right| left.0.cmp(&right.0));
+    let autonomous = |order: &str| (order.to_owned(), Phase::Autonomous);
+    assert_eq!(phases, [autonomous("7"), autonomous("8"), ("9".to_owned(), Phase::Executor)]);
 }
 
 #[test]

@@ -18,48 +18,33 @@ fn read_front(front: &str) -> Result<Skill, (String, Option<usize>)> {
     read(&format!("---\n{front}\n---\nbody\n"))
 }
 
+/// The cases in a block of `spec/agent/skills.md`: front matters, and what stands behind the arrow.
+fn block(name: &str) -> impl Iterator<Item = (String, String)> {
+    let page = include_str!("../../../../spec/agent/skills.md");
+    let (_, rest) = page.split_once(&format!("```{name}\n")).unwrap();
+    let lines = |text: &str| text.replace('⏎', "\n").replace('␍', "\r");
+    rest.split_once("```").unwrap().0.lines().map(move |line| {
+        let (front, told) = line.split_once(" → ").unwrap();
+        (lines(front), lines(told))
+    })
+}
+
 #[test]
 fn good_ones() {
     let long = format!("name: pdf\ndescription: {}", "ä".repeat(1024));
     let compatible = format!("name: pdf\ndescription: d\ncompatibility: {}", "x".repeat(500));
-    // The front matter, its description, and what it warns of.
-    let cases: [(&str, &str, &[WarningKind]); 26] = [
-        ("name: pdf\ndescription: Fills forms.", "Fills forms.", &[]),
-        ("description: d\nname: pdf", "d", &[]),
-        ("name: \"pdf\"\ndescription: 'it''s'", "it's", &[]),
-        ("name: pdf\ndescription: >\n  one\n  two\n", "one two", &[]),
-        ("name: pdf\ndescription: |\n  one\n  two\n", "one\ntwo", &[]),
-        ("name: pdf\ndescription: one\n  two", "one two", &[]),
-        ("name: pdf\ndescription: 1.10", "1.10", &[]),
-        ("name: pdf\ndescription: yes", "yes", &[]),
-        ("name: pdf\ndescription: null", "null", &[]),
-        ("name: pdf\ndescription: 2026-01-02", "2026-01-02", &[]),
-        ("name: pdf\ndescription: 0x1F", "0x1F", &[]),
-        ("name: pdf\ndescription: .nan", ".nan", &[]),
-        ("# why\nname: pdf # what\ndescription: d", "d", &[]),
-        ("name: pdf\ndescription: 日本語", "日本語", &[]),
-        ("name: pdf\r\ndescription: d\r", "d", &[]),
-        ("name: pdf\ndescription: a --- b", "a --- b", &[]),
-        ("name: pdf\ndescription: d\nlicense: MIT\nmetadata:\n  a: b", "d", &[]),
-        ("name: pdf\ndescription: d\nmetadata:", "d", &[]),
-        ("name: pdf\ndescription: d\nallowed-tools: [Read, Write]", "d", &[]),
-        ("{name: pdf, description: d}", "d", &[]),
-        ("name: pdf\ndescription: Use when: x", "Use when: x", &[WarningKind::QuotedValue]),
-        (
-            "name: pdf\ndescription: Use when: it's\n  two: lines\nlicense: a: b",
-            "Use when: it's two: lines",
-            &[WarningKind::QuotedValue, WarningKind::QuotedValue],
-        ),
-        ("name: pdf\ndescription: d\nversion: 1.10", "d", &[WarningKind::UnknownField]),
-        ("name: pdf\ndescription: d\nx: {y: [z]}", "d", &[WarningKind::UnknownField]),
-        ("name: pdf\ndescription: d\nName: x", "d", &[WarningKind::UnknownField]),
-        ("name: pdf\ndescription: d\nmetadata:\n  a: [b]", "d", &[WarningKind::NestedMetadata]),
-    ];
+    let cases = block("good").map(|(front, told)| match told.strip_suffix(')') {
+        None => (front, told.clone(), String::new()),
+        Some(told) => {
+            let (description, warnings) = told.split_once(" (").unwrap();
+            (front, description.to_owned(), warnings.to_owned())
+        }
+    });
     for (front, description, warnings) in cases {
-        let skill = read_front(front).unwrap_or_else(|error| panic!("{front}: {error:?}"));
-        assert_eq!((skill.name.as_str(), skill.description.as_str()), ("pdf", description));
-        let kinds: Vec<WarningKind> = skill.warnings.iter().map(|warning| warning.what).collect();
-        assert_eq!(kinds, warnings, "{front}: {:?}", skill.warnings);
+        let skill = read_front(&front).unwrap_or_else(|error| panic!("{front}: {error:?}"));
+        assert_eq!((skill.name.as_str(), skill.description.as_str()), ("pdf", &*description));
+        let kinds = skill.warnings.iter().map(|warning| format!("{:?}", warning.what));
+        assert_eq!(kinds.collect::<Vec<_>>().join(", "), warnings, "{front}");
     }
     assert_eq!(read_front(&long).unwrap().description.chars().count(), 1024);
     assert_eq!(read_front(&compatible).unwrap().compatibility.map(|text| text.len()), Some(500));
@@ -71,68 +56,26 @@ fn bad_ones() {
     let incompatible = format!("name: pdf\ndescription: d\ncompatibility: {}", "x".repeat(501));
     let long_name = format!("name: {}\ndescription: d", "a".repeat(65));
     let characters = "the name has characters other than `a` to `z`, `0` to `9` and `-`";
-    let hyphens = "the name begins or ends with a hyphen, or has two in a row";
-    let yaml = "the front matter cannot be read: ";
-    // The front matter, how the error begins, and its line.
-    let cases: [(&str, &str, Option<usize>); 38] = [
-        ("", "the front matter has no fields", Some(1)),
-        ("# only this", "the front matter has no fields", Some(1)),
-        ("just a text", "the front matter has no fields", Some(1)),
-        ("- a\n- b", "the front matter has no fields", Some(1)),
-        ("name: pdf", "the field `description` is missing", None),
-        ("description: d", "the field `name` is missing", None),
-        ("name:\ndescription: d", "the field `name` is blank", Some(2)),
-        ("name: ''\ndescription: d", "the field `name` is blank", Some(2)),
-        ("name: pdf\ndescription:", "the field `description` is blank", Some(3)),
-        ("name: pdf\ndescription: \"  \"", "the field `description` is blank", Some(3)),
-        ("name: pdf\ndescription: |\n\n", "the field `description` is blank", Some(3)),
-        ("name: [pdf]\ndescription: d", "the field `name` is not a text", Some(2)),
-        ("name: pdf\ndescription: {a: b}", "the field `description` is not a text", Some(3)),
-        ("name: pdf\ndescription: d\nlicense: [a]", "the field `license` is not a text", Some(4)),
-        (
-            "name: pdf\ndescription: d\nmetadata: a",
-            "the field `metadata` is not a mapping",
-            Some(4),
-        ),
-        (
-            "name: pdf\ndescription: d\nmetadata: [a]",
-            "the field `metadata` is not a mapping",
-            Some(4),
-        ),
-        (
-            "name: pdf\ndescription: d\nallowed-tools: {a: b}",
-            "the field `allowed-tools` is not a list of texts",
-            Some(4),
-        ),
-        (
-            "name: pdf\ndescription: d\nallowed-tools: [[a]]",
-            "the field `allowed-tools` is not a list of texts",
-            Some(4),
-        ),
-        (&long, "the field `description` has 1025 characters, 1024 are the most", Some(3)),
-        (&incompatible, "the field `compatibility` has 501 characters, 500 are the most", Some(4)),
-        (&long_name, "the field `name` has 65 characters, 64 are the most", Some(2)),
-        ("name: Pdf\ndescription: d", characters, Some(2)),
-        ("name: pdf_forms\ndescription: d", characters, Some(2)),
-        ("name: pdf forms\ndescription: d", characters, Some(2)),
-        ("name: größe\ndescription: d", characters, Some(2)),
-        ("name: ../pdf\ndescription: d", characters, Some(2)),
-        ("name: p\u{200b}df\ndescription: d", characters, Some(2)),
-        ("name: -pdf\ndescription: d", hyphens, Some(2)),
-        ("name: pdf-\ndescription: d", hyphens, Some(2)),
-        ("name: p--df\ndescription: d", hyphens, Some(2)),
-        ("name: docx\ndescription: d", "the name is not that of the folder, `pdf`", Some(2)),
-        ("name: pdf\ndescription: d\nname: pdf", yaml, Some(4)),
-        ("name: pdf\ndescription: [d", yaml, None),
-        ("name: pdf\ndescription: \"d", yaml, None),
-        ("name: &a pdf\ndescription: d", yaml, Some(2)),
-        ("name: pdf\ndescription: !!int 1", yaml, Some(3)),
-        ("name: pdf\ndescription: !secret d", yaml, Some(3)),
-        ("name: pdf\ndescription: d\n<<: {license: a}", yaml, Some(4)),
+    let pages = block("bad").map(|(front, told)| match told.strip_suffix(')') {
+        Some(told) if told.contains(" (line ") => {
+            let (problem, line) = told.split_once(" (line ").unwrap();
+            (front, problem.to_owned(), line.parse().ok())
+        }
+        _ => (front, told, None),
+    });
+    // What a page cannot show.
+    let others = [
+        ("", "the front matter has no fields", 1),
+        (&*long, "the field `description` has 1025 characters, 1024 are the most", 3),
+        (&incompatible, "the field `compatibility` has 501 characters, 500 are the most", 4),
+        (&long_name, "the field `name` has 65 characters, 64 are the most", 2),
+        ("name: p\u{200b}df\ndescription: d", characters, 2),
     ];
-    for (front, problem, line) in cases {
-        let (told, at) = read_front(front).unwrap_err();
-        assert!(told.starts_with(problem), "{front}: {told}");
+    let others =
+        others.map(|(front, problem, line)| (front.to_owned(), problem.to_owned(), Some(line)));
+    for (front, problem, line) in pages.chain(others) {
+        let (told, at) = read_front(&front).unwrap_err();
+        assert!(told.starts_with(&problem), "{front}: {told}");
         if line.is_some() {
             assert_eq!(at, line, "{front}: {told}");
         }

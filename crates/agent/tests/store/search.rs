@@ -4,22 +4,17 @@ use counterfoil_agent::{Found, Ranks, Store};
 
 use super::note;
 
-const NOTES: [&str; 10] = [
-    "The staging server listens on port 8443.",
-    "Deployments happen on Tuesdays after lunch.",
-    "Anna prefers coffee from the café in Zürich.",
-    "The database password is kept in the vault, not in the repository.",
-    "It's fine to restart the staging server without asking.",
-    "我喜欢北京烤鸭",
-    "会议在星期三下午三点开始",
-    "東京タワーに行きたい",
-    "🎉🎉🎉 release party",
-    "C++ builds need clang 19; see NEAR(a b) in the notes",
-];
+const PAGE: &str = include_str!("../../../../spec/agent/memory.md");
+
+/// What stands in the block of this name, line by line.
+fn block(name: &str) -> impl Iterator<Item = &'static str> {
+    let (_, rest) = PAGE.split_once(&format!("```{name}\n")).unwrap();
+    rest.split_once("```").unwrap().0.lines()
+}
 
 fn corpus() -> Store {
     let store = Store::in_memory().unwrap();
-    for text in NOTES {
+    for text in block("notes") {
         store.save(&note(text), None).unwrap();
     }
     store
@@ -32,27 +27,11 @@ fn numbers(found: &[Found]) -> Vec<i64> {
 #[test]
 fn queries_find_notes() {
     let store = corpus();
-    let cases: [(&str, &[i64]); 19] = [
-        ("port", &[1]),
-        ("PORT", &[1]),
-        ("cafe zurich", &[3]),
-        ("CAFÉ", &[3]),
-        ("deploy", &[2]),
-        ("ployment", &[2]),
-        ("urich", &[3]),
-        ("it's", &[5]),
-        ("8443", &[1]),
-        ("which password?", &[4]),
-        ("北京烤鸭", &[6]),
-        ("北京烤", &[6]),
-        ("他也很喜欢北京", &[6]),
-        ("星期三", &[7]),
-        ("タワー", &[8]),
-        ("🎉🎉🎉", &[9]),
-        ("NEAR(", &[10]),
-        ("zebra", &[]),
-        ("北京", &[]),
-    ];
+    let cases = block("cases").map(|line| {
+        let (query, found) = line.split_once(" → ").unwrap();
+        let found: Vec<i64> = found.split(' ').filter_map(|place| place.parse().ok()).collect();
+        (query, found)
+    });
     for (query, expected) in cases {
         assert_eq!(numbers(&store.search(query, None, 5).unwrap()), expected, "{query}");
     }

@@ -4,6 +4,7 @@ mod talk;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -14,8 +15,12 @@ use crate::conversation::{
     Begun, Front, Lines, Screen, ScreenPerson, Wanted, begin, is_for_a_screen,
 };
 use crate::exit::{Complaint, Exit};
+use crate::questions::is_readable;
 use crate::surroundings::runtime;
-use crate::terminal::plainly;
+use crate::terminal::{Paint, plainly};
+
+/// For so long something may come from standard input, where there is a prompt already.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Talk to an agent whose every call is judged, and whose every answer is held against the record
 ///
@@ -87,6 +92,26 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     exit
 }
 
+/// What is piped in. Where there is a prompt already, nobody waits for ever for more: whoever began
+/// this may hold a pipe open in which nothing will come.
+fn piped(prompted: bool) -> anyhow::Result<String> {
+    let begun = Instant::now();
+    while prompted && !is_readable(&io::stdin()) {
+        if begun.elapsed() >= PATIENCE {
+            let note = Paint::for_errors().help("note");
+            writeln!(
+                io::stderr(),
+                "{note}: nothing came from standard input in {} s, so nothing is added to the prompt",
+                PATIENCE.as_secs()
+            )?;
+            return Ok(String::new());
+        }
+    }
+    let mut text = String::new();
+    io::stdin().lock().read_to_string(&mut text).context("standard input cannot be read")?;
+    Ok(text)
+}
+
 fn begun(
     global: &Global,
     arguments: &Arguments,
@@ -94,6 +119,7 @@ fn begun(
 ) -> anyhow::Result<Begun> {
     let wanted = Wanted {
         session: arguments.session.as_deref(),
+        alone: true,
         provider: arguments.provider.as_deref(),
         approver: Arc::new(Asks::new(person, arguments.yes)),
         workspace: arguments.workspace.clone(),
@@ -116,13 +142,8 @@ async fn on_and_on<F: Front>(
 
 /// What is asked once; `None` where somebody sits at the terminal.
 fn prompt(arguments: &Arguments) -> anyhow::Result<Option<String>> {
-    let piped = if io::stdin().is_terminal() {
-        String::new()
-    } else {
-        let mut text = String::new();
-        io::stdin().lock().read_to_string(&mut text).context("standard input cannot be read")?;
-        text
-    };
+    let piped =
+        if io::stdin().is_terminal() { String::new() } else { piped(arguments.prompt.is_some())? };
     let parts = [arguments.prompt.as_deref().unwrap_or_default(), &piped];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
     if parts.is_empty() && (arguments.prompt.is_some() || !io::stdin().is_terminal()) {

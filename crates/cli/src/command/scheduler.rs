@@ -127,6 +127,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         What::Run { once, yes, provider, workspace } => {
             let wanted = Wanted {
                 session: Some(SESSION),
+                alone: false,
                 provider: provider.as_deref(),
                 approver: Arc::new(Asks::new(AtTerminal, *yes)),
                 workspace: workspace.clone(),

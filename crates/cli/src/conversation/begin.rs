@@ -1,5 +1,6 @@
 //! The agent, with everything that the configuration says.
 
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use counterfoil_guard::{
     Approver, Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder,
     SystemClock,
 };
+
+use counterfoil_model::Digest;
 
 use super::row::Row;
 use super::seen::noted;
@@ -40,6 +43,8 @@ pub(crate) struct Begun {
     pub(crate) stays: bool,
     /// What is to be known before it begins.
     pub(crate) notices: Vec<Row>,
+    /// As long as this is there, nobody else goes on with the session.
+    _lock: Option<File>,
 }
 
 /// What of it is said on the command line.
@@ -48,6 +53,8 @@ pub(crate) struct Wanted<'w> {
     pub(crate) session: Option<&'w str>,
     /// The model, by its name in the configuration.
     pub(crate) provider: Option<&'w str>,
+    /// Nobody else may go on with the session meanwhile.
+    pub(crate) alone: bool,
     /// Who is asked where a gate asks.
     pub(crate) approver: Arc<dyn Approver>,
     /// The project's root.
@@ -76,6 +83,10 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     };
     let state = global.state()?.create()?;
     let folder = state.folder();
+    let lock = match wanted.session.filter(|_| wanted.alone) {
+        Some(id) => Some(alone(&folder, id)?),
+        None => None,
+    };
     let settings = settings_beside(&options, Some(&folder))?;
     let guard = Making {
         options: &options,
@@ -122,8 +133,18 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         caller: None,
     })?;
     let stays = wanted.session.is_some();
-    let mut begun =
-        Begun { agent, memory, scheduler, options, settings, model, folder, stays, notices };
+    let mut begun = Begun {
+        agent,
+        memory,
+        scheduler,
+        options,
+        settings,
+        model,
+        folder,
+        stays,
+        notices,
+        _lock: lock,
+    };
     begun.register(&helpers, &skills)?;
     Ok(begun)
 }
@@ -155,6 +176,23 @@ impl Begun {
             }
             Some(Ok(None)) | None => None,
         }
+    }
+}
+
+/// Keeps others from going on with a session at the same time: each would answer without what the
+/// other says.
+fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
+    let locks = folder.path().join("locks");
+    std::fs::create_dir_all(&locks).with_context(|| locks.display().to_string())?;
+    let path = locks.join(format!("chat-{}", Digest::of_bytes(id.as_bytes())));
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let wrong = format!("another `counterfoil chat` has session `{id}` open");
+            Err(Complaint::new(wrong).help("end that one, or take another session").into())
+        }
+        // Where nothing can be locked, nobody can be kept out.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

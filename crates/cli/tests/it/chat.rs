@@ -164,3 +164,26 @@ fn what_cannot_be_asked_says_why() {
         assert!(ran.err.contains(why), "{words:?}: {ran}");
     }
 }
+
+#[test]
+fn a_pipe_that_nobody_closes_is_not_waited_for() {
+    let (port, _) = model(vec![says("Hello.")]);
+    let desk = desk(port, "");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_counterfoil"))
+        .args(["chat", "-p", "Hello?"])
+        .current_dir(desk.path())
+        .env_clear()
+        .env("HOME", desk.path().join("home"))
+        .env("COUNTERFOIL_STATE", "state")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(open);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Hello.\n");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(err.contains("nothing came from standard input in 3 s"), "{err}");
+}

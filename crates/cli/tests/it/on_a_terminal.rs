@@ -11,7 +11,7 @@ use pty_process::blocking::{Command, Pty, open};
 use serde_json::{Value, json};
 
 use crate::Desk;
-use crate::chat::{calls, desk, model, says};
+use crate::chat::{calls, chat, desk, model, says};
 
 /// A program on a terminal of its own.
 struct Terminal {
@@ -284,4 +284,20 @@ fn what_a_command_changed_is_put_back() {
     assert!(told.contains("The user has undone shell_"), "{told}");
     terminal.write(CONTROL_D);
     assert_eq!(terminal.ended().0, 0);
+}
+
+#[test]
+fn a_session_is_gone_on_with_by_one_at_a_time() {
+    let (port, _) = model(vec![says("Hello.")]);
+    let desk = desk(port, "");
+    let words = ["chat", "--plain", "--session", "s"];
+    let Some(terminal) = Terminal::run(&desk, &words, (24, 80)) else { return };
+    terminal.see("`/help` lists commands");
+    let other = chat(&desk, &["--session", "s", "-p", "And?"], "");
+    assert_eq!(other.code, 2, "{other}");
+    assert!(other.err.contains("another `counterfoil chat` has session `s` open"), "{other}");
+    terminal.write(CONTROL_D);
+    assert_eq!(terminal.ended().0, 0);
+    let next = chat(&desk, &["--session", "s", "-p", "And?"], "");
+    assert_eq!((next.code, next.out.as_str()), (0, "Hello.\n"), "{next}");
 }

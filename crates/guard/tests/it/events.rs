@@ -34,7 +34,7 @@ fn every_call_is_told_to_whoever_listens() {
     let event = |event: &str, tool: &str, at: usize| {
         json!({
             "event": event, "tool": tool, "execution_id": answers[at].execution_id,
-            "session": "s", "call_id": "c7", "caller": "helper",
+            "session": "s", "call_id": "c7", "caller": "helper", "phase": "executor",
             "origin": { "kind": "builtin" },
         })
     };

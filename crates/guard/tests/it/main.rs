@@ -24,6 +24,7 @@ mod in_force;
 mod ledger;
 mod live;
 mod offer;
+mod offer_pages;
 mod overflow;
 mod redact;
 mod reformat;

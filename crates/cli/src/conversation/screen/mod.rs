@@ -45,10 +45,12 @@ const WIDEST: usize = 200;
 
 /// Whether there is a terminal that can show a screen, and somebody who wants one.
 pub(crate) fn is_for_a_screen() -> bool {
+    let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    // In a terminal without a size nothing could be seen.
+    let sized =
+        ratatui::crossterm::terminal::size().is_ok_and(|(columns, rows)| columns > 0 && rows > 0);
     let terminals = io::stdin().is_terminal() && io::stdout().is_terminal();
-    terminals
-        && io::stderr().is_terminal()
-        && std::env::var("TERM").is_ok_and(|term| term != "dumb")
+    terminals && io::stderr().is_terminal() && able && sized
 }
 
 /// The terminal, as a screen, until this is dropped.
