@@ -20,6 +20,7 @@ mod member;
 mod obligation;
 mod other_language;
 mod outcome;
+mod roles;
 mod rule;
 mod settings;
 mod tool_use;

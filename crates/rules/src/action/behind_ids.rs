@@ -17,7 +17,7 @@ const LONGEST: usize = 80;
 
 /// The texts and numbers that earlier results hold beside the ids in the arguments of a call, each
 /// in a line of its own: "Boxing Basics", where it cancels `B-9950`.
-pub(super) fn behind_ids(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> Rc<str> {
+pub(crate) fn behind_ids(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> Rc<str> {
     facts.index().behind_ids(at, || read(facts, execution))
 }
 

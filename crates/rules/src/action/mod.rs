@@ -40,6 +40,7 @@ mod unwritten_file;
 mod writing;
 
 pub(crate) use as_wished::as_wished;
+pub(crate) use behind_ids::behind_ids;
 pub(crate) use consumed::consume;
 pub(crate) use denied::{DeniedAct, denied_act};
 pub(crate) use denied_run::{run_denied, try_denied};

@@ -1,8 +1,11 @@
+mod working;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
+use self::working::{Working, first_figure, numbers_of};
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::member::{contacts, members, misread, people, versions};
@@ -69,7 +72,12 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
     for span in right {
         findings.supported(&claim(span), []);
     }
+    let working = Working::new(facts, answer);
     for wrong in wrong {
+        if first_figure(wrong.text).is_some_and(|figure| working.gives(figure)) {
+            findings.not_checkable(&claim(wrong.span));
+            continue;
+        }
         let message = format!("the agent says {}; the record has {}", wrong.text, wrong.held);
         let note = if wrong.proven { Note::proven(message) } else { Note::suspected(message) };
         let provable = note.provable && facts.shows_all_before(turn);
@@ -353,12 +361,13 @@ fn by_chance(
     }
     let combined = Combined::of(facts.given(), answer.turn, &numbers_of(answer));
     let mut given: BTreeMap<Figure, bool> = BTreeMap::new();
+    let working = Working::new(facts, answer);
     left.retain(|(value, figure)| {
         // A recorded amount with two digits swapped hardly follows from others by chance.
         let misread = || combined.misread(*figure).is_some();
         let mut gives =
             || *given.entry(*figure).or_insert_with(|| !misread() && combined.give(*figure));
-        let follows = (is_rough(answer, value) && !misread()) || gives();
+        let follows = (is_rough(answer, value) && !misread()) || gives() || working.gives(*figure);
         if follows {
             findings.not_checkable(&claim(value, ObjectKind::Money));
         }
@@ -378,6 +387,7 @@ fn amounts_rightly_named<'s, 't>(
     let prose = &answer.prose;
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER).or(Tags::USER);
     let mut labels: Option<Rc<Labels>> = None;
+    let working = Working::new(facts, answer);
     let small = Tags::PREPOSITION.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
     let small = small.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::USER_OWN).or(Tags::AGENT);
     let small = small.or(Tags::THIRD_PERSON).or(Tags::COMPLETED).or(Tags::GERUND);
@@ -397,7 +407,7 @@ fn amounts_rightly_named<'s, 't>(
         }
         let labels = labels.get_or_insert_with(|| facts.given().labels(answer.turn));
         let Some((name, held)) = labels.otherwise(&words, *figure) else { return true };
-        if asked(facts, value.turn).contains(figure) {
+        if asked(facts, value.turn).contains(figure) || working.gives(*figure) {
             return true;
         }
         let message = format!("the agent says {}; the record has `{name}` {held}", value.text);
@@ -414,19 +424,6 @@ fn begins_range(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let rest = behind.strip_prefix(['–', '-']).unwrap_or_default();
     let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     digits.len() < rest.len() && digits.starts_with(['k', 'K', 'm', 'M'])
-}
-
-/// The numbers that an answer says, each once.
-fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
-    let prose = &answer.prose;
-    let numbers = prose.tokens.iter().filter(|t| {
-        matches!(t.kind, TokenKind::Number | TokenKind::Money) && !prose.word(t).contains(':')
-    });
-    let mut found: Vec<Figure> =
-        numbers.filter_map(|t| Figure::parse(prose.word(t))).take(AROUND).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// "about $134", "~$30", "it would be $90": rounded or supposed, and said to be.

@@ -15,6 +15,7 @@ mod masked_failure;
 mod misreported_result;
 mod missing_execution_id;
 mod missing_tool_name;
+mod other_target;
 mod partial_completion;
 mod phantom_completion;
 mod receipt_tampering;
@@ -34,6 +35,7 @@ use crate::rule::Rule;
 pub(crate) const RULES: &[&dyn Rule] = &[
     &phantom_completion::PhantomCompletion,
     &partial_completion::PartialCompletion,
+    &other_target::OtherTarget,
     &masked_failure::MaskedFailure,
     &silent_failure::SilentFailure,
     &impossible_order::ImpossibleOrder,

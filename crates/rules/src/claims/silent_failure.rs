@@ -3,6 +3,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Status};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
 use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::roles::{Undisclosed, undisclosed};
 use crate::rule::{Group, Meta, Rule};
 
 /// FK039: success of the whole, while a part failed and nobody says so.
@@ -25,19 +26,31 @@ impl Rule for SilentFailure {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
             let prose = &answer.prose;
-            let Some(clause) = prose.clauses.iter().find(|c| completes(prose, c)) else { continue };
-            judge(facts, findings, answer, clause);
+            let whole = prose.clauses.iter().find(|c| completes(prose, c));
+            if !whole.is_some_and(|clause| judge(facts, findings, answer, clause)) {
+                judge_thing(facts, findings, answer);
+            }
         }
     }
 }
 
-fn judge<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>, clause: &Clause) {
+/// Whether the whole is said to be done, and is not.
+fn judge<'t>(
+    facts: &Facts<'t>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'t>,
+    clause: &Clause,
+) -> bool {
     let since = facts.request_before(answer.turn);
     let failed = unmended(facts, answer.turn, since);
     let claim = claim(answer, clause);
-    let Some(first) = failed.first() else { return findings.supported(&claim, []) };
+    let Some(first) = failed.first() else {
+        findings.supported(&claim, []);
+        return false;
+    };
     if discloses(&answer.prose) {
-        return findings.supported(&claim, [facts.evidence(first)]);
+        findings.supported(&claim, [facts.evidence(first)]);
+        return false;
     }
     let what = match failed.len() {
         1 => format!("`{}` failed", first.tool()),
@@ -50,6 +63,18 @@ fn judge<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>
             .help("say which step failed, or do it again")
             .evidence(failed.iter().take(5).map(|e| facts.evidence(e))),
     );
+    true
+}
+
+/// A step that failed for a thing that is told of as if nothing had.
+fn judge_thing<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &Answer<'t>) {
+    let Some(Undisclosed { failed, clause, thing }) = undisclosed(facts, answer) else { return };
+    let tool = failed.tool();
+    let message =
+        format!("the agent speaks of `{thing}`, and not of it that `{tool}` failed for it");
+    let note = Note::suspected(message).help("say which step failed, or do it again");
+    let note = note.evidence([facts.evidence(failed)]);
+    findings.unsupported(facts, &claim(answer, clause), note);
 }
 
 /// The steps since a message that failed and were not made good, in their order.

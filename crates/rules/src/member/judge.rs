@@ -165,6 +165,10 @@ fn is_named(member: &Member<'_>, said: &Said<'_>) -> bool {
     if let Value::Stage(..) = said.value {
         return member.words.iter().any(|word| matches!(word.as_str(), "status" | "state"));
     }
+    // `pence_per_day` is no number of days.
+    if member.words.iter().any(|word| word == "per") {
+        return false;
+    }
     let words = said.labels.iter().take(if said.adjacent { 3 } else { BEFORE });
     words.enumerate().any(|(at, label)| {
         let whole = at == 0 && said.adjacent && member.words.len() == 1;

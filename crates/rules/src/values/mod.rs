@@ -20,6 +20,7 @@ mod stated;
 mod stretch;
 mod tally;
 mod word_search;
+mod worked_out;
 mod worth;
 
 pub(crate) use any_case::{AnyCase, holds};
@@ -39,4 +40,5 @@ pub(crate) use signs::Signs;
 pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, SPELLED, Tally, list_of, longest_list, whole};
 pub(crate) use word_search::WordSearch;
+pub(crate) use worked_out::is_worked_out;
 pub(crate) use worth::{Named, is_misquoted};

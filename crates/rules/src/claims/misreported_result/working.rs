@@ -1,0 +1,79 @@
+use std::cell::OnceCell;
+
+use crate::facts::{Answer, Facts};
+use crate::prose::TokenKind;
+use crate::values::{Figure, each_figure, is_worked_out};
+
+/// The numbers of an answer, and those that it was given, once somebody asks for them.
+pub(super) struct Working<'f, 'a, 't, 'n> {
+    facts: &'f Facts<'t>,
+    answer: &'a Answer<'n>,
+    numbers: OnceCell<[Vec<Figure>; 3]>,
+}
+
+impl<'f, 'a, 't, 'n> Working<'f, 'a, 't, 'n> {
+    pub(super) fn new(facts: &'f Facts<'t>, answer: &'a Answer<'n>) -> Self {
+        Self { facts, answer, numbers: OnceCell::new() }
+    }
+
+    /// Whether the answer works the number out.
+    pub(super) fn gives(&self, figure: Figure) -> bool {
+        const REACH: usize = 16 * 1024;
+        let [told, percents, given] = self.numbers.get_or_init(|| {
+            let [mut told, mut percents, mut figures] = [const { Vec::new() }; 3];
+            each_figure(self.answer.prose.text, |figure| told.push(figure));
+            for given in self.facts.given().near(self.answer.turn, REACH) {
+                percents_in(given.text, &mut percents);
+                each_figure(given.text, |figure| figures.push(figure));
+            }
+            percents_in(self.answer.prose.text, &mut percents);
+            for all in [&mut told, &mut percents, &mut figures] {
+                all.sort_unstable();
+                all.dedup();
+            }
+            [told, percents, figures]
+        });
+        is_worked_out(figure, told, percents, given)
+    }
+}
+
+/// The numbers of a text that are per cent: "25%", `"discount_percent": 25`.
+fn percents_in(text: &str, found: &mut Vec<Figure>) {
+    const NAMES: [&str; 4] = ["percent", "pct", "discount", "rate"];
+    const REACH: usize = 16;
+    for (at, _) in text.match_indices('%') {
+        let from = text.floor_char_boundary(at.saturating_sub(8));
+        let mut last = None;
+        each_figure(text.get(from..at).unwrap_or_default(), |figure| last = Some(figure));
+        found.extend(last);
+    }
+    for (at, name) in NAMES.iter().flat_map(|name| text.match_indices(name)) {
+        let from = at + name.len();
+        let until = text.floor_char_boundary(text.len().min(from + REACH));
+        found.extend(text.get(from..until).and_then(first_figure));
+    }
+}
+
+/// The number that a text is, or begins with.
+pub(super) fn first_figure(text: &str) -> Option<Figure> {
+    // A version or a day is no number.
+    if text.matches('.').count() > 1 || text.matches('-').count() > 1 {
+        return None;
+    }
+    let mut first = None;
+    each_figure(text, |figure| first = first.or(Some(figure)));
+    first
+}
+
+/// The numbers that an answer says, each once.
+pub(super) fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
+    let prose = &answer.prose;
+    let numbers = prose.tokens.iter().filter(|t| {
+        matches!(t.kind, TokenKind::Number | TokenKind::Money) && !prose.word(t).contains(':')
+    });
+    let mut found: Vec<Figure> =
+        numbers.filter_map(|t| Figure::parse(prose.word(t))).take(super::AROUND).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
