@@ -1,8 +1,8 @@
-use counterfoil_model::{Code, Mode};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode};
 
-use crate::facts::Facts;
+use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
-use crate::roles::other_target;
+use crate::roles::{Swapped, other_target, swapped};
 use crate::rule::{Group, Meta, Rule};
 
 /// FK013: a call did what is claimed, for another thing than the one that is named.
@@ -32,5 +32,25 @@ impl Rule for OtherTarget {
             let note = Note::suspected(message).evidence(facts.evidence_at(other.at));
             findings.contradicted(facts, &said.claim, note);
         }
+        for answer in facts.answers() {
+            for swapped in swapped(facts, answer) {
+                judge_swapped(facts, findings, answer, swapped);
+            }
+        }
     }
+}
+
+/// A value of one thing that is told of another.
+fn judge_swapped(
+    facts: &Facts<'_>,
+    findings: &mut Findings<'_>,
+    answer: &Answer<'_>,
+    swapped: Swapped,
+) {
+    let Swapped { span, thing, held, told, owner } = swapped;
+    let text = span.of(answer.prose.text).trim().to_owned();
+    let kind = ClaimKind::Value;
+    let claim = Claim { kind, text, objects: Vec::new(), span, turn: answer.turn };
+    let message = format!("the record has `{told}` for {owner}; for {thing} it has `{held}`");
+    findings.contradicted(facts, &claim, Note::suspected(message));
 }

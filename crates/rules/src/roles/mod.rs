@@ -7,8 +7,10 @@
 
 mod bound;
 mod named;
+mod swapped;
 mod undisclosed;
 
+pub(crate) use swapped::{Swapped, swapped};
 pub(crate) use undisclosed::{Undisclosed, undisclosed};
 
 use crate::action::{ActionClaim, ActionVerdict};
