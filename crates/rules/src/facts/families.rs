@@ -177,9 +177,9 @@ const NAMES_THINGS: [&str; 12] = [
     "schedule", "refund",
 ];
 
-fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
+fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
     let mut generic = false;
-    for word in words {
+    while let Some(word) = words.next() {
         if READING.contains(&word.to_ascii_lowercase().as_str()) {
             return Families::of(&[Family::Read, Family::Search]);
         }
@@ -191,6 +191,16 @@ fn of_words<'w>(words: impl Iterator<Item = &'w str>) -> Families {
             }
             // `submit_meter_read`: a reading.
             Some(Action::Of(Family::Search | Family::Read)) if generic => {}
+            // `run_tests`: what is run says what that does.
+            Some(Action::Of(Family::Run)) if verbal => {
+                // Not `run_line_test`: what is tested there is no code.
+                let kinds = ["all", "unit", "integration", "e2e", "smoke", "regression", "full"];
+                let what = words.find(|word| !kinds.contains(&word.to_ascii_lowercase().as_str()));
+                let noun = what.and_then(|word| Lexicon::english().get(word)?.noun);
+                let checks = [Family::Test, Family::Lint, Family::Build];
+                let check = noun.filter(|family| checks.contains(family));
+                return Families::NONE.with(check.unwrap_or(Family::Run));
+            }
             Some(Action::Of(family)) if verbal => return Families::NONE.with(family),
             Some(Action::Generic | Action::Any) if verbal => generic = true,
             _ => {
