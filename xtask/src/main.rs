@@ -2,6 +2,7 @@
 
 mod agents;
 mod bench;
+mod blind;
 #[expect(clippy::disallowed_methods, reason = "clients and servers are processes")]
 mod clients;
 #[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
@@ -50,6 +51,8 @@ enum Command {
     Crash(crash::Options),
     /// Times turns with calls that run ahead, and without.
     BenchSpeculation(speculation::Options),
+    /// Counts a batch of sessions by somebody who has seen no rule.
+    Blind(blind::Options),
     /// Plays recorded dialogues with an agent whose model lies, and counts what is shown.
     Dialogues(dialogues::Options),
     /// Writes the pages that are made from the code.
@@ -84,6 +87,7 @@ fn main() -> Result<()> {
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
         Command::BenchSpeculation(options) => speculation::run(&options),
+        Command::Blind(options) => blind::run(&options),
         Command::Dialogues(options) => dialogues::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Hooks(options) => hooks::run(&options),
