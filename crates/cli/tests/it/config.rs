@@ -235,6 +235,7 @@ fn what_is_in_force() {
     compress_at = 0.9
     max_steps = 50
     max_retries = 1
+    hold_back = "error"
     instructions = ""
     hallucination_detection = false
     reasoning_model_detection = false
@@ -524,6 +525,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     compress_at = 0.9
     max_steps = 50
     max_retries = 1
+    hold_back = "error"
     instructions = ""
     hallucination_detection = false
     reasoning_model_detection = false
