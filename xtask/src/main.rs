@@ -3,6 +3,8 @@
 mod agents;
 mod bench;
 mod blind;
+#[expect(clippy::disallowed_methods, reason = "its configuration is a file, and it is a process")]
+mod chat;
 #[expect(clippy::disallowed_methods, reason = "clients and servers are processes")]
 mod clients;
 #[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
@@ -49,6 +51,8 @@ enum Command {
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and looks what is left.
     Crash(crash::Options),
+    /// Times how chat begins, and weighs a long conversation.
+    BenchChat(chat::Options),
     /// Times turns with calls that run ahead, and without.
     BenchSpeculation(speculation::Options),
     /// Counts a batch of sessions by somebody who has seen no rule.
@@ -86,6 +90,7 @@ fn main() -> Result<()> {
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
+        Command::BenchChat(options) => chat::run(&options),
         Command::BenchSpeculation(options) => speculation::run(&options),
         Command::Blind(options) => blind::run(&options),
         Command::Dialogues(options) => dialogues::run(&options),

@@ -81,6 +81,20 @@ struct Course {
     executions: Vec<String>,
 }
 
+impl Course {
+    /// What came of it, with what was found out about the last answer.
+    fn ends(self, answer: String, stands: bool, verified: Verified) -> Turned {
+        Turned {
+            answer,
+            stands,
+            findings: verified.findings,
+            executions: self.executions,
+            judgements: verified.judgements,
+            held_back: self.held_back,
+        }
+    }
+}
+
 impl Agent {
     /// The user says something; the agent works until it has an answer that the record shows.
     ///
@@ -118,6 +132,11 @@ impl Agent {
         // However the turn ends, nothing runs ahead of it any more.
         let Parts { guard, session, caller, .. } = &self.parts;
         let _over = Over(guard.clone(), session.clone(), caller.clone());
+        self.work(said, watch).await
+    }
+
+    /// Asks the model and makes its calls, until there is an answer.
+    async fn work(&mut self, said: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
         let mut course = Course::default();
         loop {
             self.compress_if_full(watch).await?;
@@ -142,14 +161,7 @@ impl Agent {
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
                 self.compressor.conversation().turns.push(reply.turn());
-                return Ok(Turned {
-                    answer: verified.text,
-                    stands: true,
-                    findings: verified.findings,
-                    executions: course.executions,
-                    judgements: verified.judgements,
-                    held_back: course.held_back,
-                });
+                return Ok(course.ends(verified.text.clone(), true, verified));
             }
             watch.told(Told::HeldBack(&verified.findings));
             course.held_back += 1;
@@ -157,14 +169,7 @@ impl Agent {
             if course.held_back > self.parts.settings.max_retries {
                 let answer = failure(&verified.findings, severity);
                 self.send_back(feedback(&verified.findings)).await?;
-                return Ok(Turned {
-                    answer,
-                    stands: false,
-                    findings: verified.findings,
-                    executions: course.executions,
-                    judgements: verified.judgements,
-                    held_back: course.held_back,
-                });
+                return Ok(course.ends(answer, false, verified));
             }
             self.send_back(feedback(&verified.findings)).await?;
         }

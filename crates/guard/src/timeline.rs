@@ -8,7 +8,7 @@ use counterfoil_model::{
 use serde_json::Value;
 
 use crate::feedback::set_aside;
-use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
+use crate::ledger::{Closed, Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 
 /// A session's events as the transcript that rules understand.
 ///
@@ -48,6 +48,9 @@ pub fn recorded_transcript(
     Ok(Some(timeline.transcript))
 }
 
+/// Gives the bytes behind a digest, where they are still there.
+type Stored<'s> = dyn Fn(&Digest) -> Option<Vec<u8>> + 's;
+
 impl Timeline {
     pub(crate) fn new(session: &str) -> Self {
         let mut transcript = Transcript::new(session, Format::OpenaiChat);
@@ -66,7 +69,7 @@ impl Timeline {
 
     /// Adds what one event says. `stored` gives the bytes behind a digest; where they are gone
     /// (retention), the text is empty and marked as cut.
-    pub(crate) fn apply(&mut self, event: &Event, stored: &dyn Fn(&Digest) -> Option<Vec<u8>>) {
+    pub(crate) fn apply(&mut self, event: &Event, stored: &Stored<'_>) {
         match &event.draft {
             Draft::Said(said) => {
                 let text = stored(&said.text).map(text_of).unwrap_or_default();
@@ -80,85 +83,92 @@ impl Timeline {
             }
             // Nobody made that call: it supports nothing, and its end finds no receipt.
             Draft::Opened(opened) if opened.links.speculative => {}
-            Draft::Opened(opened) => {
-                self.call(opened);
-                self.receipts.insert(opened.execution_id.clone(), self.receipt_count());
-                let goes_on = opened.arguments.get("background") == Some(&Value::Bool(true));
-                if opened.origin == Origin::Builtin && goes_on {
-                    self.started.insert(opened.execution_id.clone());
-                }
-                self.add_receipt(RecordedReceipt {
-                    id: opened.execution_id.clone(),
-                    tool: opened.tool.clone(),
-                    call_id: Some(call_id(opened)),
-                    status: Status::Open,
-                    started: Some(opened.started_at),
-                    ended: None,
-                    result: None,
-                });
-            }
-            Draft::Closed(closed) => {
-                let place = self.receipts.get(&closed.execution_id).copied();
-                let bytes = stored(&closed.recorded_digest);
-                let gone = bytes.is_none();
-                let text = bytes.map(text_of).unwrap_or_default();
-                let receipts = self.transcript.receipts.as_mut();
-                let Some(receipt) =
-                    receipts.and_then(|all| place.and_then(|place| all.get_mut(place)))
-                else {
-                    return;
-                };
-                receipt.status = closed.status;
-                receipt.ended = Some(closed.ended_at);
-                receipt.result = (!gone).then(|| recorded_value(&text));
-                let call_id = receipt.call_id.clone().unwrap_or_default();
-                let started = self.started.remove(&closed.execution_id);
-                let running = started && closed.status.succeeded();
-                self.result(Outcome {
-                    call_id,
-                    text,
-                    is_error: Some(!closed.status.succeeded()),
-                    exit_code: closed.exit_code,
-                    running,
-                    truncated: closed.truncated || gone,
-                    ..Outcome::default()
-                });
-            }
-            Draft::Rejected(rejected) => {
-                self.call(&rejected.call);
-                self.add_receipt(RecordedReceipt {
-                    id: rejected.call.execution_id.clone(),
-                    tool: rejected.call.tool.clone(),
-                    call_id: Some(call_id(&rejected.call)),
-                    status: rejected.status,
-                    started: Some(rejected.call.started_at),
-                    ended: Some(rejected.call.started_at),
-                    result: None,
-                });
-                self.result(Outcome {
-                    call_id: call_id(&rejected.call),
-                    text: rejected.answer.clone(),
-                    is_error: Some(true),
-                    refused: true,
-                    ..Outcome::default()
-                });
-            }
-            Draft::Began { tools, .. } => {
-                self.tools = Some(*tools);
-                let bytes = stored(tools);
-                let list = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-                // Tools that retention dropped are unknown tools, not missing ones.
-                self.transcript.catalog = match list.and_then(|list| read_tools(&list).ok()) {
-                    Some(tools) => Catalog::known(tools).0,
-                    None => Catalog::unknown(),
-                };
-            }
+            Draft::Opened(opened) => self.opened(opened),
+            Draft::Closed(closed) => self.closed(closed, stored),
+            Draft::Rejected(rejected) => self.rejected(rejected),
+            Draft::Began { tools, .. } => self.began(*tools, stored),
             Draft::Judged { .. }
             | Draft::Shown { .. }
             | Draft::Approved(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }
+    }
+
+    fn opened(&mut self, opened: &Opened) {
+        self.call(opened);
+        self.receipts.insert(opened.execution_id.clone(), self.receipt_count());
+        let goes_on = opened.arguments.get("background") == Some(&Value::Bool(true));
+        if opened.origin == Origin::Builtin && goes_on {
+            self.started.insert(opened.execution_id.clone());
+        }
+        self.add_receipt(RecordedReceipt {
+            id: opened.execution_id.clone(),
+            tool: opened.tool.clone(),
+            call_id: Some(call_id(opened)),
+            status: Status::Open,
+            started: Some(opened.started_at),
+            ended: None,
+            result: None,
+        });
+    }
+
+    fn closed(&mut self, closed: &Closed, stored: &Stored<'_>) {
+        let place = self.receipts.get(&closed.execution_id).copied();
+        let bytes = stored(&closed.recorded_digest);
+        let gone = bytes.is_none();
+        let text = bytes.map(text_of).unwrap_or_default();
+        let receipts = self.transcript.receipts.as_mut();
+        let Some(receipt) = receipts.and_then(|all| place.and_then(|place| all.get_mut(place)))
+        else {
+            return;
+        };
+        receipt.status = closed.status;
+        receipt.ended = Some(closed.ended_at);
+        receipt.result = (!gone).then(|| recorded_value(&text));
+        let call_id = receipt.call_id.clone().unwrap_or_default();
+        let started = self.started.remove(&closed.execution_id);
+        let running = started && closed.status.succeeded();
+        self.result(Outcome {
+            call_id,
+            text,
+            is_error: Some(!closed.status.succeeded()),
+            exit_code: closed.exit_code,
+            running,
+            truncated: closed.truncated || gone,
+            ..Outcome::default()
+        });
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) {
+        self.call(&rejected.call);
+        self.add_receipt(RecordedReceipt {
+            id: rejected.call.execution_id.clone(),
+            tool: rejected.call.tool.clone(),
+            call_id: Some(call_id(&rejected.call)),
+            status: rejected.status,
+            started: Some(rejected.call.started_at),
+            ended: Some(rejected.call.started_at),
+            result: None,
+        });
+        self.result(Outcome {
+            call_id: call_id(&rejected.call),
+            text: rejected.answer.clone(),
+            is_error: Some(true),
+            refused: true,
+            ..Outcome::default()
+        });
+    }
+
+    fn began(&mut self, tools: Digest, stored: &Stored<'_>) {
+        self.tools = Some(tools);
+        let bytes = stored(&tools);
+        let list = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        // Tools that retention dropped are unknown tools, not missing ones.
+        self.transcript.catalog = match list.and_then(|list| read_tools(&list).ok()) {
+            Some(tools) => Catalog::known(tools).0,
+            None => Catalog::unknown(),
+        };
     }
 
     fn call(&mut self, opened: &Opened) {

@@ -80,7 +80,7 @@ fn answer(asked: &Value) -> Option<Value> {
 }
 
 /// The resident memory of a process in KiB, where the system says so.
-fn memory(process: u32) -> Option<u64> {
+pub(crate) fn memory(process: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse().ok()

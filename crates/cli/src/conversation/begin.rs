@@ -15,6 +15,7 @@ use counterfoil_guard::{
 };
 
 use counterfoil_model::Digest;
+use counterfoil_providers::Provider;
 
 use super::row::Row;
 use super::seen::noted;
@@ -75,12 +76,7 @@ pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
 pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
     let agent = options.agent.resolve().map_err(|error| Complaint::new(error.to_string()))?;
-    let named = wanted.provider.unwrap_or(&options.agent.provider);
-    let own = Arc::new(provider(&options.llm, named)?);
-    let compresses: Arc<dyn Model> = match options.agent.compress_provider.as_str() {
-        "" => Arc::clone(&own) as Arc<dyn Model>,
-        name => Arc::new(provider(&options.llm, name)?),
-    };
+    let (own, compresses) = models(&options, wanted.provider)?;
     let state = global.state()?.create()?;
     let folder = state.folder();
     let lock = match wanted.session.filter(|_| wanted.alone) {
@@ -99,14 +95,7 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         guard.notices().iter().map(|notice| noted(&notice.to_string())).collect();
     let store = store(&folder, &mut notices);
     let model = own.settings().model.clone();
-    let sessions = guard.ledger().sessions()?;
-    let known = wanted.session.is_some_and(|id| sessions.iter().any(|known| known == id));
-    let session = guard.session(SessionStart {
-        id: wanted.session.map(str::to_owned),
-        model: Some(model.clone()),
-        environment: environment(),
-        ..SessionStart::default()
-    })?;
+    let (session, known) = session(&guard, wanted.session, &model)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let kept = store.clone().map(|store| KeptSummaries::new(store, Arc::clone(&clock)));
     let conversation = conversation(&guard, &session, known, kept.as_ref())?;
@@ -177,6 +166,32 @@ impl Begun {
             Some(Ok(None)) | None => None,
         }
     }
+}
+
+/// The model that talks, and the one that compresses the conversation.
+fn models(
+    options: &Options,
+    wanted: Option<&str>,
+) -> anyhow::Result<(Arc<Provider>, Arc<dyn Model>)> {
+    let own = Arc::new(provider(&options.llm, wanted.unwrap_or(&options.agent.provider))?);
+    let compresses: Arc<dyn Model> = match options.agent.compress_provider.as_str() {
+        "" => Arc::clone(&own) as Arc<dyn Model>,
+        name => Arc::new(provider(&options.llm, name)?),
+    };
+    Ok((own, compresses))
+}
+
+/// The session, and whether there was one of that id before.
+fn session(guard: &Guard, id: Option<&str>, model: &str) -> anyhow::Result<(Session, bool)> {
+    let sessions = guard.ledger().sessions()?;
+    let known = id.is_some_and(|id| sessions.iter().any(|known| known == id));
+    let session = guard.session(SessionStart {
+        id: id.map(str::to_owned),
+        model: Some(model.to_owned()),
+        environment: environment(),
+        ..SessionStart::default()
+    })?;
+    Ok((session, known))
 }
 
 /// Keeps others from going on with a session at the same time: each would answer without what the

@@ -109,24 +109,7 @@ impl Guard {
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let (judged, consulted) = self.verdict_on(hosted, &scene).await;
-        let mut permit = PermitBasis::Host;
-        let judged = match judged {
-            Judged::Asked(questions) => {
-                // Of a call without an id nothing is opened that would use the approval up.
-                let redeem = || self.approvals().redeem(session.id(), hosted.digest());
-                match (!call.id.is_empty()).then(redeem).flatten() {
-                    Some(agreed) => {
-                        permit = agreed.basis();
-                        Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }
-                    }
-                    None if asking == Asking::Nobody => {
-                        Judged::Denied(questions.into_iter().map(not_agreed).collect())
-                    }
-                    None => Judged::Asked(questions),
-                }
-            }
-            judged => judged,
-        };
+        let (judged, permit) = self.with_approval(session, hosted, judged, asking);
         let mut notes: Vec<String> =
             secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();
         let execution_id = match &judged {
@@ -160,6 +143,31 @@ impl Guard {
             }
         };
         Ok(Before { judged, notes, execution_id })
+    }
+
+    /// The judgement, with what somebody agreed to ahead of the call, and on what it may run.
+    fn with_approval(
+        &self,
+        session: &Session,
+        hosted: &HostedCall,
+        judged: Judged,
+        asking: Asking,
+    ) -> (Judged, PermitBasis) {
+        let Judged::Asked(questions) = judged else { return (judged, PermitBasis::Host) };
+        // Of a call without an id nothing is opened that would use the approval up.
+        let redeem = || self.approvals().redeem(session.id(), hosted.digest());
+        match (!hosted.call.id.is_empty()).then(redeem).flatten() {
+            Some(agreed) => {
+                let permit = agreed.basis();
+                let matched = vec![(GateId("approval"), agreed.by)];
+                (Judged::Allowed { matched }, permit)
+            }
+            None if asking == Asking::Nobody => {
+                let reasons = questions.into_iter().map(not_agreed).collect();
+                (Judged::Denied(reasons), PermitBasis::Host)
+            }
+            None => (Judged::Asked(questions), PermitBasis::Host),
+        }
     }
 
     /// Writes down the intent; or why the ledger, which counts for all processes, does not let it.

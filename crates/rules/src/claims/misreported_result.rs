@@ -1,19 +1,16 @@
-mod working;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, Span};
 
-use self::working::{Working, first_figure, numbers_of};
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::member::{contacts, members, misread, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, is_misquoted, misquoted,
-    sibling, stated, whole,
+    Combined, Figure, Labels, Leaf, Named, Sources, Stated, StatedKind, Working, first_figure,
+    is_misquoted, misquoted, numbers_of, sibling, stated, whole,
 };
 
 /// An id that differs from one of the record in so many letters is that one, misquoted.
@@ -156,7 +153,8 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     );
 }
 
-/// "I don't see an order X", "there is no X": what is said to be missing need not stand in any result.
+/// "I don't see an order X", "there is no X": a thing that is said not to exist need not be in any
+/// result.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =
@@ -359,7 +357,7 @@ fn by_chance(
     if left.is_empty() {
         return Combined::default();
     }
-    let combined = Combined::of(facts.given(), answer.turn, &numbers_of(answer));
+    let combined = Combined::of(facts.given(), answer.turn, &numbers_of(answer, AROUND));
     let mut given: BTreeMap<Figure, bool> = BTreeMap::new();
     let working = Working::new(facts, answer);
     left.retain(|(value, figure)| {

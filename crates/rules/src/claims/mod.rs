@@ -22,6 +22,7 @@ mod receipt_tampering;
 mod silent_failure;
 mod simulated_output;
 mod stale_check;
+mod swapped_value;
 mod unfinished_execution;
 mod unknown_execution;
 mod unmet_obligation;
@@ -35,7 +36,6 @@ use crate::rule::Rule;
 pub(crate) const RULES: &[&dyn Rule] = &[
     &phantom_completion::PhantomCompletion,
     &partial_completion::PartialCompletion,
-    &other_target::OtherTarget,
     &masked_failure::MaskedFailure,
     &silent_failure::SilentFailure,
     &impossible_order::ImpossibleOrder,
@@ -45,6 +45,8 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &stale_check::StaleCheck,
     &masked_exit::MaskedExit,
     &unmet_obligation::UnmetObligation,
+    &other_target::OtherTarget,
+    &swapped_value::SwappedValue,
     &false_denial::FalseDenial,
     &empty_handed_report::EmptyHandedReport,
     &misreported_result::MisreportedResult,

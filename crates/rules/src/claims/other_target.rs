@@ -1,20 +1,20 @@
-use counterfoil_model::{Claim, ClaimKind, Code, Mode};
+use counterfoil_model::{Code, Mode};
 
-use crate::facts::{Answer, Facts};
+use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::roles::{Swapped, other_target, swapped};
+use crate::roles::other_target;
 use crate::rule::{Group, Meta, Rule};
 
-/// FK013: a call did what is claimed, for another thing than the one that is named.
+/// CS020: a call did what is claimed, for another thing than the one that is named.
 pub(crate) struct OtherTarget;
 
 static META: Meta = Meta {
-    code: Code("FK013"),
+    code: Code("CS020"),
     name: "other-target",
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent names another target than the call that did it",
-    page: include_str!("../../../../spec/rules/FK013.md"),
+    page: include_str!("../../../../spec/rules/CS020.md"),
 };
 
 impl Rule for OtherTarget {
@@ -32,25 +32,5 @@ impl Rule for OtherTarget {
             let note = Note::suspected(message).evidence(facts.evidence_at(other.at));
             findings.contradicted(facts, &said.claim, note);
         }
-        for answer in facts.answers() {
-            for swapped in swapped(facts, answer) {
-                judge_swapped(facts, findings, answer, swapped);
-            }
-        }
     }
-}
-
-/// A value of one thing that is told of another.
-fn judge_swapped(
-    facts: &Facts<'_>,
-    findings: &mut Findings<'_>,
-    answer: &Answer<'_>,
-    swapped: Swapped,
-) {
-    let Swapped { span, thing, held, told, owner } = swapped;
-    let text = span.of(answer.prose.text).trim().to_owned();
-    let kind = ClaimKind::Value;
-    let claim = Claim { kind, text, objects: Vec::new(), span, turn: answer.turn };
-    let message = format!("the record has `{told}` for {owner}; for {thing} it has `{held}`");
-    findings.contradicted(facts, &claim, Note::suspected(message));
 }

@@ -14,8 +14,8 @@ use crate::prose::{
 };
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{
-    Countable, Figure, Leaf, Leaves, Phrase, SPELLED, Source, Tally, Text, each_figure, holds,
-    list_of, whole,
+    Countable, Figure, Leaf, Leaves, Phrase, SPELLED, Source, Tally, Text, Working, each_figure,
+    holds, list_of, whole,
 };
 
 use counts::{Count, Former, counts, former};
@@ -142,7 +142,10 @@ fn may_be_else(
     if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
         return true;
     }
-    if kind != Countable::Tests && is_gap(facts, answer, count.number) {
+    // "10,482 in the copy, 9,975 in the original: a gap of 507 rows"
+    let figure = i64::try_from(count.number).ok().and_then(|number| number.checked_mul(100));
+    let bridges = |figure: i64| Working::new(facts, answer).bridges(Figure(figure));
+    if kind != Countable::Tests && figure.is_some_and(bridges) {
         return true;
     }
     // "2,000 rows at a time", as the agent has set it; the rows of a table that another result
@@ -154,27 +157,6 @@ fn may_be_else(
     // "3 new tests" may be some of those that were counted, and so may those of one file.
     printed_alone(facts, turn, count.number)
         || ((count.some || names_file(answer, count)) && count.number <= least)
-}
-
-/// "10,482 in the copy, 9,975 in the original: a gap of 507 rows": the sum or the difference of two
-/// numbers that the answer tells, and that stand somewhere. Small ones are that by chance.
-fn is_gap(facts: &Facts<'_>, answer: &Answer<'_>, number: u64) -> bool {
-    const MOST: usize = 24;
-    const SMALLEST: u64 = 100;
-    if number < SMALLEST {
-        return false;
-    }
-    let mut told: Vec<u64> = Vec::new();
-    each_figure(answer.prose.text, |Figure(figure)| {
-        told.extend(u64::try_from(figure / 100).ok());
-    });
-    told.retain(|whole| *whole != number && *whole >= SMALLEST);
-    told.sort_unstable();
-    told.dedup();
-    told.truncate(MOST);
-    told.retain(|known| stands_somewhere(facts, answer.turn, *known));
-    told.iter()
-        .any(|one| told.iter().any(|two| one + two == number || one.abs_diff(*two) == number))
 }
 
 /// `grep -c FAIL`, `wc -l`: whether a command that counts printed the number on a line of its own.

@@ -157,14 +157,11 @@ impl<'t> Deed<'t> {
         let inner = inner_tool(emitted, &members);
         let tool = inner.unwrap_or(Cow::Borrowed(emitted));
         let named = named(&tool);
+        let mut written: Vec<String> =
+            written_path(&named, &members).map(Cow::into_owned).into_iter().collect();
+        written.extend(patched_paths(&members));
         let mut families = named.families;
-        let mut written = Vec::new();
-        if let Some(path) = written_path(&named, &members) {
-            written.push(path.into_owned());
-            families = families.with(Family::Update).with(Family::Create);
-        }
-        for path in patched_paths(&members) {
-            written.push(path);
+        if !written.is_empty() {
             families = families.with(Family::Update).with(Family::Create);
         }
         let shell = is_shell(&named, &members)
@@ -178,23 +175,8 @@ impl<'t> Deed<'t> {
         let mut opaque = delegates || asks;
         let arguments = execution.call.map_or("", |call| call.arguments.as_str());
         if let Some(work) = &shell {
-            families = Families::NONE.with(Family::Run).with(Family::Read);
-            for run in &work.runs {
-                families = families.with(run.family);
-            }
-            if !work.written.is_empty() {
-                families = families.with(Family::Update).with(Family::Create);
-                written.extend(work.written.iter().cloned());
-            }
-            if work.writes_unnamed {
-                families = families.with(Family::Update).with(Family::Create);
-            }
-            if work.changes_data {
-                families = families.with(Family::Update).with(Family::Create).with(Family::Delete);
-            }
-            if work.deletes {
-                families = families.with(Family::Delete).with(Family::Move);
-            }
+            families = families_of_shell(work);
+            written.extend(work.written.iter().cloned());
             opaque |= work.opaque;
         } else {
             opaque |= families.has(Family::Run) && !named.note && !named.own;
@@ -286,6 +268,24 @@ impl<'t> Deed<'t> {
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
     }
+}
+
+/// What a command line did.
+fn families_of_shell(work: &ShellWork<'_>) -> Families {
+    let mut families = Families::NONE.with(Family::Run).with(Family::Read);
+    for run in &work.runs {
+        families = families.with(run.family);
+    }
+    if !work.written.is_empty() || work.writes_unnamed || work.changes_data {
+        families = families.with(Family::Update).with(Family::Create);
+    }
+    if work.changes_data || work.deletes {
+        families = families.with(Family::Delete);
+    }
+    if work.deletes {
+        families = families.with(Family::Move);
+    }
+    families
 }
 
 /// Whether a tool whose name does not tell is told by an argument what to do.

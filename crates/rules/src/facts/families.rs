@@ -3,7 +3,7 @@
 use counterfoil_model::{Family, Tool};
 
 use crate::other_language::families_of;
-use crate::prose::{Action, Lexicon, Tags};
+use crate::prose::{Action, Lexicon, Tags, sets};
 
 /// A small set of families.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -194,7 +194,7 @@ fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
             // `run_tests`: what is run says what that does.
             Some(Action::Of(Family::Run)) if verbal => {
                 // Not `run_line_test`: what is tested there is no code.
-                let kinds = ["all", "unit", "integration", "e2e", "smoke", "regression", "full"];
+                let kinds = sets::KINDS_OF_CHECKS.list;
                 let what = words.find(|word| !kinds.contains(&word.to_ascii_lowercase().as_str()));
                 let noun = what.and_then(|word| Lexicon::english().get(word)?.noun);
                 let checks = [Family::Test, Family::Lint, Family::Build];
@@ -253,36 +253,13 @@ fn without_names(text: &str) -> String {
 pub(crate) fn words_of_tool(name: &str) -> Vec<String> {
     let mut words = words_of(name);
     for word in &mut words {
-        if let Some((_, long)) = SHORTENED.iter().find(|(short, _)| short == word) {
-            (*long).clone_into(word);
+        let mut shortened = sets::SHORTENED.list.iter().filter_map(|pair| pair.split_once(' '));
+        if let Some((_, long)) = shortened.find(|(short, _)| short == word) {
+            long.clone_into(word);
         }
     }
     words
 }
-
-/// Words that names of tools leave letters out of.
-const SHORTENED: [(&str, &str); 20] = [
-    ("snd", "send"),
-    ("upd", "update"),
-    ("updt", "update"),
-    ("ord", "order"),
-    ("bk", "book"),
-    ("del", "delete"),
-    ("rm", "remove"),
-    ("chk", "check"),
-    ("mk", "make"),
-    ("crt", "create"),
-    ("cxl", "cancel"),
-    ("cncl", "cancel"),
-    ("canc", "cancel"),
-    ("rsv", "reserve"),
-    ("resv", "reserve"),
-    ("pmt", "payment"),
-    ("rfnd", "refund"),
-    ("msg", "message"),
-    ("qry", "query"),
-    ("srch", "search"),
-];
 
 /// The words of a name, lower case: the last segment first, then the others.
 pub(crate) fn words_of(name: &str) -> Vec<String> {

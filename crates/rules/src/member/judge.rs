@@ -9,7 +9,7 @@ use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Prose, TokenKind, Words};
+use crate::prose::{Prose, TokenKind, Words, sets};
 use crate::values::{Figure, Leaf, When, each_moment};
 
 /// A value that differs from what the results hold under its name.
@@ -187,13 +187,8 @@ const BEFORE: usize = 5;
 
 /// Whether a word of a member's name is the one said, or one of the same stem.
 fn is_word(word: &str, label: &str, whole: bool) -> bool {
-    /// They say what kind of value a member has, not of what.
-    const VAGUE: [&str; 20] = [
-        "id", "name", "date", "time", "at", "number", "count", "type", "value", "on", "order",
-        "item", "flight", "user", "data", "percent", "total", "amount", "hours", "used",
-    ];
     let bare = |word: &'_ str| word.trim_end_matches(['s', 'S']).len();
-    if VAGUE.contains(&word) && !whole {
+    if sets::VAGUE_MEMBERS.list.contains(&word) && !whole {
         return false;
     }
     let (a, b) = (word.as_bytes(), label.as_bytes());

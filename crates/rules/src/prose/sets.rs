@@ -43,6 +43,15 @@ sets! {
     PRINTS = "prints";
     PRINTING_PLACES = "printing-places";
     CURRENCIES = "currencies";
+    SHARES = "shares";
+    NOT_THE_TARGET = "not-the-target";
+    FOR_WHOM = "for-whom";
+    ENVIRONMENTS = "environments";
+    NOT_COME_ABOUT = "not-come-about";
+    SPOKEN_OF = "spoken-of";
+    KINDS_OF_CHECKS = "kinds-of-checks";
+    VAGUE_MEMBERS = "vague-members";
+    SHORTENED = "shortened";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -1,36 +1,15 @@
 use std::rc::Rc;
 
-use super::named::{ENVIRONMENTS, Named, is_word_in};
+use super::named::{Named, environment, is_word_in};
 use crate::action::behind_ids;
 use crate::facts::{Execution, Facts};
+use crate::prose::sets;
 use crate::values::{Leaf, Leaves};
 
 /// So many bytes before a claim are searched for what kind a name is of.
 const REACH: usize = 64 * 1024;
 /// A longer text is no name.
 const LONGEST: usize = 60;
-
-/// Members under which stands for whom something is done.
-const WHOM: [&str; 18] = [
-    "to",
-    "recipient",
-    "recipients",
-    "email",
-    "assignee",
-    "assigned_to",
-    "attendee",
-    "attendees",
-    "owner",
-    "contact",
-    "patient",
-    "guest",
-    "customer",
-    "tenant",
-    "user",
-    "name",
-    "reviewer",
-    "participant",
-];
 
 /// What a call holds: what it was given, what it answered, and what was read before of its ids.
 pub(super) struct Bound {
@@ -71,12 +50,10 @@ impl Bound {
 
     /// Another environment among what it was given.
     pub(super) fn other_environment(&self, own: usize) -> Option<String> {
-        let mut values = self.members.iter().map(|(_, value)| value);
-        values.find_map(|value| {
-            let mut others = ENVIRONMENTS.iter().enumerate().filter(|(at, _)| *at != own);
-            let stands = |way: &&&str| is_word_in(value, way);
-            others.find_map(|(_, ways)| ways.iter().find(stands).map(|way| (*way).to_owned()))
-        })
+        let values = self.members.iter().map(|(_, value)| value.as_str());
+        let mut words = values.flat_map(|value| value.split(|c: char| !c.is_alphanumeric()));
+        let other = words.find(|word| environment(word).is_some_and(|other| other != own));
+        other.map(str::to_owned)
     }
 
     /// What stands in the role of a name: under the name of the member under which the record has
@@ -144,7 +121,8 @@ fn is_same_role(one: &str, other: &str) -> bool {
 }
 
 fn is_whom(member: &str) -> bool {
-    WHOM.iter().any(|known| *known == member || member.ends_with(&format!("_{known}")))
+    let whom = sets::FOR_WHOM.list.iter();
+    whom.into_iter().any(|known| *known == member || member.ends_with(&format!("_{known}")))
 }
 
 /// A value that may name somebody or something: letters, no sentence.

@@ -1,4 +1,4 @@
-use crate::prose::{Clause, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Prose, Tags, Token, TokenKind, sets};
 use crate::values::holds;
 
 /// A name that is shorter is one by chance.
@@ -6,15 +6,16 @@ const SHORTEST: usize = 3;
 /// And a word before a number.
 const SHORTEST_HEAD: usize = 3;
 
-/// Environments, each in the ways in which it is written.
-pub(super) const ENVIRONMENTS: [&[&str]; 6] = [
-    &["production", "prod"],
-    &["staging", "stg"],
-    &["development", "dev"],
-    &["qa"],
-    &["uat"],
-    &["sandbox"],
-];
+/// The place of an environment in the lexicon, by one of the ways in which it is written.
+pub(super) fn environment(word: &str) -> Option<usize> {
+    let is = |ways: &&str| ways.split(' ').any(|way| way.eq_ignore_ascii_case(word));
+    sets::ENVIRONMENTS.list.iter().position(is)
+}
+
+/// The ways in which an environment is written.
+pub(super) fn ways(environment: usize) -> impl Iterator<Item = &'static str> {
+    sets::ENVIRONMENTS.list.get(environment).into_iter().flat_map(|ways| ways.split(' '))
+}
 
 /// A thing that a clause names.
 #[derive(Debug)]
@@ -42,10 +43,7 @@ impl Named {
             Kind::Numbered { head, tail } => {
                 is_word_in(text, tail) && (holds(text, head) || is_whole_value(text, tail))
             }
-            Kind::Environment(own) => {
-                let ways = ENVIRONMENTS.get(*own).copied().unwrap_or_default();
-                ways.iter().any(|way| holds(text, way))
-            }
+            Kind::Environment(own) => ways(*own).any(|way| holds(text, way)),
             Kind::Name => self.words().any(|word| holds(text, word)),
         }
     }
@@ -84,32 +82,10 @@ fn is_whole_value(text: &str, value: &str) -> bool {
 pub(super) fn named_in(prose: &Prose<'_>, clause: &Clause) -> Vec<Named> {
     let tokens = prose.tokens(clause.tokens.clone());
     // What it was, what it is not, whose it would have been: none of that is what was acted on.
-    let excluded = words![
-        "from",
-        "instead",
-        "rather",
-        "not",
-        "except",
-        "without",
-        "unlike",
-        "previously",
-        "formerly",
-        "originally",
-        "because",
-        "since",
-        "per",
-        "as",
-        "than",
-        "via",
-        "by",
-        "until",
-        "before",
-        "after",
-    ];
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        if prose.is(token, excluded) {
+        if prose.is(token, &sets::NOT_THE_TARGET) {
             break;
         }
         let (named, count) = read(prose, tokens, at);
@@ -123,8 +99,7 @@ pub(super) fn named_in(prose: &Prose<'_>, clause: &Clause) -> Vec<Named> {
 fn read(prose: &Prose<'_>, tokens: &[Token], at: usize) -> (Option<Named>, usize) {
     let Some(token) = tokens.get(at).filter(|token| !token.quoted) else { return (None, 1) };
     let word = prose.word(token);
-    let is = |ways: &[&str]| ways.iter().any(|way| way.eq_ignore_ascii_case(word));
-    if let Some(own) = ENVIRONMENTS.iter().position(|ways| is(ways)) {
+    if let Some(own) = environment(word) {
         let named = Named { text: word.to_owned(), kind: Kind::Environment(own) };
         return (Some(named), 1);
     }

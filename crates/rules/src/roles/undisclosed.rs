@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use counterfoil_model::{Family, Status};
+
 use super::named::is_word_in;
 use crate::action::behind_ids;
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
-use crate::prose::{Clause, Mood, Prose, Tags, TokenKind};
-use counterfoil_model::{Family, Status};
+use crate::prose::{Clause, Mood, Prose, Tags, TokenKind, sets};
+use crate::values::{Leaf, Leaves};
 
 /// A shorter word is one by chance.
 const SHORTEST: usize = 3;
@@ -104,10 +106,9 @@ fn words_of_call(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> BTr
     let args = execution.call.map_or("", |call| call.arguments.as_str());
     let behind: Rc<str> = behind_ids(facts, at, execution);
     let mut words = BTreeSet::new();
-    if let Some(leaves) = crate::values::Leaves::of(args) {
+    if let Some(leaves) = Leaves::of(args) {
         for node in leaves.nodes() {
-            if let crate::values::Leaf::Text(value) | crate::values::Leaf::Number(value) = node.leaf
-            {
+            if let Leaf::Text(value) | Leaf::Number(value) = node.leaf {
                 add(value, &mut words);
             }
         }
@@ -140,33 +141,9 @@ fn discloses(prose: &Prose<'_>, own: &BTreeSet<String>, failed: &Execution<'_>) 
     let args = failed.call.map_or("", |call| call.arguments.as_str());
     let told: BTreeSet<String> = long_words(failed.text()).collect();
     let asked: BTreeSet<String> = long_words(args).chain(long_words(failed.tool())).collect();
-    let loose = words![
-        "sorry",
-        "unfortunately",
-        "refused",
-        "declined",
-        "rejected",
-        "blocked",
-        "locked",
-        "denied",
-        "stuck",
-        "pending",
-        "held",
-        "remains",
-        "except",
-        "apart",
-        "open",
-        "still",
-        "impossible",
-        "wait",
-        "none",
-        "nothing",
-        "first",
-    ];
-    let that = words!["that", "it", "this", "one", "they", "those", "which"];
     prose.clauses.iter().any(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
-        if tokens.iter().any(|token| token.has(failure) || prose.is(token, loose)) {
+        if tokens.iter().any(|token| token.has(failure) || prose.is(token, &sets::NOT_COME_ABOUT)) {
             return true;
         }
         let whole = sentence_of(prose, clause);
@@ -181,7 +158,7 @@ fn discloses(prose: &Prose<'_>, own: &BTreeSet<String>, failed: &Execution<'_>) 
             || tokens.iter().any(|token| token.has(denies))
                 && (speaks
                     || long_words(text).any(|word| asked.contains(&word))
-                    || tokens.iter().any(|token| prose.is(token, that)))
+                    || tokens.iter().any(|token| prose.is(token, &sets::SPOKEN_OF)))
     })
 }
 

@@ -21,6 +21,7 @@ mod stretch;
 mod tally;
 mod word_search;
 mod worked_out;
+mod working;
 mod worth;
 
 pub(crate) use any_case::{AnyCase, holds};
@@ -40,5 +41,5 @@ pub(crate) use signs::Signs;
 pub(crate) use stated::{Stated, StatedKind, stated};
 pub(crate) use tally::{Countable, SPELLED, Tally, list_of, longest_list, whole};
 pub(crate) use word_search::WordSearch;
-pub(crate) use worked_out::is_worked_out;
+pub(crate) use working::{Working, first_figure, numbers_of};
 pub(crate) use worth::{Named, is_misquoted};

@@ -41,6 +41,20 @@ pub(crate) fn is_worked_out(
     })
 }
 
+/// Whether a number is the sum or the difference of two that the answer tells, and that it was given.
+/// Small ones are that by chance. Both sorted.
+pub(crate) fn is_gap(wanted: Figure, told: &[Figure], given: &[Figure]) -> bool {
+    const LEAST: i64 = 10_000;
+    if wanted.0 < LEAST || told.len() > MOST {
+        return false;
+    }
+    let large = |figure: &&Figure| {
+        figure.0 >= LEAST && **figure != wanted && given.binary_search(figure).is_ok()
+    };
+    let known: Vec<i64> = told.iter().filter(large).map(|figure| figure.0).collect();
+    known.iter().any(|a| known.iter().any(|b| a + b == wanted.0 || a - b == wanted.0))
+}
+
 /// Hundredths of hundredths; pence of pounds, and per cent, are a hundred times less.
 fn is_product(wanted: Figure, one: Figure, two: Figure) -> bool {
     let product = i128::from(one.0) * i128::from(two.0);
@@ -57,6 +71,23 @@ fn is_share(wanted: Figure, value: Figure, Figure(percent): Figure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_and_differences() {
+        for (wanted, told, given, expected) in [
+            (50_700, &[997_500, 1_048_200][..], &[997_500, 1_048_200][..], true),
+            (2_045_700, &[997_500, 1_048_200], &[997_500, 1_048_200], true),
+            (50_800, &[997_500, 1_048_200], &[997_500, 1_048_200], false),
+            // One of them was made up, too.
+            (50_700, &[997_500, 1_048_200], &[997_500], false),
+            // Of 8 and 3, 5 is the difference in every other text.
+            (500, &[300, 800], &[300, 800], false),
+        ] {
+            let figures = |all: &[i64]| all.iter().map(|f| Figure(*f)).collect::<Vec<_>>();
+            let found = is_gap(Figure(wanted), &figures(told), &figures(given));
+            assert_eq!(found, expected, "{wanted} of {told:?}");
+        }
+    }
 
     #[test]
     fn products_and_shares() {

@@ -1,25 +1,41 @@
+//! What an answer works out before everybody's eyes.
+
 use std::cell::OnceCell;
 
+use super::figure::{Figure, each_figure};
+use super::worked_out::{is_gap, is_worked_out};
 use crate::facts::{Answer, Facts};
-use crate::prose::TokenKind;
-use crate::values::{Figure, each_figure, is_worked_out};
+use crate::prose::{TokenKind, sets};
 
 /// The numbers of an answer, and those that it was given, once somebody asks for them.
-pub(super) struct Working<'f, 'a, 't, 'n> {
+pub(crate) struct Working<'f, 'a, 't, 'n> {
     facts: &'f Facts<'t>,
     answer: &'a Answer<'n>,
     numbers: OnceCell<[Vec<Figure>; 3]>,
 }
 
 impl<'f, 'a, 't, 'n> Working<'f, 'a, 't, 'n> {
-    pub(super) fn new(facts: &'f Facts<'t>, answer: &'a Answer<'n>) -> Self {
+    pub(crate) fn new(facts: &'f Facts<'t>, answer: &'a Answer<'n>) -> Self {
         Self { facts, answer, numbers: OnceCell::new() }
     }
 
-    /// Whether the answer works the number out.
-    pub(super) fn gives(&self, figure: Figure) -> bool {
+    /// Whether the answer works the number out as a product or a share.
+    pub(crate) fn gives(&self, figure: Figure) -> bool {
+        let [told, percents, given] = self.numbers();
+        is_worked_out(figure, told, percents, given)
+    }
+
+    /// Whether the number is the sum or the difference of two that the answer tells.
+    pub(crate) fn bridges(&self, figure: Figure) -> bool {
+        let [told, _, given] = self.numbers();
+        is_gap(figure, told, given)
+    }
+
+    /// The numbers of the answer, those of it and of what it was given that are per cent, and all
+    /// that it was given.
+    fn numbers(&self) -> &[Vec<Figure>; 3] {
         const REACH: usize = 16 * 1024;
-        let [told, percents, given] = self.numbers.get_or_init(|| {
+        self.numbers.get_or_init(|| {
             let [mut told, mut percents, mut figures] = [const { Vec::new() }; 3];
             each_figure(self.answer.prose.text, |figure| told.push(figure));
             for given in self.facts.given().near(self.answer.turn, REACH) {
@@ -32,14 +48,12 @@ impl<'f, 'a, 't, 'n> Working<'f, 'a, 't, 'n> {
                 all.dedup();
             }
             [told, percents, figures]
-        });
-        is_worked_out(figure, told, percents, given)
+        })
     }
 }
 
 /// The numbers of a text that are per cent: "25%", `"discount_percent": 25`.
 fn percents_in(text: &str, found: &mut Vec<Figure>) {
-    const NAMES: [&str; 4] = ["percent", "pct", "discount", "rate"];
     const REACH: usize = 16;
     for (at, _) in text.match_indices('%') {
         let from = text.floor_char_boundary(at.saturating_sub(8));
@@ -47,7 +61,7 @@ fn percents_in(text: &str, found: &mut Vec<Figure>) {
         each_figure(text.get(from..at).unwrap_or_default(), |figure| last = Some(figure));
         found.extend(last);
     }
-    for (at, name) in NAMES.iter().flat_map(|name| text.match_indices(name)) {
+    for (at, name) in sets::SHARES.list.iter().flat_map(|name| text.match_indices(name)) {
         let from = at + name.len();
         let until = text.floor_char_boundary(text.len().min(from + REACH));
         found.extend(text.get(from..until).and_then(first_figure));
@@ -55,7 +69,7 @@ fn percents_in(text: &str, found: &mut Vec<Figure>) {
 }
 
 /// The number that a text is, or begins with.
-pub(super) fn first_figure(text: &str) -> Option<Figure> {
+pub(crate) fn first_figure(text: &str) -> Option<Figure> {
     // A version or a day is no number.
     if text.matches('.').count() > 1 || text.matches('-').count() > 1 {
         return None;
@@ -65,14 +79,14 @@ pub(super) fn first_figure(text: &str) -> Option<Figure> {
     first
 }
 
-/// The numbers that an answer says, each once.
-pub(super) fn numbers_of(answer: &Answer<'_>) -> Vec<Figure> {
+/// The first so many numbers that an answer says, each once.
+pub(crate) fn numbers_of(answer: &Answer<'_>, most: usize) -> Vec<Figure> {
     let prose = &answer.prose;
     let numbers = prose.tokens.iter().filter(|t| {
         matches!(t.kind, TokenKind::Number | TokenKind::Money) && !prose.word(t).contains(':')
     });
     let mut found: Vec<Figure> =
-        numbers.filter_map(|t| Figure::parse(prose.word(t))).take(super::AROUND).collect();
+        numbers.filter_map(|t| Figure::parse(prose.word(t))).take(most).collect();
     found.sort_unstable();
     found.dedup();
     found
