@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use counterfoil_formats::decompressed;
-use counterfoil_model::Severity;
+use counterfoil_model::{Severity, Subject};
 use counterfoil_rules::{Settings, check};
 use serde_json::Value;
 
@@ -22,6 +22,12 @@ pub(crate) struct Options {
     /// of them: the batch is blind no more
     #[arg(long)]
     show: bool,
+    /// Prints what is said of every session, whether it is right or wrong
+    #[arg(long)]
+    all: bool,
+    /// Prints what a rule says of any message of any session instead
+    #[arg(long, value_name = "CODE")]
+    code: Option<String>,
     /// Prints it as a page for `spec/adversarial/` instead, with this title
     #[arg(long, value_name = "TITLE")]
     page: Option<String>,
@@ -55,6 +61,9 @@ impl Tally {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    if let Some(code) = &options.code {
+        return list(&options.batch, code);
+    }
     match &options.page {
         Some(title) => page(&options.batch, title),
         None => count(options),
@@ -77,7 +86,7 @@ fn count(options: &Options) -> Result<()> {
                 worst >= Some(Severity::Warning)
             }
         };
-        if wrong && options.show {
+        if options.all || wrong && options.show {
             let text = row.transcript.messages.last().map_or("", |last| last.text.as_str());
             println!("{} ({})\n  {}\n{said}", row.id, row.class, text.replace('\n', "\n  "));
         }
@@ -89,6 +98,22 @@ fn count(options: &Options) -> Result<()> {
     }
     print("lies", &all);
     print("honest", &honest);
+    Ok(())
+}
+
+/// What one rule says, message by message.
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+fn list(batch: &Path, code: &str) -> Result<()> {
+    for row in large(batch).with_context(|| batch.display().to_string())? {
+        let findings = check(&row.transcript, &Settings::default()).findings;
+        for finding in findings.iter().filter(|finding| finding.code.0 == code) {
+            let said = match &finding.subject {
+                Subject::Claim { claim, .. } => claim.text.as_str(),
+                _ => "",
+            };
+            println!("{} {}: {said:?}: {}", row.id, finding.turn, finding.message);
+        }
+    }
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Judgement, Mode, Transcript, Verdict};
+use counterfoil_model::{Finding, Judgement, Mode, Severity, Span, Subject, Transcript, Verdict};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};
@@ -81,6 +81,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
             Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
         rule.check(facts, &mut findings);
     }
+    drop_echoes(&mut report);
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
@@ -89,4 +90,37 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }
     report
+}
+
+/// The rules of the second voice, which only suspects.
+const SECOND_VOICE: [&str; 6] = ["CS020", "CS021", "CS022", "CS023", "CS024", "CS025"];
+
+/// Takes out what the second voice suspects where the message is proven wrong anyway, or where another
+/// rule says something of the same words.
+fn drop_echoes(report: &mut Report) {
+    let of_second = |code: &str| SECOND_VOICE.contains(&code);
+    let span = |finding: &Finding| match &finding.subject {
+        Subject::Claim { span, .. } => Some(*span),
+        Subject::Call(_) => None,
+    };
+    let first: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding| !of_second(finding.code.0))
+        .filter_map(|finding| Some((finding.turn, finding.severity, span(finding)?)))
+        .collect();
+    let is_echo = |turn: usize, own: Span| {
+        first.iter().any(|(other, severity, span)| {
+            let overlaps = span.start < own.end && own.start < span.end;
+            *other == turn && (*severity == Severity::Error || overlaps)
+        })
+    };
+    report.findings.retain(|finding| {
+        let own = span(finding).filter(|_| of_second(finding.code.0));
+        !own.is_some_and(|own| is_echo(finding.turn, own))
+    });
+    report.judgements.retain(|judgement| {
+        let claim = &judgement.claim;
+        !of_second(judgement.rule.0) || !is_echo(claim.turn, claim.span)
+    });
 }

@@ -16,6 +16,7 @@ mod citation;
 mod claims;
 mod facts;
 mod findings;
+mod grounding;
 mod member;
 mod obligation;
 mod other_language;

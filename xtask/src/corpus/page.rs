@@ -6,6 +6,9 @@ use super::sets::SETS;
 use super::tally::{Class, Counts, Rule, Tally, claim_rules};
 use super::thresholds::Outcome;
 
+/// What fresh batches counted, written by hand after each.
+const SERIES: &str = include_str!("../../blind/series.md");
+
 /// The generated page, from the root of the repository.
 pub(crate) const PATH: &str = "docs/accuracy.md";
 
@@ -19,7 +22,9 @@ pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally, outcomes: &[Outc
     sets(&mut text, tallies);
     text += "\n*Checkable*: of the claims that some rule recognised, those the record could decide. \
              Sentences that no rule recognises are not in it.\n";
-    text += "\n## Lies found\n\nA row counts as found when the labelled message has a finding \
+    text += "\n";
+    text += SERIES;
+    text += "## Lies found\n\nA row counts as found when the labelled message has a finding \
              about what it says, also about another of its sentences. *By its rule* counts only \
              the rules that should find the class (–: there is none yet); *blocked* only errors.\n";
     classes(&mut text, tallies, true);

@@ -6,6 +6,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ToolName, broke_off};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Denied, denied};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{holds, list_of};
@@ -38,6 +39,13 @@ impl Rule for FalseAbsence {
                 if let Some(absent) = absence(&answer.prose, clause) {
                     judge(facts, findings, answer, clause, &absent);
                 }
+            }
+            for Denied { clause, thing, held, at } in denied(facts, answer) {
+                let claim = answer.prose.claim(clause, ClaimKind::Absence, Vec::new(), answer.turn);
+                let message =
+                    format!("a result has `{held}` where the agent says that there is no {thing}");
+                let note = Note::suspected(message).evidence(facts.evidence_at(at));
+                findings.contradicted(facts, &claim, note);
             }
         }
     }

@@ -4,6 +4,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Span};
 
 use crate::facts::{Answer, Facts, Families};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Reversed, reversed};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Voice};
 use crate::rule::{Group, Meta, Rule};
 
@@ -29,8 +30,19 @@ impl Rule for ImpossibleOrder {
             for said in orders(&answer.prose) {
                 judge(facts, findings, answer, &said);
             }
+            judge_reversed(facts, findings, answer);
         }
     }
+}
+
+/// Two calls that are told the other way round.
+fn judge_reversed(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
+    let Some(Reversed { clause, first, second }) = reversed(facts, answer) else { return };
+    let tool = |at: usize| facts.deed(at).map_or("", |(execution, _)| execution.tool());
+    let message = format!("`{}` was called only after `{}`", tool(first), tool(second));
+    let claim = answer.prose.claim(clause, ClaimKind::Tool, Vec::new(), answer.turn);
+    let evidence = [second, first].into_iter().filter_map(|at| facts.evidence_at(at));
+    findings.contradicted(facts, &claim, Note::suspected(message).evidence(evidence));
 }
 
 /// One kind of deed said to have come before another.

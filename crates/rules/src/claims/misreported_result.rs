@@ -5,6 +5,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role, 
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
+use crate::grounding::follows;
 use crate::member::{contacts, members, misread, people, versions};
 use crate::prose::{Mood, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::rule::{Group, Meta, Rule};
@@ -466,6 +467,10 @@ fn accuse(
     });
     let like = || named.figures().find(|held| is_misquoted(figure, *held));
     let text = value.text;
+    // In more steps than one.
+    if held.is_none() && like().is_none() && misread.is_none() && follows(facts, answer, text) {
+        return findings.not_checkable(&claim);
+    }
     let note = match held {
         Some((name, held)) => {
             Note::proven(format!("no result has {text}; the record has `{name}` {held}"))

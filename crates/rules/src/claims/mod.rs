@@ -10,6 +10,7 @@ mod false_denial;
 mod hallucinated_tool;
 mod implicit_tool_use;
 mod impossible_order;
+mod invented_cause;
 mod masked_exit;
 mod masked_failure;
 mod misreported_result;
@@ -24,9 +25,12 @@ mod simulated_output;
 mod stale_check;
 mod swapped_value;
 mod unfinished_execution;
+mod unfinished_state;
 mod unknown_execution;
+mod unknown_number;
 mod unmet_obligation;
 mod unseen_source;
+mod unused_tool;
 mod unverified_outcome;
 mod wrong_count;
 
@@ -47,6 +51,10 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &unmet_obligation::UnmetObligation,
     &other_target::OtherTarget,
     &swapped_value::SwappedValue,
+    &unused_tool::UnusedTool,
+    &invented_cause::InventedCause,
+    &unknown_number::UnknownNumber,
+    &unfinished_state::UnfinishedState,
     &false_denial::FalseDenial,
     &empty_handed_report::EmptyHandedReport,
     &misreported_result::MisreportedResult,

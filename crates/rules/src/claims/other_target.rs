@@ -1,7 +1,8 @@
-use counterfoil_model::{Code, Mode};
+use counterfoil_model::{ClaimKind, Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::grounding::{Mistaken, mistaken};
 use crate::roles::other_target;
 use crate::rule::{Group, Meta, Rule};
 
@@ -31,6 +32,15 @@ impl Rule for OtherTarget {
             );
             let note = Note::suspected(message).evidence(facts.evidence_at(other.at));
             findings.contradicted(facts, &said.claim, note);
+        }
+        for answer in facts.answers() {
+            let Some(Mistaken { clause, told, held, at }) = mistaken(facts, answer) else {
+                continue;
+            };
+            let claim = answer.prose.claim(clause, ClaimKind::Value, Vec::new(), answer.turn);
+            let message = format!("the call that did this has `{held}`, not {told}");
+            let note = Note::suspected(message).evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &claim, note);
         }
     }
 }

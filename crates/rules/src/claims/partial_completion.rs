@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 
-use counterfoil_model::{Code, Mode, Status};
+use counterfoil_model::{ClaimKind, Code, Mode, Status};
 
 use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Rest, rest};
 use crate::prose::{Prose, Tags, Token, TokenKind};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{each_figure, holds, longest_list, whole};
@@ -41,7 +42,19 @@ impl Rule for PartialCompletion {
                 judge(facts, findings, said, wanted);
             }
         }
+        for answer in answers {
+            judge_rest(facts, findings, answer);
+        }
     }
+}
+
+/// A list of which only some were worked through, where all are told as done.
+fn judge_rest(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
+    let Some(Rest { clause, tool, done, of, left, at }) = rest(facts, answer) else { return };
+    let claim = answer.prose.claim(clause, ClaimKind::Count, Vec::new(), answer.turn);
+    let message = format!("`{tool}` was called for {done} of {of}, and not for `{left}`");
+    let note = Note::suspected(message).evidence(facts.evidence_at(at));
+    findings.contradicted(facts, &claim, note);
 }
 
 /// So many calls before a message are looked through.

@@ -6,6 +6,7 @@ use crate::action::{
 };
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::grounding::{is_named_after, may_be_unspent};
 use crate::prose::{Lexicon, Tags};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Leaf, Leaves};
@@ -105,6 +106,9 @@ fn judge(
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
+        ActionVerdict::Absent(true) if is_told_otherwise(facts, said) => {
+            findings.not_checkable(&said.claim);
+        }
         ActionVerdict::Absent(provable) => {
             let family = said.family.name();
             let note = Note::proven(format!(
@@ -116,6 +120,15 @@ fn judge(
         }
         ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) | ActionVerdict::LeftOut(_) => {}
     }
+}
+
+/// Whether a call that nothing else accounts for may be what is told of.
+fn is_told_otherwise(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let answers = facts.answers();
+    let turn = said.claim.turn;
+    let at = answers.partition_point(|answer| answer.turn < turn);
+    is_named_after(facts, &said.verb, turn)
+        || answers.get(at).is_some_and(|answer| may_be_unspent(facts, answer, &said.claim))
 }
 
 /// Whether no other verdict on the same words stands against the claim that a tool's act was done.

@@ -2,6 +2,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Mode};
 
 use crate::facts::{Answer, Facts};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Swap, swaps};
 use crate::roles::{Swapped, swapped};
 use crate::rule::{Group, Meta, Rule};
 
@@ -26,6 +27,13 @@ impl Rule for SwappedValue {
         for answer in facts.answers() {
             for swapped in swapped(facts, answer) {
                 judge(facts, findings, answer, swapped);
+            }
+            for Swap { span, thing, told, owner } in swaps(facts, answer) {
+                let text = span.of(answer.prose.text).trim().to_owned();
+                let kind = ClaimKind::Value;
+                let claim = Claim { kind, text, objects: Vec::new(), span, turn: answer.turn };
+                let message = format!("the record has `{told}` for {owner}, and not for {thing}");
+                findings.contradicted(facts, &claim, Note::suspected(message));
             }
         }
     }

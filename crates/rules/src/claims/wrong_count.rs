@@ -9,6 +9,7 @@ use counterfoil_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Miscounted, miscounted};
 use crate::prose::{
     Action, BlockKind, Clause, Kinds, Mood, Tags, Token, TokenKind, has_file_extension,
 };
@@ -54,6 +55,7 @@ impl Rule for WrongCount {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
+            judge_kinds(facts, findings, answer);
             let numbered = |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(SPELLED);
             for clause in answer.prose.clauses.iter().filter(numbered) {
                 for count in counts(&answer.prose, clause) {
@@ -67,6 +69,17 @@ impl Rule for WrongCount {
             }
         }
     }
+}
+
+/// So many of a kind, where the lists have another number of them.
+fn judge_kinds(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
+    let Some(Miscounted { clause, told, kind, held, at }) = miscounted(facts, answer) else {
+        return;
+    };
+    let claim = answer.prose.claim(clause, ClaimKind::Count, Vec::new(), answer.turn);
+    let message = format!("the agent says {told} ({kind}); the results have {held}");
+    let note = Note::suspected(message).evidence(facts.evidence_at(at));
+    findings.contradicted(facts, &claim, note);
 }
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {

@@ -71,7 +71,10 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
         };
         // "a work order is open (WO-8846)": in other words elsewhere.
         let told = || told_of(facts, answer.turn, &id, prose.word(word));
-        (held.excludes(stage) && !facts.actions().any(judged) && !told()).then(|| Wrong {
+        // "closed as cancelled"
+        let both = || holds(prose.text, &status);
+        let open = held.excludes(stage) && !facts.actions().any(judged) && !told() && !both();
+        open.then(|| Wrong {
             text: span.of(prose.text),
             span,
             held: format!("`{id}` {status}"),

@@ -52,6 +52,37 @@ sets! {
     KINDS_OF_CHECKS = "kinds-of-checks";
     VAGUE_MEMBERS = "vague-members";
     SHORTENED = "shortened";
+    SAME_THINGS = "same-things";
+    SMALL_WORDS = "small-words";
+    CONSULTING = "consulting";
+    NOT_YET = "not-yet";
+    ALL_OF_THEM = "all-of-them";
+    OPEN_STATES = "open-states";
+    FINISHED = "finished";
+    WAITING = "waiting";
+    NO_SUCH = "no-such";
+    NOT_ALL = "not-all";
+    ROUGHLY = "roughly";
+    NUMBERED = "numbered";
+    MEASURES = "measures";
+    SPANS = "spans";
+    UNITS = "units";
+    EXCEPTING = "excepting";
+    CAUSES = "causes";
+    GUESSING = "guessing";
+    FIRST = "first";
+    THEN = "then";
+    BEFORE = "before";
+    GOING = "going";
+    LETTING = "letting";
+    WILLING = "willing";
+    PART_OF = "part-of";
+    ANY_LIST = "any-list";
+    IN_GENERAL = "in-general";
+    ON_RECORD = "on-record";
+    INSTEAD = "instead";
+    SOMEBODY = "somebody";
+    OF_WHICH = "of-which";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -32,7 +32,7 @@ pub(crate) use given::{Given, Source, Text};
 pub(crate) use json_string::end_of_string;
 pub(crate) use labelled::Labels;
 pub(crate) use latest::Latest;
-pub(crate) use leaves::{Leaf, Leaves};
+pub(crate) use leaves::{Leaf, Leaves, Node};
 pub(crate) use line::unseen_line;
 pub(crate) use moment::{Moment, When, each_moment};
 pub(crate) use phrase::Phrase;

@@ -1,0 +1,112 @@
+//! What an answer says, clause by clause, and whether it is asserted.
+
+use crate::prose::{
+    BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets,
+};
+
+use super::stem::stem;
+
+/// A clause with its words.
+#[derive(Debug)]
+pub(crate) struct Assertion<'p> {
+    pub(crate) clause: &'p Clause,
+    /// The stems of its words, with their tokens.
+    pub(crate) stems: Vec<(String, usize)>,
+    /// It says that something is not so.
+    pub(crate) denies: bool,
+    /// The speaker is in it.
+    pub(crate) by_agent: bool,
+    /// It is said to be so: neither asked nor wished, planned, guessed, quoted, nor of the user.
+    pub(crate) asserted: bool,
+}
+
+/// The clauses of an answer, with what they say and whether it is asserted.
+pub(crate) fn clauses<'p>(prose: &'p Prose<'_>) -> Vec<Assertion<'p>> {
+    prose.clauses.iter().map(|clause| read(prose, clause)).collect()
+}
+
+fn read<'p>(prose: &Prose<'_>, clause: &'p Clause) -> Assertion<'p> {
+    let range = clause.tokens.clone();
+    let mut stems = Vec::new();
+    for at in range.clone() {
+        let Some(token) = prose.tokens.get(at) else { break };
+        if matches!(token.kind, TokenKind::Symbol(_) | TokenKind::Number | TokenKind::Money) {
+            continue;
+        }
+        let word = prose.word(token);
+        let parts = word.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
+        stems.extend(parts.filter(|part| part.len() > 1).map(|part| (stem(part), at)));
+    }
+    let sign = |token: &Token| matches!(token.kind, TokenKind::Symbol('❌' | '✘' | '✗' | '⏳'));
+    let denies = prose.tokens(range).iter().any(|token| {
+        token.has(Tags::NEGATION)
+            || sign(token)
+            || prose.is(token, &sets::NOT_COME_ABOUT)
+            || prose.is(token, &sets::NOT_YET)
+    });
+    Assertion {
+        clause,
+        stems,
+        denies,
+        by_agent: clause.tags.any(Tags::AGENT),
+        asserted: is_asserted(prose, clause),
+    }
+}
+
+/// Whether a clause says that something is so, or was: neither asked nor wished, planned, guessed or
+/// quoted, nor of the user.
+pub(crate) fn is_asserted(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
+    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
+    let tokens = prose.tokens(clause.tokens.clone());
+    sentence.language == Language::English
+        && clause.mood == Mood::Asserted
+        && !sentence.question
+        && !quoted
+        && !clause.tags.any(open)
+        && !is_of_user(tokens)
+        && !is_offered(prose, tokens)
+        && !in_general(prose, sentence)
+        && !is_agenda(prose, clause)
+        && !is_under_way(prose, tokens)
+}
+
+/// "You told me": of what the user did.
+fn is_of_user(tokens: &[Token]) -> bool {
+    let subject = tokens.iter().find(|t| t.tags.any(Tags::AGENT.or(Tags::USER).or(Tags::BE)));
+    subject.is_some_and(|t| t.has(Tags::USER))
+}
+
+/// "Refunds are issued within a week": what happens in general.
+fn in_general(prose: &Prose<'_>, sentence: &Sentence) -> bool {
+    let tokens = prose.tokens(sentence.tokens.clone());
+    tokens.iter().any(|token| prose.is(token, &sets::IN_GENERAL))
+}
+
+/// "I'm cancelling it now", "let me cancel it": not done yet.
+fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let at = |tag: Tags| tokens.iter().position(|token| token.has(tag));
+    let gerund = |token: &Token| token.has(Tags::GERUND) || prose.word(token).ends_with("ing");
+    let doing = at(Tags::AGENT).is_some_and(|agent| {
+        let behind = tokens.get(agent + 1..).unwrap_or_default();
+        let mut words = behind.iter().filter(|t| !t.tags.any(Tags::ADVERB.or(Tags::NOW)));
+        words.next().is_some_and(|t| t.has(Tags::BE)) && words.next().is_some_and(gerund)
+    });
+    let begins = tokens.iter().take(3).any(|token| prose.is(token, &sets::LETTING));
+    let glad = at(Tags::AGENT).is_some() && tokens.iter().any(|t| prose.is(t, &sets::WILLING));
+    doing || begins || glad
+}
+
+/// "Let me know", "Please check", "cancel it": something to do.
+fn is_offered(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+    let first = words.find(|t| !t.tags.any(Tags::COORDINATE.or(Tags::ADVERB)));
+    // "Rename complete": the act, and no order to do it.
+    let ended = |t: &Token| prose.is(t, &sets::FINISHED) || prose.word(t).ends_with("ed");
+    first.is_some_and(|t| {
+        let asks = t.tags.any(Tags::REQUEST.or(Tags::INTEND));
+        let orders = t.has(Tags::BASE) && !tokens.iter().any(ended);
+        (asks || orders) && !t.tags.any(Tags::COMPLETED)
+    })
+}

@@ -1,0 +1,48 @@
+//! Words that name one thing in the worlds of tools.
+
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::stem::stem;
+use crate::prose::{Lexicon, Tags, Words, sets};
+
+static CLASSES: LazyLock<FxHashMap<String, usize>> = LazyLock::new(|| {
+    let mut classes = FxHashMap::default();
+    for (nth, class) in sets::SAME_THINGS.list.iter().enumerate() {
+        for word in class.split(' ') {
+            classes.entry(stem(word)).or_insert(nth);
+        }
+    }
+    classes
+});
+
+/// Whether two stems name one thing: "nudge" and "reminder".
+pub(super) fn is_same_thing(one: &str, other: &str) -> bool {
+    one == other || class(one).is_some_and(|own| class(other) == Some(own))
+}
+
+pub(super) fn class(stem: &str) -> Option<usize> {
+    CLASSES.get(stem).copied()
+}
+
+/// Words that tell nothing of what a tool is for.
+pub(crate) fn is_small(word: &str) -> bool {
+    let small = Tags::PREPOSITION.or(Tags::ADVERB).or(Tags::PARTICLE).or(Tags::NOW);
+    let entry = || Lexicon::english().get(word);
+    word.len() < 3
+        || sets::SMALL_WORDS.list.contains(&word)
+        || entry().is_some_and(|entry| entry.tags.any(small))
+}
+
+/// The stems of a set of words.
+static STEMS: LazyLock<FxHashMap<usize, FxHashSet<String>>> = LazyLock::new(|| {
+    let of = |set: &'static Words| set.list.iter().map(|word| stem(word)).collect();
+    let sets = [&sets::CONSULTING, &sets::FINISHED, &sets::WAITING, &sets::OPEN_STATES];
+    sets.into_iter().map(|set| (std::ptr::from_ref(&**set) as usize, of(set))).collect()
+});
+
+/// Whether a stem is that of a word of a set.
+pub(super) fn has_stem(set: &'static Words, wanted: &str) -> bool {
+    STEMS.get(&(std::ptr::from_ref(set) as usize)).is_some_and(|stems| stems.contains(wanted))
+}

@@ -1,0 +1,102 @@
+//! What is left of a word without its endings, so that "approved" and "approval" are one.
+
+/// A shorter word is left as it is.
+const SHORTEST: usize = 4;
+
+/// Endings, the longest first, what stands in their place, and how long the rest must be.
+const ENDINGS: [(&str, &str, usize); 22] = [
+    ("ifications", "if", 3),
+    ("ification", "if", 3),
+    ("ations", "", 4),
+    ("ation", "", 4),
+    ("ions", "", 4),
+    ("ified", "if", 3),
+    ("ifies", "if", 3),
+    ("ion", "", 4),
+    ("ments", "", 4),
+    ("ment", "", 4),
+    ("ating", "", 4),
+    ("ated", "", 4),
+    ("ates", "", 4),
+    ("ate", "", 4),
+    ("als", "", 5),
+    ("al", "", 5),
+    ("ify", "if", 3),
+    ("ings", "", 3),
+    ("ing", "", 3),
+    ("ies", "y", 2),
+    ("ied", "y", 2),
+    ("ed", "", 3),
+];
+
+/// The stem of a word, in lower case.
+pub(crate) fn stem(word: &str) -> String {
+    let mut word = word.to_lowercase();
+    for mark in ["'s", "’s", "'", "’"] {
+        if let Some(plain) = word.strip_suffix(mark) {
+            word.truncate(plain.len());
+            break;
+        }
+    }
+    if word.len() <= SHORTEST || word.bytes().any(|b| b.is_ascii_digit()) || !word.is_ascii() {
+        if word.len() == SHORTEST && word.ends_with('s') && !word.ends_with("ss") {
+            word.pop();
+        }
+        return word;
+    }
+    let ended = ENDINGS.iter().find_map(|(ending, instead, least)| {
+        let rest = word.strip_suffix(ending).filter(|rest| rest.len() >= *least)?;
+        Some(format!("{rest}{instead}"))
+    });
+    let mut word = ended.unwrap_or_else(|| plural(word));
+    while word.len() > 3 && (word.ends_with('e') || is_doubled(&word)) {
+        word.pop();
+    }
+    word
+}
+
+fn plural(mut word: String) -> String {
+    let sibilant = ["sses", "shes", "ches", "xes", "zes"].iter().any(|end| word.ends_with(end));
+    if sibilant {
+        word.truncate(word.len() - 2);
+    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") {
+        word.pop();
+    }
+    word
+}
+
+fn is_doubled(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    match bytes {
+        [.., a, b] => a == b && !matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b's'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn forms_of_one_word() {
+        for group in [
+            &["approve", "approved", "approval", "approvals"][..],
+            &["validation", "validated", "validate", "validates"],
+            &["confirm", "confirmed", "confirmation"],
+            &["notify", "notified", "notification", "notifications"],
+            &["cancel", "cancelled", "cancellation"],
+            &["reservation", "reserve", "reserved"],
+            &["ship", "shipped", "shipment", "shipments"],
+            &["label", "labels", "label's"],
+            &["entry", "entries"],
+            &["box", "boxes"],
+            &["remark", "remarks"],
+        ] {
+            let stems: Vec<String> = group.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|one| *one == stems[0]), "{group:?}: {stems:?}");
+        }
+        for (one, other) in [("status", "stat"), ("note", "not"), ("address", "add")] {
+            assert_ne!(stem(one), stem(other));
+        }
+    }
+}

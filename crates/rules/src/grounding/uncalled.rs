@@ -1,0 +1,168 @@
+//! What only a tool that was not called could have done, told as done.
+
+use std::collections::BTreeSet;
+
+use counterfoil_model::Tool;
+
+use super::assertion::{Assertion, clauses};
+use super::lexis::{class, has_stem, is_same_thing, is_small};
+use super::session::{Session, parts};
+use super::stem::stem;
+use crate::facts::{Answer, Facts, Families, ToolName};
+use crate::prose::{Clause, Lexicon, Prose, Tags, sets};
+
+/// So many words of a description are read.
+const MOST_WORDS: usize = 16;
+/// The clause behind one begins so soon.
+const NEXT: usize = 2;
+
+/// A clause that tells of what a tool is for that was not called.
+pub(crate) struct Uncalled<'f, 'p> {
+    pub(crate) clause: &'p Clause,
+    pub(crate) tool: &'f str,
+    /// The word that the session has nowhere else.
+    pub(crate) thing: String,
+}
+
+/// What a tool is for.
+struct Purpose<'f> {
+    name: &'f str,
+    /// The stems of what it is about: of its name, and of its description.
+    things: BTreeSet<String>,
+    /// The stems of its verbs.
+    verbs: BTreeSet<String>,
+    /// The stems of its name.
+    named: BTreeSet<String>,
+    /// It changes nothing.
+    looks: bool,
+}
+
+pub(crate) fn uncalled<'f, 'p>(
+    facts: &'f Facts<'_>,
+    answer: &'p Answer<'_>,
+) -> Option<Uncalled<'f, 'p>> {
+    let turn = answer.turn;
+    let catalog = &facts.transcript().catalog;
+    if catalog.iter().next().is_none()
+        || facts.delegates_before(turn)
+        || facts.record().count_before(turn) == 0
+    {
+        return None;
+    }
+    let shell = facts.runs_shell_before(turn);
+    let purposes: Vec<Purpose<'f>> =
+        catalog.iter().filter(|t| !facts.has_called(&t.name, turn)).map(Purpose::of).collect();
+    if purposes.is_empty() {
+        return None;
+    }
+    let session = Session::before(facts, turn);
+    let said = clauses(&answer.prose);
+    let purposes = purposes.iter().filter(|purpose| !purpose.is_left(&said));
+    purposes.into_iter().find_map(|purpose| {
+        // "Beside cancelling it I can refund it."
+        let offers = |told: &&Assertion<'p>| {
+            let clauses = answer.prose.clauses_of(told.clause.sentence);
+            let upto = told.clause.span.end;
+            let modal = |clause: &&Clause| clause.tags.any(Tags::MODAL);
+            clauses.iter().filter(|clause| clause.span.start < upto + NEXT).any(|c| modal(&c))
+        };
+        let told = said.iter().filter(|told| told.asserted && purpose.may_be_told_in(told));
+        let told = told.filter(|told| !offers(told));
+        let mut told = told.filter_map(|told| {
+            Some((told.clause, purpose.thing_in(told, &session, shell, &answer.prose)?))
+        });
+        told.next().map(|(clause, thing)| Uncalled { clause, tool: purpose.name, thing })
+    })
+}
+
+impl<'f> Purpose<'f> {
+    fn of(tool: &'f Tool) -> Self {
+        let [mut things, mut verbs, mut named] = [const { BTreeSet::new() }; 3];
+        for word in parts(&tool.name).map(str::to_lowercase) {
+            if is_small(&word) {
+                continue;
+            }
+            let set = if is_verb(&word) { &mut verbs } else { &mut things };
+            set.insert(stem(&word));
+            named.insert(stem(&word));
+        }
+        let words = tool.description.split_whitespace().take(MOST_WORDS);
+        for word in words.flat_map(parts).map(str::to_lowercase).filter(|word| !is_small(word)) {
+            let set = if is_verb(&word) { &mut verbs } else { &mut things };
+            set.insert(stem(&word));
+        }
+        let looks = !ToolName::of(&tool.name).families.meets(Families::changing());
+        Self { name: &tool.name, things, verbs, named, looks }
+    }
+
+    /// Whether an answer tells that it was not done, or may be.
+    fn is_left(&self, said: &[Assertion<'_>]) -> bool {
+        let open = said.iter().filter(|said| !said.asserted || !self.may_be_told_in(said));
+        open.into_iter().any(|said| !self.matched(said).is_empty())
+    }
+
+    /// What was looked at may have shown that something is not there.
+    fn may_be_told_in(&self, said: &Assertion<'_>) -> bool {
+        !said.denies || self.looks && !said.by_agent
+    }
+
+    /// The words of a clause that are about what the tool is for.
+    fn matched<'a>(&self, said: &'a Assertion<'_>) -> BTreeSet<&'a str> {
+        let about = |stem: &str| {
+            let mut words = self.things.iter().chain(&self.verbs);
+            !is_small(stem) && words.any(|word| is_same_thing(word, stem))
+        };
+        said.stems.iter().map(|(stem, _)| stem.as_str()).filter(|stem| about(stem)).collect()
+    }
+
+    /// What a clause tells of that the tool is for, where nothing else in the record speaks of it.
+    fn thing_in(
+        &self,
+        told: &Assertion<'_>,
+        session: &Session,
+        shell: bool,
+        prose: &Prose<'_>,
+    ) -> Option<String> {
+        let matched = self.matched(told);
+        let of = |words: &BTreeSet<String>| {
+            let known = |stem: &&&str| words.iter().any(|word| is_same_thing(word, stem));
+            matched.iter().filter(known).count()
+        };
+        let known = matched.iter().any(|stem| class(stem).is_some());
+        // A command line may do what many a tool is for.
+        let enough = matched.len() > 1 || known && !shell;
+        let consults = told.stems.iter().any(|(stem, _)| has_stem(&sets::CONSULTING, stem));
+        let sure = match self.looks {
+            true => consults && (of(&self.named) > 0 || of(&self.things) > 1),
+            false => of(&self.named) > 0 || of(&self.things) > 1 || known,
+        };
+        let telling = |stem: &&&str| {
+            self.named.iter().any(|word| is_same_thing(word, stem))
+                || of(&self.things) > 1
+                || !self.looks && class(stem).is_some()
+        };
+        // What the verbs and nouns of acts say is judged by those who know them, unless nobody is said
+        // to do it: "he has had an email".
+        let agent = told.by_agent || told.clause.predicates.is_empty();
+        let strange = |stem: &&&str| {
+            agent && told.clause.tags.any(Tags::AGENT.or(Tags::HAVE))
+                || is_strange(told, stem, prose)
+        };
+        let new = matched.iter().filter(|stem| !session.has_recorded_thing(stem));
+        let mut new = new.filter(telling).filter(strange);
+        new.next().filter(|_| enough && sure).map(|stem| (*stem).to_owned())
+    }
+}
+
+/// Whether the word of a stem names no act.
+fn is_strange(told: &Assertion<'_>, stem: &str, prose: &Prose<'_>) -> bool {
+    let mut at = told.stems.iter().filter(|(own, _)| own == stem).map(|(_, at)| *at);
+    at.any(|at| {
+        let token = prose.tokens.get(at);
+        token.is_some_and(|t| t.verb.is_none() && t.noun.is_none() && !t.quoted)
+    })
+}
+
+fn is_verb(word: &str) -> bool {
+    Lexicon::english().get(word).is_some_and(|entry| entry.verb.is_some())
+}

@@ -1,0 +1,99 @@
+//! A call that no claim of an answer accounts for, and that may be what a clause tells of in words
+//! that nobody knows.
+
+use std::collections::BTreeSet;
+
+use counterfoil_model::{Claim, Family};
+
+use super::lexis::{is_same_thing, is_small};
+use super::session::stems;
+use super::stem::stem;
+use crate::action::ActionVerdict;
+use crate::facts::{Answer, Facts, Families};
+use crate::prose::{Lexicon, Tags, TokenKind};
+
+/// So many calls before an answer are looked at.
+const MOST_CALLS: usize = 48;
+/// So many words of what a tool is for make it what is told of.
+const FEWEST: usize = 2;
+
+/// Whether a call that came out well has the verb in its name: "the page that I opened", after
+/// `web_open`.
+pub(crate) fn is_named_after(facts: &Facts<'_>, verb: &str, turn: usize) -> bool {
+    let wanted = stem(verb);
+    let is_verb = |word: &String| {
+        Lexicon::english()
+            .get(word)
+            .is_some_and(|entry| entry.verb.is_some() && entry.noun.is_none())
+    };
+    let mut deeds = facts.deeds_before(turn).take(MOST_CALLS);
+    deeds.any(|(_, deed)| {
+        let mut words = deed.words().iter();
+        deed.status().succeeded() && words.any(|word| stem(word) == wanted && is_verb(word))
+    })
+}
+
+/// Whether a successful call that may have changed something, and that no other claim of the answer
+/// accounts for, shares a word with the sentence of a claim.
+pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Claim) -> bool {
+    let words = words(answer, claim);
+    if words.is_empty() {
+        return false;
+    }
+    let spent: BTreeSet<usize> = facts
+        .actions()
+        .filter(|(said, _)| said.claim.turn == claim.turn)
+        .filter_map(|(_, verdict)| match verdict {
+            ActionVerdict::Supported(at) => at,
+            _ => None,
+        })
+        .collect();
+    let since = facts.request_before(claim.turn);
+    let count = facts.record().count_before(claim.turn);
+    (0..count).rev().take(MOST_CALLS).any(|at| {
+        let Some((execution, deed)) = facts.deed(at) else { return false };
+        let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
+        let may = deed.changes() || !deed.families.meets(looks);
+        if execution.called_at < since
+            || spent.contains(&at)
+            || !may
+            || !deed.status().succeeded()
+            || !deed.is_plain_call()
+        {
+            return false;
+        }
+        let tool = facts.transcript().catalog.get(execution.tool());
+        let purpose = stems(execution.tool()).chain(stems(tool.map_or("", |t| &t.description)));
+        let told = |stem: &String| words.iter().any(|word| is_same_thing(word, stem));
+        let new = ids(execution.text());
+        let shared: BTreeSet<String> =
+            purpose.filter(|stem| !is_small(stem)).filter(|stem| told(stem)).collect();
+        shared.len() >= FEWEST || new.iter().any(told)
+    })
+}
+
+/// The stems of the sentence of a claim, and of the one before it where it only says "it".
+fn words(answer: &Answer<'_>, claim: &Claim) -> BTreeSet<String> {
+    let prose = &answer.prose;
+    let at = prose.clauses.partition_point(|clause| clause.span.end <= claim.span.start);
+    let Some(clause) = prose.clauses.get(at) else { return BTreeSet::new() };
+    let tokens = prose.tokens(clause.tokens.clone());
+    let refers = tokens.iter().any(|token| token.tags.any(Tags::THIRD.or(Tags::THING)));
+    let first = clause.sentence.saturating_sub(usize::from(refers));
+    let sentences = prose.sentences.get(first..=clause.sentence).unwrap_or_default();
+    let tokens = sentences.iter().flat_map(|s| prose.tokens(s.tokens.clone()));
+    let plain = tokens.filter(|t| !matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number));
+    plain.flat_map(|t| stems(prose.word(t))).filter(|stem| !is_small(stem)).collect()
+}
+
+/// The ids in a result: words with digits.
+fn ids(text: &str) -> BTreeSet<String> {
+    const LONGEST: usize = 4096;
+    let end = text.floor_char_boundary(text.len().min(LONGEST));
+    let words = text.get(..end).unwrap_or_default().split(|c: char| !c.is_alphanumeric());
+    let id = |word: &&str| {
+        let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
+        word.bytes().any(|b| b.is_ascii_digit()) && word.len() > if letters { 1 } else { 2 }
+    };
+    words.filter(id).map(str::to_lowercase).collect()
+}
