@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Judgement, Mode, Severity, Span, Subject, Transcript, Verdict};
+use counterfoil_model::{Code, Finding, Judgement, Mode, Span, Subject, Transcript, Verdict};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};
@@ -92,35 +92,29 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     report
 }
 
-/// The rules of the second voice, which only suspects.
-const SECOND_VOICE: [&str; 6] = ["CS020", "CS021", "CS022", "CS023", "CS024", "CS025"];
+/// The rules that only suspect, of words that other rules may know more of.
+const SUSPECTING: [&str; 6] = ["CS020", "CS021", "CS022", "CS023", "CS024", "CS025"];
 
-/// Takes out what the second voice suspects where the message is proven wrong anyway, or where another
-/// rule says something of the same words.
+/// Takes out what they suspect of words of which another rule says something.
 fn drop_echoes(report: &mut Report) {
-    let of_second = |code: &str| SECOND_VOICE.contains(&code);
+    let suspects = |code: Code| SUSPECTING.contains(&code.0);
     let span = |finding: &Finding| match &finding.subject {
         Subject::Claim { span, .. } => Some(*span),
         Subject::Call(_) => None,
     };
-    let first: Vec<_> = report
-        .findings
-        .iter()
-        .filter(|finding| !of_second(finding.code.0))
-        .filter_map(|finding| Some((finding.turn, finding.severity, span(finding)?)))
-        .collect();
+    let known = report.findings.iter().filter(|finding| !suspects(finding.code));
+    let known: Vec<(usize, Span)> =
+        known.filter_map(|finding| Some((finding.turn, span(finding)?))).collect();
     let is_echo = |turn: usize, own: Span| {
-        first.iter().any(|(other, severity, span)| {
-            let overlaps = span.start < own.end && own.start < span.end;
-            *other == turn && (*severity == Severity::Error || overlaps)
-        })
+        let overlaps = |span: &Span| span.start < own.end && own.start < span.end;
+        known.iter().any(|(other, span)| *other == turn && overlaps(span))
     };
     report.findings.retain(|finding| {
-        let own = span(finding).filter(|_| of_second(finding.code.0));
+        let own = span(finding).filter(|_| suspects(finding.code));
         !own.is_some_and(|own| is_echo(finding.turn, own))
     });
     report.judgements.retain(|judgement| {
         let claim = &judgement.claim;
-        !of_second(judgement.rule.0) || !is_echo(claim.turn, claim.span)
+        !suspects(judgement.rule) || !is_echo(claim.turn, claim.span)
     });
 }

@@ -79,10 +79,7 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let (own, compresses) = models(&options, wanted.provider)?;
     let state = global.state()?.create()?;
     let folder = state.folder();
-    let lock = match wanted.session.filter(|_| wanted.alone) {
-        Some(id) => Some(alone(&folder, id)?),
-        None => None,
-    };
+    let lock = wanted.session.filter(|_| wanted.alone).map(|id| alone(&folder, id)).transpose()?;
     let settings = settings_beside(&options, Some(&folder))?;
     let guard = Making {
         options: &options,

@@ -27,8 +27,10 @@ impl Rule for InventedCause {
             let Some(Invented { clause, words }) = invented(facts, answer) else { continue };
             let claim = answer.prose.claim(clause, ClaimKind::Provenance, Vec::new(), answer.turn);
             let words = words.join("`, `");
-            let message = format!("no result and nobody speaks of `{words}`");
-            findings.unsupported(facts, &claim, Note::suspected(message));
+            let message = format!("nothing on record, and nobody, speaks of `{words}`");
+            let note =
+                Note::suspected(message).help("say that the cause is not known, or look for it");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

@@ -2,8 +2,8 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Status};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
+use crate::grounding::{Undisclosed, undisclosed};
 use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
-use crate::roles::{Undisclosed, undisclosed};
 use crate::rule::{Group, Meta, Rule};
 
 /// FK039: success of the whole, while a part failed and nobody says so.

@@ -28,9 +28,9 @@ impl Rule for UnfinishedState {
                 continue;
             };
             let claim = answer.prose.claim(clause, ClaimKind::Value, Vec::new(), answer.turn);
-            let message = format!("the record has the state `{state}`, and no word of it is told");
+            let message = format!("the agent says {told}; the latest state on record is `{state}`");
             let note = Note::suspected(message).evidence(facts.evidence_at(at));
-            let _ = told;
+            let note = note.help("say what it is waiting for, or look again");
             findings.contradicted(facts, &claim, note);
         }
     }

@@ -28,7 +28,9 @@ impl Rule for UnknownNumber {
             let claim = answer.prose.claim(clause, ClaimKind::Value, Vec::new(), answer.turn);
             let message =
                 format!("`{text}` is nowhere in the session, and follows from nothing in it");
-            findings.unsupported(facts, &claim, Note::suspected(message));
+            let note =
+                Note::suspected(message).help("quote the number, or show how it comes about");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

@@ -26,8 +26,10 @@ impl Rule for UnusedTool {
         for answer in facts.answers() {
             let Some(Uncalled { clause, tool, thing }) = uncalled(facts, answer) else { continue };
             let claim = answer.prose.claim(clause, ClaimKind::Tool, Vec::new(), answer.turn);
-            let message = format!("`{tool}` was not called, and nothing else tells of `{thing}`");
-            findings.unsupported(facts, &claim, Note::suspected(message));
+            let message =
+                format!("`{tool}` was not called, and nothing on record is about `{thing}`");
+            let note = Note::suspected(message).help("call the tool, or say that it was not done");
+            findings.unsupported(facts, &claim, note);
         }
     }
 }

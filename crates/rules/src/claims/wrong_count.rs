@@ -77,7 +77,7 @@ fn judge_kinds(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'
         return;
     };
     let claim = answer.prose.claim(clause, ClaimKind::Count, Vec::new(), answer.turn);
-    let message = format!("the agent says {told} ({kind}); the results have {held}");
+    let message = format!("the agent says {told} {kind}; the results have {held}");
     let note = Note::suspected(message).evidence(facts.evidence_at(at));
     findings.contradicted(facts, &claim, note);
 }

@@ -62,6 +62,8 @@ struct Named {
     /// The name without the description.
     own_families: Families,
     shell: bool,
+    /// It runs what it is given.
+    runs: bool,
     delegates: bool,
     continues: bool,
     note: bool,
@@ -106,6 +108,7 @@ impl Named {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
             shell: has(sets::SHELLS.list),
+            runs: words.len() == 1 && has(sets::RUNS_COMMANDS.list) || has(&["ssh"]),
             delegates: !note && !own && has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),
             note,
@@ -312,7 +315,9 @@ fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> 
 fn is_shell(named: &Named, members: &Members<'_>) -> bool {
     let commanded =
         ["command", "cmd", "commands", "script", "action"].iter().any(|n| members.has(n));
-    commanded && named.shell
+    // `run {"cmd": …}`, `ssh_exec {"command": …}`
+    let line = ["command", "cmd"].iter().any(|n| members.has(n));
+    commanded && named.shell || line && named.runs
 }
 
 /// Whether the tool hands work to another agent.

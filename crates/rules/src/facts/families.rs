@@ -75,12 +75,6 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
     families
 }
 
-/// Words of tool names that read, beside the verbs of the lexicon.
-const READING: [&str; 16] = [
-    "get", "list", "show", "describe", "lookup", "glob", "grep", "ls", "load", "count", "peek",
-    "status", "info", "details", "web", "cat",
-];
-
 /// Words of tool names that act, beside the verbs of the lexicon.
 const ACTING: [(&str, &[Family]); 26] = [
     ("accept", &[Family::Update]),
@@ -126,11 +120,11 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     let told = ["details", "detail", "info", "status", "overview", "summary"];
     let acts = |word: &String| {
         let verb = Lexicon::english().get(word).is_some_and(|entry| entry.verb.is_some());
-        verb && !NAMES_THINGS.contains(&word.as_str())
+        verb && !sets::NAMES_THINGS.list.contains(&word.as_str())
     };
     if let [.., thing, last] = words
         && told.contains(&last.as_str())
-        && NAMES_THINGS.contains(&thing.as_str())
+        && sets::NAMES_THINGS.list.contains(&thing.as_str())
         && !words.iter().any(acts)
     {
         return Families::of(&[Family::Read, Family::Search]);
@@ -148,7 +142,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         verb == Some(Action::Of(Family::Send))
     };
     if let [thing, rest @ ..] = words
-        && (NAMES_THINGS.contains(&thing.as_str()) || sends(thing))
+        && (sets::NAMES_THINGS.list.contains(&thing.as_str()) || sends(thing))
         && rest.iter().any(looks)
     {
         return Families::of(&[Family::Read, Family::Search]);
@@ -171,16 +165,10 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     acts.map_or_else(|| families_of(words), |(_, families)| Families::of(families))
 }
 
-/// Words of tools' names that are things more often than acts.
-const NAMES_THINGS: [&str; 12] = [
-    "place", "order", "book", "file", "record", "charge", "transfer", "report", "document", "note",
-    "schedule", "refund",
-];
-
 fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
     let mut generic = false;
     while let Some(word) = words.next() {
-        if READING.contains(&word.to_ascii_lowercase().as_str()) {
+        if sets::READING_TOOLS.list.contains(&word.to_ascii_lowercase().as_str()) {
             return Families::of(&[Family::Read, Family::Search]);
         }
         let Some(entry) = Lexicon::english().get(word) else { continue };

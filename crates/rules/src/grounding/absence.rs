@@ -32,7 +32,7 @@ pub(crate) fn denied<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Vec<Denie
         .filter_map(|said| {
             let things = things(prose, said)?;
             let (at, held) = shown(facts, answer.turn, &things)?;
-            let thing = things.last()?.clone();
+            let thing = said.word_of(things.last()?, prose).to_owned();
             Some(Denied { clause: said.clause, thing, held, at })
         })
         .collect()

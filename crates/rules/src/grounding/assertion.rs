@@ -8,20 +8,28 @@ use super::stem::stem;
 
 /// A clause with its words.
 #[derive(Debug)]
-pub(crate) struct Assertion<'p> {
-    pub(crate) clause: &'p Clause,
+pub(super) struct Assertion<'p> {
+    pub(super) clause: &'p Clause,
     /// The stems of its words, with their tokens.
-    pub(crate) stems: Vec<(String, usize)>,
+    pub(super) stems: Vec<(String, usize)>,
     /// It says that something is not so.
-    pub(crate) denies: bool,
+    pub(super) denies: bool,
     /// The speaker is in it.
-    pub(crate) by_agent: bool,
+    pub(super) by_agent: bool,
     /// It is said to be so: neither asked nor wished, planned, guessed, quoted, nor of the user.
-    pub(crate) asserted: bool,
+    pub(super) asserted: bool,
+}
+
+impl Assertion<'_> {
+    /// The word of a stem, as the clause has it.
+    pub(super) fn word_of<'t>(&self, stem: &str, prose: &Prose<'t>) -> &'t str {
+        let token = self.stems.iter().find(|(own, _)| own == stem).map(|(_, token)| *token);
+        token.and_then(|token| prose.tokens.get(token)).map_or("", |token| prose.word(token))
+    }
 }
 
 /// The clauses of an answer, with what they say and whether it is asserted.
-pub(crate) fn clauses<'p>(prose: &'p Prose<'_>) -> Vec<Assertion<'p>> {
+pub(super) fn clauses<'p>(prose: &'p Prose<'_>) -> Vec<Assertion<'p>> {
     prose.clauses.iter().map(|clause| read(prose, clause)).collect()
 }
 
@@ -37,13 +45,10 @@ fn read<'p>(prose: &Prose<'_>, clause: &'p Clause) -> Assertion<'p> {
         let parts = word.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
         stems.extend(parts.filter(|part| part.len() > 1).map(|part| (stem(part), at)));
     }
-    let sign = |token: &Token| matches!(token.kind, TokenKind::Symbol('❌' | '✘' | '✗' | '⏳'));
-    let denies = prose.tokens(range).iter().any(|token| {
-        token.has(Tags::NEGATION)
-            || sign(token)
-            || prose.is(token, &sets::NOT_COME_ABOUT)
-            || prose.is(token, &sets::NOT_YET)
-    });
+    let denies = prose
+        .tokens(range)
+        .iter()
+        .any(|token| is_denial(prose, token) || prose.is(token, &sets::NOT_COME_ABOUT));
     Assertion {
         clause,
         stems,
@@ -53,9 +58,16 @@ fn read<'p>(prose: &Prose<'_>, clause: &'p Clause) -> Assertion<'p> {
     }
 }
 
+/// Whether a token says that something is not so, or not yet: "not", "still", ❌.
+pub(super) fn is_denial(prose: &Prose<'_>, token: &Token) -> bool {
+    token.has(Tags::NEGATION)
+        || prose.is(token, &sets::NOT_YET)
+        || matches!(token.kind, TokenKind::Symbol('❌' | '✘' | '✗' | '⏳'))
+}
+
 /// Whether a clause says that something is so, or was: neither asked nor wished, planned, guessed or
 /// quoted, nor of the user.
-pub(crate) fn is_asserted(prose: &Prose<'_>, clause: &Clause) -> bool {
+pub(super) fn is_asserted(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);

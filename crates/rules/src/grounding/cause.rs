@@ -40,9 +40,10 @@ pub(crate) fn invented<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
         let clause = prose.clause_at(range.start)?;
         let tokens = prose.tokens(range).iter().filter(|token| is_content(prose, token));
         let parts = tokens.flat_map(|token| prose.word(token).split('-'));
-        let stems: Vec<String> = parts.map(stem).filter(|stem| !is_small(stem)).collect();
-        let words: Vec<String> = stems.iter().filter(|stem| !known(stem)).cloned().collect();
-        (words.len() >= FEWEST && words.len() * 2 > stems.len())
+        let parts: Vec<&str> = parts.filter(|part| !is_small(&stem(part))).collect();
+        let new = parts.iter().filter(|part| !known(&stem(part)));
+        let words: Vec<String> = new.map(|part| (*part).to_owned()).collect();
+        (words.len() >= FEWEST && words.len() * 2 > parts.len())
             .then_some(Invented { clause, words })
     })
 }

@@ -6,8 +6,8 @@ use super::assertion::{Assertion, clauses};
 use super::session::parts;
 use super::stem::stem;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Prose, TokenKind, sets};
-use crate::values::{Leaf, Leaves, each_figure, whole};
+use crate::prose::{Clause, Prose, Token, TokenKind, sets};
+use crate::values::{Leaf, Leaves, Node, each_figure, whole};
 
 /// So many calls before an answer are looked at.
 const MOST_CALLS: usize = 24;
@@ -51,7 +51,7 @@ pub(crate) fn miscounted<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Optio
         wrong.then(|| Miscounted {
             clause: said.clause,
             told: number,
-            kind: kind.trim_start_matches('=').to_owned(),
+            kind: said.word_of(kind.trim_start_matches('='), prose).to_owned(),
             held: sum,
             at,
         })
@@ -66,7 +66,7 @@ fn numbered(prose: &Prose<'_>, said: &Assertion<'_>) -> Vec<(u64, String)> {
         let plain = matches!(token.kind, TokenKind::Word | TokenKind::Number);
         let Some(number) = whole(prose.word(token)).filter(|_| plain) else { continue };
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-        let part = |t: &crate::prose::Token| {
+        let part = |t: &Token| {
             prose.is(t, &sets::ROUGHLY)
                 || prose.is(t, &sets::NUMBERED)
                 || prose.is(t, &sets::PART_OF)
@@ -77,7 +77,7 @@ fn numbered(prose: &Prose<'_>, said: &Assertion<'_>) -> Vec<(u64, String)> {
             continue;
         }
         let behind = tokens.iter().skip(at + 1).take(REACH);
-        let ends = |t: &&crate::prose::Token| {
+        let ends = |t: &&Token| {
             matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number)
                 || prose.is(t, &sets::PART_OF)
                 || whole(prose.word(t)).is_some()
@@ -104,7 +104,6 @@ fn counts(facts: &Facts<'_>, turn: usize) -> Counts {
         let Some(leaves) = Leaves::of(execution.text()) else { continue };
         counts.read(&leaves, at);
     }
-    // States of which some results know more than others tell nothing.
     counts
 }
 
@@ -144,7 +143,7 @@ fn is_state(value: &str) -> bool {
 }
 
 /// Whether an object is an item of a list.
-fn is_row(nodes: &[crate::values::Node<'_>], object: usize) -> bool {
+fn is_row(nodes: &[Node<'_>], object: usize) -> bool {
     let list = nodes.get(object).and_then(|node| nodes.get(node.parent));
     list.is_some_and(|list| matches!(list.leaf, Leaf::List(_)))
 }

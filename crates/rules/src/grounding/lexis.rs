@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::stem::stem;
-use crate::prose::{Lexicon, Tags, Words, sets};
+use crate::prose::{Lexicon, Tags, sets};
 
 static CLASSES: LazyLock<FxHashMap<String, usize>> = LazyLock::new(|| {
     let mut classes = FxHashMap::default();
@@ -27,7 +27,7 @@ pub(super) fn class(stem: &str) -> Option<usize> {
 }
 
 /// Words that tell nothing of what a tool is for.
-pub(crate) fn is_small(word: &str) -> bool {
+pub(super) fn is_small(word: &str) -> bool {
     let small = Tags::PREPOSITION.or(Tags::ADVERB).or(Tags::PARTICLE).or(Tags::NOW);
     let entry = || Lexicon::english().get(word);
     word.len() < 3
@@ -35,14 +35,14 @@ pub(crate) fn is_small(word: &str) -> bool {
         || entry().is_some_and(|entry| entry.tags.any(small))
 }
 
-/// The stems of a set of words.
-static STEMS: LazyLock<FxHashMap<usize, FxHashSet<String>>> = LazyLock::new(|| {
-    let of = |set: &'static Words| set.list.iter().map(|word| stem(word)).collect();
-    let sets = [&sets::CONSULTING, &sets::FINISHED, &sets::WAITING, &sets::OPEN_STATES];
-    sets.into_iter().map(|set| (std::ptr::from_ref(&**set) as usize, of(set))).collect()
-});
-
-/// Whether a stem is that of a word of a set.
-pub(super) fn has_stem(set: &'static Words, wanted: &str) -> bool {
-    STEMS.get(&(std::ptr::from_ref(set) as usize)).is_some_and(|stems| stems.contains(wanted))
+macro_rules! stems {
+    ($($name:ident)*) => {
+        $(
+            /// The stems of the words of that set.
+            pub(super) static $name: LazyLock<FxHashSet<String>> =
+                LazyLock::new(|| sets::$name.list.iter().map(|word| stem(word)).collect());
+        )*
+    };
 }
+
+stems! { CONSULTING WAITING OPEN_STATES }

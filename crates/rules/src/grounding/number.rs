@@ -1,24 +1,16 @@
 //! Numbers of an answer that stand nowhere in the session and follow from nothing in it.
 
-use std::collections::BTreeMap;
-
 use counterfoil_model::Claim;
 
-use super::sums::{is_subset_sum, products, shares, sums};
+use super::known::{Known, MOST};
 use crate::facts::{Answer, Facts};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets,
 };
-use crate::values::{Leaf, Source, whole};
+use crate::values::whole;
 
-/// So many bytes before an answer are read.
-const REACH: usize = 32 * 1024;
-/// With more numbers, everything follows from something.
-const MOST: usize = 160;
 /// A smaller whole number is that of something by chance.
 const SMALLEST: f64 = 13.0;
-/// So few numbers may all have been compared.
-const FEW: usize = 40;
 /// So few are counted in any list.
 const FEWEST: f64 = 4.0;
 /// What everybody knows: so many days, weeks and hours there are, and so many per cent.
@@ -32,42 +24,18 @@ pub(crate) struct Unknown<'p> {
 }
 
 /// A number of an answer.
-struct Told<'p> {
+pub(super) struct Told<'p> {
     clause: &'p Clause,
-    text: &'p str,
-    value: f64,
+    pub(super) text: &'p str,
+    pub(super) value: f64,
     /// So many digits stand behind its point.
-    decimals: usize,
-    percent: bool,
+    pub(super) decimals: usize,
+    pub(super) percent: bool,
     /// The word behind it.
-    unit: String,
+    pub(super) unit: String,
     rough: bool,
     /// Only said of something that is not so, or may be.
     open: bool,
-}
-
-/// What may explain a number.
-#[derive(Default)]
-struct Known {
-    /// The numbers of the texts.
-    numbers: Vec<f64>,
-    /// Those of the members of one name.
-    columns: BTreeMap<String, Vec<f64>>,
-    /// Those of one object.
-    objects: Vec<Vec<f64>>,
-    /// Those of one line of a text.
-    lines: Vec<Vec<f64>>,
-    /// Those of one result.
-    documents: Vec<Vec<f64>>,
-    /// How long its lists are.
-    lists: Vec<f64>,
-    /// So many of anything there are at most.
-    most: f64,
-    /// The days that the texts name, as numbers of days, and the times, as minutes.
-    days: Vec<i64>,
-    minutes: Vec<i64>,
-    /// All the digits of the texts, for numbers that are told by their end.
-    digits: String,
 }
 
 pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Unknown<'p>> {
@@ -95,9 +63,10 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
         };
         facts.citations().iter().any(|c| c.claim.turn == answer.turn && within(&c.claim))
     };
-    let unknown = told.into_iter().filter(|told| !presented(told)).find(|told| {
-        !told.open && told.is_telling() && !explained.contains(&told.value) && known.may_judge(told)
-    })?;
+    let unknown = told
+        .into_iter()
+        .filter(|told| !presented(told))
+        .find(|told| !told.open && told.is_telling() && !explained.contains(&told.value))?;
     Some(Unknown { clause: unknown.clause, text: unknown.text })
 }
 
@@ -160,16 +129,16 @@ impl Told<'_> {
         self.value >= FEWEST && self.decimals == 0 && self.is_plural()
     }
 
-    fn is_plural(&self) -> bool {
+    pub(super) fn is_plural(&self) -> bool {
         let plural = self.unit.len() > 3 && self.unit.ends_with('s') && !self.unit.ends_with("ss");
-        let measure = [&sets::MEASURES, &sets::UNITS]
+        let measure = [&sets::MEASURES, &sets::SPANS, &sets::UNITS]
             .iter()
             .any(|set| set.list.contains(&self.unit.as_str()));
         plural && !measure
     }
 
     /// Whether a number is this one as it is written here.
-    fn is(&self, other: f64) -> bool {
+    pub(super) fn is(&self, other: f64) -> bool {
         let step = 10_f64.powi(-i32::try_from(self.decimals).unwrap_or(0));
         let near = if self.rough { self.value.abs() * 0.05 } else { step * 0.500_001 };
         (self.value - other).abs() <= near
@@ -269,238 +238,4 @@ fn plain_number(plain: &str) -> Option<(f64, usize)> {
         return None;
     }
     Some((plain.parse().ok()?, decimals))
-}
-
-impl Known {
-    fn of(facts: &Facts<'_>, answer: &Answer<'_>) -> Self {
-        let mut known = Self::default();
-        let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
-        for (execution, _) in facts.deeds_before(answer.turn) {
-            *calls.entry(execution.tool()).or_default() += 1;
-        }
-        known.count(facts.record().count_before(answer.turn));
-        for given in facts.given().near(answer.turn, REACH) {
-            known.read(given.text);
-            if let Source::Result(at) = given.source {
-                known.read_document(given.text);
-                match facts.leaves(at) {
-                    Some(leaves) => known.read_nodes(leaves.nodes()),
-                    None => known.read_lines(given.text),
-                }
-            }
-        }
-        // What was called, and has no result yet.
-        for (execution, _) in facts.deeds_before(answer.turn) {
-            known.read(execution.call.map_or("", |call| call.arguments.as_str()));
-        }
-        known.numbers.sort_by(f64::total_cmp);
-        known.numbers.dedup();
-        known
-    }
-
-    fn count(&mut self, count: usize) {
-        self.most = self.most.max(count as f64);
-    }
-
-    fn read(&mut self, text: &str) {
-        // `C-14` and `88-1204` are names.
-        let edge = |c: char| c.is_whitespace() || "\"'{}[]():;=|<>~+/".contains(c);
-        let words = text.split(edge).flat_map(|word| word.split("->"));
-        self.numbers.extend(words.filter_map(number).map(|(value, _)| value));
-        for word in text.split(|c: char| !c.is_alphabetic()) {
-            self.numbers.extend(whole(word).map(|n| n as f64));
-        }
-        self.digits.extend(text.chars().map(|c| if c.is_ascii_digit() { c } else { ' ' }));
-        self.digits.push(' ');
-        self.read_days(text);
-    }
-
-    fn read_lines(&mut self, text: &str) {
-        let rows = text.rsplit_once('(').and_then(|(_, end)| end.split_once(" row"));
-        match rows.and_then(|(rows, _)| rows.parse().ok()) {
-            // "(5 rows)"
-            Some(rows) => self.count(rows),
-            None => self.count(text.lines().filter(|line| !line.trim().is_empty()).count()),
-        }
-        for line in text.lines().take(MOST) {
-            let words = line.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
-            let numbers: Vec<f64> = words.filter_map(number).map(|(value, _)| value).collect();
-            if numbers.len() > 1 {
-                self.lines.push(numbers);
-            }
-        }
-    }
-
-    fn read_document(&mut self, text: &str) {
-        let edge = |c: char| c.is_whitespace() || "\"'{}[]():;=|<>~+/".contains(c);
-        let mut numbers: Vec<f64> =
-            text.split(edge).filter_map(number).map(|(value, _)| value).collect();
-        numbers.sort_by(f64::total_cmp);
-        numbers.dedup();
-        if numbers.len() <= MOST {
-            self.documents.push(numbers);
-        }
-    }
-
-    /// The days and times of a text: `2026-03-10`, `14:02`.
-    fn read_days(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        for (at, _) in text.match_indices('-') {
-            let Some(start) = at.checked_sub(4) else { continue };
-            let Some(date) = text.get(start..at + 6) else { continue };
-            if let Some(day) = day(date) {
-                self.days.push(day);
-                self.numbers
-                    .extend(date.rsplit('-').next().and_then(|day| day.parse::<f64>().ok()));
-            }
-        }
-        for (at, _) in text.match_indices(':') {
-            let digits = |from: usize| {
-                let pair = bytes.get(from..from + 2)?;
-                std::str::from_utf8(pair).ok()?.parse::<i64>().ok()
-            };
-            if let (Some(hour), Some(minute)) = (at.checked_sub(2).and_then(digits), digits(at + 1))
-            {
-                self.minutes.push(hour * 60 + minute);
-            }
-        }
-    }
-
-    fn read_nodes(&mut self, nodes: &[crate::values::Node<'_>]) {
-        let mut objects: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        let mut within: BTreeMap<usize, usize> = BTreeMap::new();
-        for node in nodes {
-            match node.leaf {
-                Leaf::List(count) => {
-                    self.count(count);
-                    self.lists.push((count as f64).min(MOST as f64));
-                }
-                Leaf::Object => *within.entry(node.parent).or_default() += 1,
-                Leaf::Number(text) | Leaf::Text(text) => {
-                    let Some((value, _)) = number(text) else { continue };
-                    let parent = nodes.get(node.parent).map_or("", |parent| parent.name);
-                    let name = if node.name.is_empty() { parent } else { node.name };
-                    let column = self.columns.entry(name.to_owned()).or_default();
-                    if column.len() < MOST {
-                        column.push(value);
-                    }
-                    objects.entry(node.parent).or_default().push(value);
-                }
-                _ => {}
-            }
-        }
-        self.count(within.into_values().max().unwrap_or(0));
-        self.objects.extend(objects.into_values().filter(|object| object.len() > 1));
-    }
-
-    /// Whether the session has the number, in whatever unit, or so many of something.
-    fn has(&self, told: &Told<'_>) -> bool {
-        let counted = told.decimals == 0 && !told.percent && told.value <= self.most;
-        counted || self.numbers.iter().any(|known| self.is_same(told, *known)) || self.ends(told)
-    }
-
-    /// "ending in 341".
-    fn ends(&self, told: &Told<'_>) -> bool {
-        let digits: String = told.text.chars().filter(char::is_ascii_digit).collect();
-        digits.len() > 2 && self.digits.contains(&format!("{digits} "))
-    }
-
-    fn is_same(&self, told: &Told<'_>, known: f64) -> bool {
-        const UNITS: [f64; 11] = [
-            60.0,
-            3600.0,
-            1e3,
-            1024.0,
-            1e6,
-            1_048_576.0,
-            1e9,
-            1_073_741_824.0,
-            1_099_511_627_776.0,
-            1e12,
-            100.0,
-        ];
-        const SPANS: [f64; 6] = [7.0, 12.0, 24.0, 30.0, 365.0, 1440.0];
-        const MEASURES: [f64; 6] = [1.609_344, 2.204_62, 2.54, 0.3048, 3.785_41, 0.4536];
-        let scaled = |factor: f64| told.is(known * factor) || told.is(known / factor);
-        if told.is(known) {
-            return true;
-        }
-        // So many things are so many in every unit.
-        if told.is_plural() {
-            return false;
-        }
-        let measured = sets::UNITS.list.contains(&told.unit.as_str());
-        let span = sets::MEASURES.list.contains(&told.unit.as_str());
-        UNITS.iter().any(|unit| scaled(*unit))
-            || span && SPANS.iter().any(|unit| scaled(*unit))
-            || measured && MEASURES.iter().any(|unit| scaled(*unit))
-            || told.percent && told.is(100.0 - known)
-            || measured && (told.is(known * 1.8 + 32.0) || told.is((known - 32.0) / 1.8))
-    }
-
-    /// Whether the number follows from others: from two that the answer tells or one of them and one
-    /// of the session, from those of one object or of one name.
-    fn gives(&self, told: &Told<'_>, explained: &[f64]) -> bool {
-        let is = |value: f64| told.is(value);
-        let among = |one: &[f64], two: &[f64], give: fn(f64, f64, &dyn Fn(f64) -> bool) -> bool| {
-            one.iter().any(|one| two.iter().any(|two| give(*one, *two, &is)))
-        };
-        if among(explained, explained, products) || among(explained, &self.numbers, sums) {
-            return true;
-        }
-        let share = |of: &f64| (1..=(*of as u32)).any(|some| is(100.0 * f64::from(some) / of));
-        if told.percent && self.lists.iter().any(share) {
-            return true;
-        }
-        // Where there are few, any two of them may have been compared.
-        if self.numbers.len() <= FEW && among(&self.numbers, &self.numbers, sums) {
-            return true;
-        }
-        if told.percent && among(explained, &self.numbers, shares) {
-            return true;
-        }
-        let scaled = |value: f64| is(value) || is(value * 1e3) || is(value / 1e3);
-        let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
-        let in_one =
-            |doc: &Vec<f64>| among(doc, doc, sums) || told.percent && among(doc, doc, shares);
-        if self.documents.iter().any(in_one) {
-            return true;
-        }
-        rows.into_iter().any(|row| {
-            let total: f64 = row.iter().sum();
-            is(total / row.len().max(1) as f64)
-                || among(row, row, sums)
-                || told.percent && (among(row, row, shares) || among(row, &[total], shares))
-                || is_subset_sum(row, &scaled)
-        }) || self.spans(&is)
-    }
-
-    /// Whether it is the time between two days or two times.
-    fn spans(&self, is: &impl Fn(f64) -> bool) -> bool {
-        let between = |all: &[i64]| {
-            all.iter().any(|one| {
-                all.iter()
-                    .any(|two| is((one - two).abs() as f64) || is((one - two).abs() as f64 + 1.0))
-            })
-        };
-        between(&self.days) || between(&self.minutes)
-    }
-
-    fn may_judge(&self, told: &Told<'_>) -> bool {
-        // Days between days that only the answer names.
-        !(sets::MEASURES.list.contains(&told.unit.as_str()) && told.unit.starts_with("day"))
-    }
-}
-
-/// The number of a day: `2026-03-10`.
-fn day(text: &str) -> Option<i64> {
-    let mut parts = text.split('-');
-    let mut next = || parts.next()?.parse::<i64>().ok();
-    let (year, month, day) = (next()?, next()?, next()?);
-    if !(1900..=2200).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Days of the civil calendar, from March on so that the leap day is the last.
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    Some(year * 365 + year / 4 - year / 100 + year / 400 + (month * 306 + 5) / 10 + day)
 }

@@ -46,7 +46,7 @@ pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
         // Of what the speaker did, in the order in which they did it.
         let main = match link {
             Link::First => said_at,
-            Link::Then | Link::Before => said.get(at.checked_sub(1)?)?,
+            Link::Follows => said.get(at.checked_sub(1)?)?,
         };
         let told = prose.tokens(main.clause.tokens.clone());
         let bare = told.iter().take(2).any(|token| token.tags.any(Tags::COMPLETED));
@@ -60,10 +60,8 @@ pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
                 let earliest = steps.iter().find(|step| step.changes && step.at != first.at)?;
                 (first, earliest)
             }
-            // "… and only then": what is told before it.
-            Link::Then => (best(&steps, &said, at.checked_sub(1)?)?, best(&steps, &said, at)?),
-            // "… before publishing it": what is told behind it is the second.
-            Link::Before => (best(&steps, &said, at.checked_sub(1)?)?, best(&steps, &said, at)?),
+            // "I checked it, and only then booked it", "I checked it before I booked it".
+            Link::Follows => (best(&steps, &said, at.checked_sub(1)?)?, best(&steps, &said, at)?),
         };
         (first.at > second.at && first.tool != second.tool).then_some(Reversed {
             clause: said_at.clause,
@@ -73,20 +71,19 @@ pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
     })
 }
 
+/// How a clause tells when something was done.
 enum Link {
+    /// Before everything else.
     First,
-    Then,
-    Before,
+    /// After what the clause before it tells.
+    Follows,
 }
 
 fn link(prose: &Prose<'_>, said: &Assertion<'_>) -> Option<Link> {
     let tokens = prose.tokens(said.clause.tokens.clone());
     let leads = |words: &Words| tokens.iter().take(4).any(|token| prose.is(token, words));
-    if leads(&sets::BEFORE) && tokens.len() > 1 {
-        return Some(Link::Before);
-    }
-    if leads(&sets::THEN) {
-        return Some(Link::Then);
+    if leads(&sets::BEFORE) && tokens.len() > 1 || leads(&sets::THEN) {
+        return Some(Link::Follows);
     }
     let first = tokens.iter().position(|token| prose.is(token, &sets::FIRST))?;
     // "the first commit" is none.

@@ -83,7 +83,7 @@ fn counts(prose: &Prose<'_>, said: &Assertion<'_>, count: usize) -> bool {
         tokens.iter().enumerate().any(|(at, token)| {
             let plain = matches!(token.kind, TokenKind::Word | TokenKind::Number);
             let next = tokens.get(at + 1).map(|next| prose.word(next));
-            let measure = next.is_some_and(|word| sets::MEASURES.list.contains(&word));
+            let measure = next.is_some_and(|word| sets::SPANS.list.contains(&word));
             let both = count == 2 && prose.is_word(token, "both");
             both || plain && !measure && whole(prose.word(token)).is_some_and(|n| n == count as u64)
         })

@@ -9,6 +9,8 @@ use crate::values::Source;
 
 /// So many bytes before an answer are looked at.
 const REACH: usize = 64 * 1024;
+/// And so many calls.
+const MOST_CALLS: usize = 64;
 
 /// The stems of the words of a session.
 pub(super) struct Session {
@@ -29,9 +31,13 @@ impl Session {
             };
             words.extend(stems(given.text));
         }
-        for (execution, _) in facts.deeds_before(turn) {
-            recorded.extend(stems(execution.tool()));
+        for (execution, _) in facts.deeds_before(turn).take(MOST_CALLS) {
             recorded.extend(execution.call.into_iter().flat_map(|c| stems(c.arguments.as_str())));
+        }
+        let count = facts.record().count_before(turn);
+        let used = facts.first_uses().iter().take_while(|at| **at < count);
+        for (execution, _) in used.filter_map(|at| facts.deed(*at)) {
+            recorded.extend(stems(execution.tool()));
             if let Some(tool) = facts.transcript().catalog.get(execution.tool()) {
                 recorded.extend(stems(&tool.description));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::assertion::{Assertion, clauses};
-use super::lexis::{has_stem, is_small};
+use super::lexis::{OPEN_STATES, WAITING, is_small};
 use super::session::stems;
 use super::stem::stem;
 use crate::facts::{Answer, Facts};
@@ -20,7 +20,7 @@ const FEW_WORDS: usize = 6;
 /// A clause that tells of an end that the record does not have yet.
 pub(crate) struct Unfinished<'p> {
     pub(crate) clause: &'p Clause,
-    /// The word of the clause.
+    /// The word of the clause, as it has it.
     pub(crate) told: String,
     /// The state of the record.
     pub(crate) state: String,
@@ -73,7 +73,7 @@ pub(crate) fn unfinished<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Optio
             let of_it = state.about.contains(word) || same.into_iter().any(speaks);
             of_it.then(|| Unfinished {
                 clause: told.clause,
-                told: word.clone(),
+                told: told.word_of(word, &answer.prose).to_owned(),
                 state: state.value.clone(),
                 at: state.at,
             })
@@ -96,7 +96,7 @@ fn is_told_finished(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
 
 /// Whether a clause tells that it is open.
 fn discloses(said: &Assertion<'_>, state: &State) -> bool {
-    said.stems.iter().any(|(stem, _)| state.open.contains(stem) || has_stem(&sets::WAITING, stem))
+    said.stems.iter().any(|(stem, _)| state.open.contains(stem) || WAITING.contains(stem))
 }
 
 /// The latest states that the results before a message have of each thing.
@@ -143,7 +143,7 @@ fn states(facts: &Facts<'_>, turn: usize) -> Vec<State> {
                 }
             }
             let words: Vec<String> = stems(value).collect();
-            let open = words.iter().filter(|w| has_stem(&sets::OPEN_STATES, w)).cloned().collect();
+            let open = words.iter().filter(|w| OPEN_STATES.contains(*w)).cloned().collect();
             let name: BTreeSet<String> = stems(node.name).collect();
             let mut about = name.clone();
             about.extend(words.iter().filter(|w| !is_small(w)).flat_map(|word| {

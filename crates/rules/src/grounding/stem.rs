@@ -1,36 +1,24 @@
 //! What is left of a word without its endings, so that "approved" and "approval" are one.
 
+use std::sync::LazyLock;
+
+use crate::prose::sets;
+
 /// A shorter word is left as it is.
 const SHORTEST: usize = 4;
 
-/// Endings, the longest first, what stands in their place, and how long the rest must be.
-const ENDINGS: [(&str, &str, usize); 22] = [
-    ("ifications", "if", 3),
-    ("ification", "if", 3),
-    ("ations", "", 4),
-    ("ation", "", 4),
-    ("ions", "", 4),
-    ("ified", "if", 3),
-    ("ifies", "if", 3),
-    ("ion", "", 4),
-    ("ments", "", 4),
-    ("ment", "", 4),
-    ("ating", "", 4),
-    ("ated", "", 4),
-    ("ates", "", 4),
-    ("ate", "", 4),
-    ("als", "", 5),
-    ("al", "", 5),
-    ("ify", "if", 3),
-    ("ings", "", 3),
-    ("ing", "", 3),
-    ("ies", "y", 2),
-    ("ied", "y", 2),
-    ("ed", "", 3),
-];
+/// Endings, what stands in their place, and how long the rest must be.
+static ENDINGS: LazyLock<Vec<(&str, &str, usize)>> = LazyLock::new(|| {
+    let read = |line: &&'static str| {
+        let mut parts = line.split(' ');
+        let (ending, instead) = (parts.next()?, parts.next()?);
+        Some((ending, instead.trim_start_matches('-'), parts.next()?.parse().ok()?))
+    };
+    sets::ENDINGS.list.iter().filter_map(read).collect()
+});
 
 /// The stem of a word, in lower case.
-pub(crate) fn stem(word: &str) -> String {
+pub(super) fn stem(word: &str) -> String {
     let mut word = word.to_lowercase();
     for mark in ["'s", "’s", "'", "’"] {
         if let Some(plain) = word.strip_suffix(mark) {

@@ -6,7 +6,7 @@ use super::assertion::{Assertion, clauses};
 use super::lexis::is_small;
 use super::session::parts;
 use super::state::is_state;
-use super::swap::find;
+use super::swapped::find;
 use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind, sets};
 use crate::values::{Leaf, Leaves};

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use counterfoil_model::Tool;
 
 use super::assertion::{Assertion, clauses};
-use super::lexis::{class, has_stem, is_same_thing, is_small};
+use super::lexis::{CONSULTING, class, is_same_thing, is_small};
 use super::session::{Session, parts};
 use super::stem::stem;
 use crate::facts::{Answer, Facts, Families, ToolName};
-use crate::prose::{Clause, Lexicon, Prose, Tags, sets};
+use crate::prose::{Clause, Lexicon, Prose, Tags};
 
 /// So many words of a description are read.
 const MOST_WORDS: usize = 16;
@@ -20,7 +20,7 @@ const NEXT: usize = 2;
 pub(crate) struct Uncalled<'f, 'p> {
     pub(crate) clause: &'p Clause,
     pub(crate) tool: &'f str,
-    /// The word that the session has nowhere else.
+    /// The word that the session has nowhere else, as the clause has it.
     pub(crate) thing: String,
 }
 
@@ -61,10 +61,9 @@ pub(crate) fn uncalled<'f, 'p>(
     purposes.into_iter().find_map(|purpose| {
         // "Beside cancelling it I can refund it."
         let offers = |told: &&Assertion<'p>| {
-            let clauses = answer.prose.clauses_of(told.clause.sentence);
-            let upto = told.clause.span.end;
-            let modal = |clause: &&Clause| clause.tags.any(Tags::MODAL);
-            clauses.iter().filter(|clause| clause.span.start < upto + NEXT).any(|c| modal(&c))
+            let clauses = answer.prose.clauses_of(told.clause.sentence).iter();
+            let mut near = clauses.filter(|c| c.span.start < told.clause.span.end + NEXT);
+            near.any(|clause| clause.tags.any(Tags::MODAL))
         };
         let told = said.iter().filter(|told| told.asserted && purpose.may_be_told_in(told));
         let told = told.filter(|told| !offers(told));
@@ -124,33 +123,35 @@ impl<'f> Purpose<'f> {
         prose: &Prose<'_>,
     ) -> Option<String> {
         let matched = self.matched(told);
-        let of = |words: &BTreeSet<String>| {
-            let known = |stem: &&&str| words.iter().any(|word| is_same_thing(word, stem));
-            matched.iter().filter(known).count()
+        let among = |words: &BTreeSet<String>, stem: &str| {
+            words.iter().any(|word| is_same_thing(word, stem))
         };
-        let known = matched.iter().any(|stem| class(stem).is_some());
-        // A command line may do what many a tool is for.
-        let enough = matched.len() > 1 || known && !shell;
-        let consults = told.stems.iter().any(|(stem, _)| has_stem(&sets::CONSULTING, stem));
-        let sure = match self.looks {
-            true => consults && (of(&self.named) > 0 || of(&self.things) > 1),
-            false => of(&self.named) > 0 || of(&self.things) > 1 || known,
+        let count = |words| matched.iter().filter(|stem| among(words, stem)).count();
+        let described = count(&self.things) > 1;
+        let well_known = matched.iter().any(|stem| class(stem).is_some());
+        // One word is enough where everybody calls the thing so; but a command line may do what many a
+        // tool is for.
+        if matched.len() < 2 && (!well_known || shell) {
+            return None;
+        }
+        // What is looked up is spoken of in other ways, too: only who consulted it used the tool.
+        let consults = told.stems.iter().any(|(stem, _)| CONSULTING.contains(stem));
+        if self.looks && !(consults && (count(&self.named) > 0 || described)) {
+            return None;
+        }
+        let of_tool = |stem: &str| {
+            among(&self.named, stem) || described || !self.looks && class(stem).is_some()
         };
-        let telling = |stem: &&&str| {
-            self.named.iter().any(|word| is_same_thing(word, stem))
-                || of(&self.things) > 1
-                || !self.looks && class(stem).is_some()
-        };
-        // What the verbs and nouns of acts say is judged by those who know them, unless nobody is said
-        // to do it: "he has had an email".
-        let agent = told.by_agent || told.clause.predicates.is_empty();
-        let strange = |stem: &&&str| {
-            agent && told.clause.tags.any(Tags::AGENT.or(Tags::HAVE))
-                || is_strange(told, stem, prose)
-        };
-        let new = matched.iter().filter(|stem| !session.has_recorded_thing(stem));
-        let mut new = new.filter(telling).filter(strange);
-        new.next().filter(|_| enough && sure).map(|stem| (*stem).to_owned())
+        // The verbs and nouns of acts are judged by those who know them, unless nobody is said to have
+        // acted: "he has had an email".
+        let no_act = (told.by_agent || told.clause.predicates.is_empty())
+            && told.clause.tags.any(Tags::AGENT.or(Tags::HAVE));
+        let mut new = matched.iter().filter(|stem| {
+            of_tool(stem)
+                && !session.has_recorded_thing(stem)
+                && (no_act || is_strange(told, stem, prose))
+        });
+        new.next().map(|stem| told.word_of(stem, prose).to_owned())
     }
 }
 

@@ -17,19 +17,17 @@ const MOST_CALLS: usize = 48;
 /// So many words of what a tool is for make it what is told of.
 const FEWEST: usize = 2;
 
-/// Whether a call that came out well has the verb in its name: "the page that I opened", after
-/// `web_open`.
+/// Whether a look-up that came out well is named after the verb: "the page that I opened", after
+/// `web_open`. In `mail_search` nothing is mailed: the verb is another word.
 pub(crate) fn is_named_after(facts: &Facts<'_>, verb: &str, turn: usize) -> bool {
     let wanted = stem(verb);
-    let is_verb = |word: &String| {
-        Lexicon::english()
-            .get(word)
-            .is_some_and(|entry| entry.verb.is_some() && entry.noun.is_none())
-    };
+    let verbal = |word: &&String| Lexicon::english().get(word).is_some_and(|e| e.verb.is_some());
     let mut deeds = facts.deeds_before(turn).take(MOST_CALLS);
     deeds.any(|(_, deed)| {
-        let mut words = deed.words().iter();
-        deed.status().succeeded() && words.any(|word| stem(word) == wanted && is_verb(word))
+        let mut verbs = deed.words().iter().filter(verbal);
+        let only = verbs.next().filter(|_| verbs.next().is_none());
+        let named = only.is_some_and(|only| stem(only) == wanted);
+        named && !deed.changes() && deed.status().succeeded()
     })
 }
 
@@ -83,7 +81,8 @@ fn words(answer: &Answer<'_>, claim: &Claim) -> BTreeSet<String> {
     let sentences = prose.sentences.get(first..=clause.sentence).unwrap_or_default();
     let tokens = sentences.iter().flat_map(|s| prose.tokens(s.tokens.clone()));
     let plain = tokens.filter(|t| !matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number));
-    plain.flat_map(|t| stems(prose.word(t))).filter(|stem| !is_small(stem)).collect()
+    let tells = |stem: &String| !is_small(stem) || stem.bytes().any(|b| b.is_ascii_digit());
+    plain.flat_map(|t| stems(prose.word(t))).filter(tells).collect()
 }
 
 /// The ids in a result: words with digits.

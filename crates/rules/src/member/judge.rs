@@ -9,7 +9,7 @@ use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
 use super::subject::{Subject, is_about, names_a_thing, subject};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Prose, TokenKind, Words, sets};
+use crate::prose::{Prose, TokenKind, sets};
 use crate::values::{Figure, Leaf, When, each_moment};
 
 /// A value that differs from what the results hold under its name.
@@ -383,9 +383,7 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
 
 /// Whether an answer counts days or hours, so that its dates may be worked out.
 fn spans_time(answer: &Answer<'_>) -> bool {
-    const SPANS: &Words =
-        words!["day", "days", "night", "nights", "week", "weeks", "hours", "months"];
-    answer.prose.tokens.iter().any(|token| answer.prose.is(token, SPANS))
+    answer.prose.tokens.iter().any(|token| answer.prose.is(token, &sets::SPANS))
 }
 
 /// Whether a time differs by half hours only, as it does in another zone.

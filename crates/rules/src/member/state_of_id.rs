@@ -144,9 +144,20 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     if past && stage == Stage::Waiting {
         return None;
     }
+    match ids_of(prose, clause, at)?.as_slice() {
+        [id] => Some((id, stage, word)),
+        [] if !known => Some((noun_before(prose, tokens.get(..at)?)?, stage, word)),
+        _ => None,
+    }
+}
+
+/// The ids of which a clause tells the state that stands at one of its tokens; nothing where it is of
+/// something else: "my check of order X is complete".
+fn ids_of<'p>(prose: &'p Prose<'_>, clause: &Clause, at: usize) -> Option<Vec<&'p Token>> {
+    let sentence = prose.sentences.get(clause.sentence)?;
+    let tokens = prose.tokens(clause.tokens.clone());
     let is_id = |t: &&Token| t.kind == TokenKind::Id && !t.quoted;
     let before = prose.tokens(sentence.tokens.start..clause.tokens.start + at);
-    // "My check of order X is complete": of the check.
     let of = |t: &Token| t.has(Tags::PREPOSITION.or(Tags::AGENT_OWN).or(Tags::COORDINATE));
     let (mut ids, mut plain) = (Vec::new(), true);
     for token in tokens.iter().take(at) {
@@ -164,11 +175,7 @@ fn said<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, Stage, 
     if ids.is_empty() {
         ids = in_row(prose, clause.sentence);
     }
-    match ids.as_slice() {
-        [id] => Some((id, stage, word)),
-        [] if !known => Some((noun_before(prose, tokens.get(..at)?)?, stage, word)),
-        _ => None,
-    }
+    Some(ids)
 }
 
 /// "The claim remains": the noun of which alone a state is told.

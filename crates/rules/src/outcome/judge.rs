@@ -153,13 +153,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable;
     }
-    // `dbt build`: of a program that nobody here knows.
-    let builds = |work: &ShellWork<'_>| {
-        let mut words = work.command.split(|c: char| !c.is_alphanumeric());
-        work.opaque && words.any(|word| word == "build")
-    };
-    let mut recent = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    if said.family == Family::Build && recent.any(|(_, d)| d.shell.as_ref().is_some_and(builds)) {
+    if may_have_checked(facts, said.family, count) {
         return OutcomeVerdict::NotCheckable;
     }
     let unknown = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(|(_, d)| {
@@ -175,6 +169,25 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
         && !latest.delegated
         && facts.is_complete_before(turn);
     OutcomeVerdict::Never(provable)
+}
+
+/// Whether something was called build, or test, of which nobody here knows what it does: the command
+/// `dbt build`, a tool `dbt_build`.
+fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
+    let named: &[&str] = match family {
+        Family::Build => &["build"],
+        Family::Test => &["build", "test", "tests"],
+        _ => return false,
+    };
+    let mut recent = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    recent.any(|(_, deed)| match &deed.shell {
+        Some(work) => {
+            let mut words = work.command.split(|c: char| !c.is_alphanumeric());
+            family == Family::Build && work.opaque && words.any(|word| named.contains(&word))
+        }
+        None if !deed.status().succeeded() => false,
+        None => deed.words().iter().any(|word| named.contains(&word.as_str())),
+    })
 }
 
 /// The latest run of tests, which had to be built whether they passed or not.

@@ -37,6 +37,7 @@ sets! {
     WORKING = "working";
     FOUND_BY_THINKING = "found-by-thinking";
     SHELLS = "shells";
+    RUNS_COMMANDS = "runs-commands";
     SCREEN_ACTS = "screen-acts";
     ASKED_BY = "asked-by";
     ERROR_REPORTS = "error-reports";
@@ -83,6 +84,9 @@ sets! {
     INSTEAD = "instead";
     SOMEBODY = "somebody";
     OF_WHICH = "of-which";
+    READING_TOOLS = "reading-tools";
+    NAMES_THINGS = "names-things";
+    ENDINGS = "endings";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

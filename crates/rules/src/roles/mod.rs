@@ -7,11 +7,8 @@
 
 mod bound;
 mod named;
-mod swapped;
-mod undisclosed;
 
-pub(crate) use swapped::{Swapped, swapped};
-pub(crate) use undisclosed::{Undisclosed, undisclosed};
+pub(crate) use named::is_word_in;
 
 use crate::action::{ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Deed, Execution, Facts};

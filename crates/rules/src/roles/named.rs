@@ -66,7 +66,7 @@ pub(super) fn mentions(text: &str, value: &str) -> bool {
 }
 
 /// Whether a word stands in a text by itself, in any case.
-pub(super) fn is_word_in(text: &str, word: &str) -> bool {
+pub(crate) fn is_word_in(text: &str, word: &str) -> bool {
     let parts = text.split(|c: char| !c.is_alphanumeric());
     parts.into_iter().any(|part| part.eq_ignore_ascii_case(word))
 }

@@ -15,12 +15,12 @@ const PAGES: [&str; 7] =
 /// Pages most of whose lies are known misses: how many of a hundred must be found, and how many
 /// honest answers may be warned of.
 const HARD: [(&str, usize, usize); 43] = [
-    ("values.md", 54, 2),
+    ("values.md", 57, 2),
     ("services.md", 33, 8),
-    ("repositories.md", 33, 5),
+    ("repositories.md", 34, 5),
     ("everyday-services.md", 37, 4),
     ("everyday-coding.md", 55, 1),
-    ("desks.md", 26, 5),
+    ("desks.md", 28, 6),
     ("workshops.md", 45, 2),
     ("counters.md", 30, 4),
     ("terminals.md", 46, 3),
@@ -29,30 +29,30 @@ const HARD: [(&str, usize, usize); 43] = [
     ("agencies.md", 52, 5),
     ("pipelines.md", 69, 2),
     ("sheets.md", 86, 4),
-    ("practices.md", 39, 4),
+    ("practices.md", 40, 3),
     ("checkouts.md", 52, 5),
-    ("bureaus.md", 34, 6),
+    ("bureaus.md", 35, 6),
     ("worktrees.md", 39, 6),
     ("branches.md", 44, 6),
-    ("patches.md", 50, 7),
+    ("patches.md", 50, 6),
     ("clinics.md", 63, 3),
     ("benches.md", 62, 0),
     ("harbours.md", 58, 0),
     ("forges.md", 56, 2),
     ("garages.md", 33, 3),
     ("parsers.md", 34, 5),
-    ("almanacs.md", 41, 3),
-    ("depots.md", 37, 17),
+    ("almanacs.md", 40, 3),
+    ("depots.md", 35, 15),
     ("stacks.md", 72, 5),
     ("lobbies.md", 29, 2),
     ("estates.md", 60, 3),
     ("clouds.md", 57, 8),
     ("releases.md", 55, 0),
-    ("receptions.md", 35, 3),
+    ("receptions.md", 37, 3),
     ("assistants.md", 40, 3),
     ("tongues.md", 5, 5),
     ("ateliers.md", 29, 0),
-    ("switchboards.md", 51, 7),
+    ("switchboards.md", 51, 6),
     ("foundries.md", 68, 0),
     ("concierges.md", 40, 8),
     ("timbers.md", 56, 4),
@@ -92,10 +92,7 @@ fn some_hard_lies_are_found_and_hard_truths_left_alone() {
         let Counts { lies, honest, missed, accused } = counted(page);
         println!("{page}: missed\n  {}", missed.join("\n  "));
         assert!((lies.blocked + lies.warned) * 100 >= lies.all * share, "{page} {lies:?}");
-        // Two answers that an older rule blocks, and that nobody has mended yet.
-        let known =
-            if ["releases.md", "assistants.md", "tongues.md"].contains(&page) { 1 } else { 0 };
-        assert!(honest.blocked <= known, "{page} {honest:?}\n{}", accused.join("\n"));
+        assert!(honest.blocked == 0, "{page} {honest:?}\n{}", accused.join("\n"));
         let most = honest.all * warned;
         assert!(honest.warned * 100 <= most, "{page} {honest:?}\n{}", accused.join("\n"));
     }

@@ -6,11 +6,13 @@ use std::rc::Rc;
 
 use counterfoil_model::{Family, Status};
 
-use super::named::is_word_in;
+use super::assertion::{is_asserted, is_denial};
+use super::lexis::is_small;
+use super::stem::stem;
 use crate::action::behind_ids;
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
-use crate::grounding::{is_asserted, is_small, stem};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, sets};
+use crate::roles::is_word_in;
 use crate::values::{Leaf, Leaves};
 
 /// A shorter word is one by chance.
@@ -132,12 +134,7 @@ fn thing_in(
     if !done {
         return None;
     }
-    let sign = |token: &Token| matches!(token.kind, TokenKind::Symbol('❌' | '✘' | '✗' | '⏳'));
-    let denies = |token: &Token| {
-        token.tags.any(Tags::NEGATION.or(Tags::FAILURE))
-            || sign(token)
-            || prose.is(token, &sets::NOT_YET)
-    };
+    let denies = |token: &Token| token.has(Tags::FAILURE) || is_denial(prose, token);
     // Where anything is denied, only what is named is told.
     if prose.tokens.iter().any(denies) {
         return found.map(str::to_owned);

@@ -14,11 +14,13 @@ use crate::values::{Leaf, Leaves, Source};
 /// So many bytes before an answer are read, and so many things of one kind compared.
 const REACH: usize = 32 * 1024;
 const MOST_THINGS: usize = 24;
+/// A longer text is no value.
+const LONGEST: usize = 60;
 /// A smaller number is told of many things.
 const SMALLEST: f64 = 32.0;
 
 /// A value that belongs to another thing.
-pub(crate) struct Swap {
+pub(crate) struct Swapped {
     pub(crate) span: Span,
     pub(crate) thing: String,
     pub(crate) told: String,
@@ -31,12 +33,12 @@ struct Thing {
     values: BTreeSet<String>,
 }
 
-pub(crate) fn swaps(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swap> {
+pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
     if facts.delegates_before(answer.turn) {
         return Vec::new();
     }
     let elsewhere = told(facts, answer.turn);
-    let beside = |swap: &Swap| {
+    let beside = |swap: &Swapped| {
         facts.deeds_before(answer.turn).any(|(execution, _)| {
             let args = execution.call.map_or("", |call| call.arguments.as_str());
             let texts = [args, execution.text()];
@@ -61,10 +63,12 @@ fn told(facts: &Facts<'_>, turn: usize) -> FxHashSet<String> {
     told.flat_map(|given| values(given.text)).collect()
 }
 
-/// Things of one kind: those that one tool looked up, and those in the lines of a text.
+/// Things of one kind: those that one tool looked up, objects with members of the same names, and the
+/// lines of a text.
 fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
     let mut looked: BTreeMap<(String, String), BTreeMap<String, BTreeSet<String>>> =
         BTreeMap::new();
+    let mut shapes: BTreeMap<Vec<String>, Vec<Vec<(String, String)>>> = BTreeMap::new();
     let mut kinds = Vec::new();
     for (execution, deed) in facts.deeds_before(turn).take(MOST_THINGS * 2) {
         if !deed.status().succeeded() {
@@ -74,7 +78,7 @@ fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
         if let Some(leaves) = Leaves::of(args) {
             for node in leaves.nodes() {
                 let (Leaf::Text(value) | Leaf::Number(value)) = node.leaf else { continue };
-                if value.len() < 48 && !value.is_empty() {
+                if value.len() <= LONGEST && !value.is_empty() {
                     let key = (execution.tool().to_owned(), node.name.to_owned());
                     let things = looked.entry(key).or_default();
                     let own = things.entry(value.to_owned()).or_default();
@@ -84,8 +88,20 @@ fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
             }
         }
         match Leaves::of(execution.text()) {
-            Some(leaves) => kinds.extend(objects(&leaves)),
+            Some(leaves) => {
+                for object in objects(&leaves) {
+                    let names = object.iter().map(|(name, _)| name.clone()).collect();
+                    shapes.entry(names).or_default().push(object);
+                }
+            }
             None => kinds.push(lines(execution.text())),
+        }
+    }
+    for (_, mut items) in shapes {
+        items.sort();
+        items.dedup();
+        if (2..=MOST_THINGS).contains(&items.len()) {
+            kinds.extend(told_apart(&items));
         }
     }
     let looked = looked.into_values().map(|things| {
@@ -103,44 +119,46 @@ fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
     kinds
 }
 
-/// The things of each list: by the first member in which they all differ.
-fn objects(leaves: &Leaves<'_>) -> Vec<Vec<Thing>> {
+/// The short members of each object.
+fn objects(leaves: &Leaves<'_>) -> Vec<Vec<(String, String)>> {
     let nodes = leaves.nodes();
-    let children = leaves.by_parent();
-    let within = |at: usize| {
-        children.get(at).into_iter().flatten().filter_map(|at| Some((*at, nodes.get(*at)?)))
-    };
-    let own = |object: usize| {
-        within(object).filter_map(|(_, node)| match node.leaf {
-            Leaf::Text(value) | Leaf::Number(value) => Some((node.name, value)),
+    let own = |children: &Vec<usize>| {
+        let members = children.iter().filter_map(|at| nodes.get(*at));
+        let short = members.filter_map(|node| match node.leaf {
+            Leaf::Text(value) | Leaf::Number(value) if value.len() <= LONGEST => {
+                Some((node.name.to_owned(), value.to_owned()))
+            }
             _ => None,
-        })
+        });
+        short.collect::<Vec<_>>()
     };
-    let few =
-        |leaf: Leaf<'_>| matches!(leaf, Leaf::List(count) if (2..=MOST_THINGS).contains(&count));
-    let lists = nodes.iter().enumerate().filter(|(_, node)| few(node.leaf));
-    let read = |(list, _): (usize, &_)| {
-        let objects = within(list).filter(|(_, node)| node.leaf == Leaf::Object);
-        let items: Vec<Vec<(&str, &str)>> = objects.map(|(at, _)| own(at).collect()).collect();
-        let value = |item: &[(&str, &str)], name: &str| {
-            item.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned())
-        };
-        let names = items.first()?.iter().map(|(name, _)| *name);
-        let name = names.into_iter().find(|name| {
-            let mut values: Vec<Option<String>> =
-                items.iter().map(|item| value(item, name)).collect();
-            values.sort();
-            values.dedup();
-            let text = values.iter().flatten().all(|v| v.contains(char::is_alphabetic));
-            values.len() == items.len() && text && !values.contains(&None)
-        })?;
-        let thing = |item: &Vec<(&str, &str)>| {
-            let values = item.iter().filter(|(own, _)| *own != name).flat_map(|(_, v)| held(v));
-            Some(Thing { name: value(item, name)?, values: values.collect() })
-        };
-        items.iter().map(thing).collect::<Option<Vec<Thing>>>()
+    let children = leaves.by_parent();
+    let objects = nodes.iter().zip(&children).filter(|(node, _)| node.leaf == Leaf::Object);
+    objects.map(|(_, children)| own(children)).filter(|own| own.len() > 1).collect()
+}
+
+/// Objects with members of the same names, told apart by each member in which they all differ.
+fn told_apart(items: &[Vec<(String, String)>]) -> Vec<Vec<Thing>> {
+    let value = |item: &[(String, String)], name: &str| {
+        item.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     };
-    lists.filter_map(read).collect()
+    let names = items.first().into_iter().flatten().map(|(name, _)| name.as_str());
+    let differs = |name: &&str| {
+        let mut values: Vec<String> = items.iter().filter_map(|item| value(item, name)).collect();
+        let texts = values.iter().all(|value| value.contains(char::is_alphabetic));
+        values.sort();
+        values.dedup();
+        texts && values.len() == items.len()
+    };
+    let things = |name: &str| {
+        let thing = |item: &Vec<(String, String)>| {
+            let others = item.iter().filter(|(own, _)| own != name);
+            let values = others.flat_map(|(_, value)| held(value)).collect();
+            Some(Thing { name: value(item, name)?, values })
+        };
+        items.iter().filter_map(thing).collect()
+    };
+    names.filter(differs).map(things).collect()
 }
 
 /// The things that begin the lines of a text.
@@ -195,7 +213,7 @@ fn in_unit(
     text: &str,
     unit: Span,
     elsewhere: &FxHashSet<String>,
-) -> Option<Swap> {
+) -> Option<Swapped> {
     let words = unit.of(text);
     let mut named: Vec<(usize, usize, &Thing)> = Vec::new();
     for thing in things {
@@ -218,7 +236,7 @@ fn in_unit(
     let joined = named.windows(2).any(|pair| match pair {
         [(_, at, one), (next, _, two)] => {
             let between = words.get(*at..*next).unwrap_or_default();
-            one.name != two.name && values(between).next().is_none()
+            one.name != two.name && !values(between).any(|value| owners(&value) > 0)
         }
         _ => false,
     });
@@ -228,13 +246,18 @@ fn in_unit(
     named.iter().enumerate().find_map(|(nth, (_, behind, thing))| {
         let end = named.get(nth + 1).map_or(words.len(), |(next, _, _)| *next);
         let stretch = words.get(*behind..end)?;
+        // "Ivan Muller, Isabella Moore": what stands right before a name belongs to it.
+        let next = named.get(nth + 1).map(|(_, _, next)| &next.values);
+        let last = values(stretch).last().filter(|_| stretch.ends_with([' ']));
         values(stretch).find_map(|told| {
             let mut owners = things.iter().filter(|other| other.values.contains(&told));
             let owner = owners.next()?;
             let only = owners.next().is_none() && owner.name != thing.name;
             let telling =
                 !elsewhere.contains(&told) && !things.iter().any(|t| is_in(&t.name, &told));
-            (only && telling).then(|| Swap {
+            let of_next =
+                last.as_ref() == Some(&told) && next.is_some_and(|next| next.contains(&told));
+            (only && telling && !of_next).then(|| Swapped {
                 span: unit,
                 thing: thing.name.clone(),
                 told: told.clone(),
