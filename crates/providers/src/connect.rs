@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tower_service::Service;
 
@@ -20,15 +21,27 @@ use tower_service::Service;
 #[derive(Clone, Default)]
 pub struct Connector {
     tls: Arc<OnceLock<TlsConnector>>,
+    /// Whether a server may choose HTTP/2.
+    http2: bool,
 }
 
 trait Both: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<C: AsyncRead + AsyncWrite + Send + Unpin> Both for C {}
 
-/// A connection, of which only its bytes matter.
-pub struct Wire(Box<dyn Both>);
+/// A connection, of which only its bytes matter, and whether it speaks HTTP/2.
+pub struct Wire(Box<dyn Both>, bool);
+
+/// What servers choose from by encrypted connections, in our order.
+const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
 
 impl Connector {
+    /// One that lets encrypted servers choose HTTP/2.
+    #[must_use]
+    pub fn with_http2() -> Self {
+        Self { http2: true, ..Self::default() }
+    }
+
     async fn connect(self, to: Uri) -> io::Result<Wire> {
         let host = to.host().unwrap_or_default();
         // In a URL an address of version 6 stands in brackets.
@@ -38,18 +51,24 @@ impl Connector {
         let stream = TcpStream::connect((host.as_str(), port)).await?;
         stream.set_nodelay(true)?;
         if !encrypted {
-            return Ok(Wire(Box::new(stream)));
+            return Ok(Wire(Box::new(stream), false));
         }
         let name = ServerName::try_from(host).map_err(io::Error::other)?;
         let stream = self.tls()?.connect(name, stream).await?;
-        Ok(Wire(Box::new(stream)))
+        let http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
+        Ok(Wire(Box::new(stream), http2))
     }
 
     fn tls(&self) -> io::Result<TlsConnector> {
         if let Some(tls) = self.tls.get() {
             return Ok(tls.clone());
         }
-        let tls = trusted_tls(None).map_err(io::Error::other)?;
+        let mut tls = trusted_tls(None).map_err(io::Error::other)?;
+        if self.http2 {
+            let mut config = ClientConfig::clone(tls.config());
+            config.alpn_protocols = vec![HTTP2.to_vec(), HTTP1.to_vec()];
+            tls = TlsConnector::from(Arc::new(config));
+        }
         Ok(self.tls.get_or_init(|| tls).clone())
     }
 }
@@ -71,7 +90,7 @@ impl Service<Uri> for Connector {
 
 impl Connection for Wire {
     fn connected(&self) -> Connected {
-        Connected::new()
+        if self.1 { Connected::new().negotiated_h2() } else { Connected::new() }
     }
 }
 

@@ -14,7 +14,9 @@ impl Key {
         (!text.is_empty()).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    pub(crate) fn expose(&self) -> &str {
+    /// The key itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }

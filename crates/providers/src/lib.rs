@@ -21,3 +21,4 @@ pub use options::{
     KeyPlace, Kind, LlmOptions, ProviderOptions, ProviderOptionsError, ProviderSettings,
 };
 pub use provider::{Provider, ProviderError, causes};
+pub use wire::{Assembly, WireError, whole, written};

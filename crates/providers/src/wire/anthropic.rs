@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 use super::{Asked, Assembler, WireError, read, schema, told};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
+/// Where the input of a call that the server makes itself stands until it is whole.
+const INPUT: &str = "partial_json";
+
 /// The most tokens of an answer: this wire must be told.
 const MAX_TOKENS: u32 = 8192;
 
@@ -32,7 +35,7 @@ pub(super) fn body(asked: Asked<'_>) -> Value {
 }
 
 /// Sides take turns on this wire, so what one side says in a row is one message.
-fn messages(turns: &[Turn]) -> Vec<Value> {
+pub(super) fn messages(turns: &[Turn]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
         let (role, blocks) = match turn {
@@ -205,6 +208,10 @@ impl Message {
             (Some(Block::Call { arguments, .. }), Delta::Input { partial_json }) => {
                 arguments.push_str(&partial_json);
             }
+            // A call that the server makes itself.
+            (Some(Block::Kept(members)), Delta::Input { partial_json }) => {
+                grow(members, INPUT, &partial_json);
+            }
             (Some(Block::Kept(members)), Delta::Thinking { thinking }) => {
                 grow(members, "thinking", &thinking);
                 on(Piece::Thought(thinking));
@@ -232,7 +239,14 @@ impl Message {
                 Block::Call { id, name, input, arguments } => {
                     reply.calls.push(call(&id, &name, &input, &arguments));
                 }
-                Block::Kept(members) => reply.kept.push(Value::Object(members)),
+                Block::Kept(mut members) => {
+                    let input = members.remove(INPUT);
+                    let input = input.as_ref().and_then(Value::as_str);
+                    if let Some(input) = input.and_then(|input| serde_json::from_str(input).ok()) {
+                        members.insert("input".to_owned(), input);
+                    }
+                    reply.kept.push(Value::Object(members));
+                }
             }
         }
         Ok(reply)

@@ -27,7 +27,7 @@ pub(super) fn body(asked: Asked<'_>) -> Value {
     Value::Object(body)
 }
 
-fn message(turn: &Turn) -> Value {
+pub(super) fn message(turn: &Turn) -> Value {
     match turn {
         Turn::User(text) => json!({ "role": "user", "content": text }),
         Turn::Assistant { text, calls, .. } if calls.is_empty() => {

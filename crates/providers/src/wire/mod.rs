@@ -4,10 +4,12 @@ mod anthropic;
 mod completions;
 mod responses;
 
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::chat::{Piece, Reply, Request};
+use crate::chat::{Piece, Reply, Request, Turn};
 use crate::options::Kind;
 
 /// What was said about a model, and how it is asked.
@@ -19,7 +21,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Puts an answer together from what comes.
-pub(crate) trait Assembler: Send {
+pub(crate) trait Assembler: Send + Sync {
     /// Takes one event.
     fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError>;
 
@@ -29,7 +31,8 @@ pub(crate) trait Assembler: Send {
 
 /// What a server sent is not an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum WireError {
+#[non_exhaustive]
+pub enum WireError {
     /// It cannot be read.
     #[error("what it sent cannot be read: {0}")]
     Unreadable(String),
@@ -49,6 +52,49 @@ pub(crate) fn body(kind: Kind, asked: Asked<'_>) -> Value {
     }
 }
 
+/// An answer that comes event by event, for whoever reads along.
+pub struct Assembly(Box<dyn Assembler>);
+
+impl Assembly {
+    /// Of an answer on this wire.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self(assembler(kind))
+    }
+
+    /// Takes the data of one event, and tells what came with it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or says that something went wrong.
+    pub fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
+        self.0.take(data, on)
+    }
+
+    /// The answer, once everything came.
+    ///
+    /// # Errors
+    /// When it broke off.
+    pub fn finish(self) -> Result<Reply, WireError> {
+        self.0.finish()
+    }
+}
+
+impl fmt::Debug for Assembly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assembly").finish_non_exhaustive()
+    }
+}
+
+/// Entries of a conversation as a request on this wire has them.
+#[must_use]
+pub fn written(kind: Kind, turns: &[Turn]) -> Vec<Value> {
+    match kind {
+        Kind::OpenAi | Kind::Ollama => turns.iter().map(completions::message).collect(),
+        Kind::Responses => turns.iter().flat_map(responses::items).collect(),
+        Kind::Anthropic => anthropic::messages(turns),
+    }
+}
+
 pub(crate) fn assembler(kind: Kind) -> Box<dyn Assembler> {
     match kind {
         Kind::OpenAi | Kind::Ollama => Box::new(completions::Completion::default()),
@@ -58,7 +104,10 @@ pub(crate) fn assembler(kind: Kind) -> Box<dyn Assembler> {
 }
 
 /// An answer that came in one piece.
-pub(crate) fn whole(kind: Kind, text: &str) -> Result<Reply, WireError> {
+///
+/// # Errors
+/// When it is none, or says that something went wrong.
+pub fn whole(kind: Kind, text: &str) -> Result<Reply, WireError> {
     match kind {
         Kind::OpenAi | Kind::Ollama => completions::whole(text),
         Kind::Responses => responses::whole(text),

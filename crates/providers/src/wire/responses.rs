@@ -30,7 +30,7 @@ pub(super) fn body(asked: Asked<'_>) -> Value {
     Value::Object(body)
 }
 
-fn items(turn: &Turn) -> Vec<Value> {
+pub(super) fn items(turn: &Turn) -> Vec<Value> {
     match turn {
         Turn::User(text) => vec![json!({ "role": "user", "content": text })],
         Turn::Assistant { text, calls, kept } => {
@@ -171,7 +171,8 @@ fn reply(items: impl Iterator<Item = Item>, end: &Value) -> Reply {
                 item.remove("id");
                 reply.kept.push(Value::Object(item));
             }
-            _ => {}
+            // What the server did itself, and calls of other kinds.
+            _ => reply.kept.push(Value::Object(item)),
         }
     }
     reply.stop = match end.pointer("/incomplete_details/reason").and_then(Value::as_str) {
