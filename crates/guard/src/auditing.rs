@@ -111,6 +111,7 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         }
         PermitBasis::Approval { who, .. } => (Some(who.clone()), None),
         PermitBasis::Host => (Some("host".to_owned()), None),
+        PermitBasis::Reported => (Some("reported".to_owned()), None),
         PermitBasis::Nothing => (None, None),
     };
     AuditEntry {

@@ -6,7 +6,8 @@ use serde_json::Value;
 pub(crate) const HIDDEN: &str = "_tafc_think";
 
 /// The call without hidden thinking. The bytes are those of the model where there was none.
-pub(crate) fn without_hidden(call: ToolCall) -> ToolCall {
+#[must_use]
+pub fn without_hidden(call: ToolCall) -> ToolCall {
     taken_out(call).0
 }
 

@@ -122,6 +122,7 @@ pub use gate::{
     UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
+pub use hidden::without_hidden;
 pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, profile, reason, remark,
     review,

@@ -10,7 +10,7 @@ use counterfoil_rules::{
 use futures_util::future::AbortHandle;
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
-use crate::gate::RecentCall;
+use crate::gate::{PermitBasis, RecentCall};
 use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
@@ -47,6 +47,8 @@ pub struct SessionStart {
     pub trust: TrustLevel,
     /// Variables that the host passes on.
     pub environment: BTreeMap<String, String>,
+    /// Its calls run out of our sight: a client tells of them.
+    pub reported: bool,
 }
 
 /// What is particular to one call.
@@ -191,6 +193,11 @@ impl Session {
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.shared.start.model.as_deref()
+    }
+
+    /// On what calls run that we do not execute.
+    pub(crate) fn host_basis(&self) -> PermitBasis {
+        if self.shared.start.reported { PermitBasis::Reported } else { PermitBasis::Host }
     }
 
     /// The session that it is a part of, where a sub-agent has one of its own.

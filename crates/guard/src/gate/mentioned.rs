@@ -102,13 +102,21 @@ pub(in crate::gate) fn in_arguments(
     let mut texts = Vec::new();
     each_text(arguments, "", &mut texts);
     let mut paths = Vec::new();
-    for text in texts {
+    for text in texts.into_iter().filter(|text| !is_reckoning(text)) {
         in_text(text, ground, &mut paths);
     }
     for path in &mut paths {
         path.written = written;
     }
     paths
+}
+
+/// `3 * (350 + 20)`: no file is called so, and its `*` stands for none.
+fn is_reckoning(text: &str) -> bool {
+    let of_numbers = |c: char| c.is_ascii_digit() || " +-*/().,%^".contains(c);
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '(')
+        && text.contains([' ', '*'])
+        && text.chars().all(of_numbers)
 }
 
 fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {

@@ -66,6 +66,8 @@ pub enum PermitBasis {
     },
     /// A host that executes tools itself: nobody here was asked.
     Host,
+    /// A client told of it, which executes tools out of our sight: weaker than all others.
+    Reported,
     /// It was not permitted.
     Nothing,
 }

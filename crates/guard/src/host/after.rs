@@ -5,7 +5,6 @@ use super::before::HostedCall;
 use super::repetition;
 use crate::auditing::{Said, reason_in};
 use crate::call::CallError;
-use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::ledger::Opened;
 use crate::recording::{Ending, Recording};
@@ -59,7 +58,7 @@ impl Guard {
                     .intent(call, &tool.name, arguments, hosted.digest(), &scene)
                     .map_err(CallError::NoRandomness)?;
                 opened.origin = tool.origin.clone();
-                opened.permit = PermitBasis::Host;
+                opened.permit = session.host_basis();
                 // It has run: no quota can stop it any more.
                 Recording::open(self, session, opened, None)
                     .await

@@ -153,7 +153,8 @@ impl Guard {
         judged: Judged,
         asking: Asking,
     ) -> (Judged, PermitBasis) {
-        let Judged::Asked(questions) = judged else { return (judged, PermitBasis::Host) };
+        let basis = session.host_basis();
+        let Judged::Asked(questions) = judged else { return (judged, basis) };
         // Of a call without an id nothing is opened that would use the approval up.
         let redeem = || self.approvals().redeem(session.id(), hosted.digest());
         match (!hosted.call.id.is_empty()).then(redeem).flatten() {
@@ -164,9 +165,9 @@ impl Guard {
             }
             None if asking == Asking::Nobody => {
                 let reasons = questions.into_iter().map(not_agreed).collect();
-                (Judged::Denied(reasons), PermitBasis::Host)
+                (Judged::Denied(reasons), basis)
             }
-            None => (Judged::Asked(questions), PermitBasis::Host),
+            None => (Judged::Asked(questions), basis),
         }
     }
 

@@ -42,6 +42,10 @@ impl HostTools {
         &self.issues
     }
 
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {

@@ -8,11 +8,12 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use counterfoil_model::Tool;
+use counterfoil_model::{Catalog, Tool};
 use serde::Serialize;
 
 use crate::gate::{Available, Turn, available};
 use crate::guard::Guard;
+use crate::host::HostTools;
 use crate::session::{Held, Session, Surroundings};
 
 pub(crate) use filter::LastFilter;
@@ -65,12 +66,32 @@ impl Guard {
         settings.policy.always_denies(tool).or_else(|| settings.permissions.always_denies(tool))
     }
 
+    /// Whether what is offered depends on more than the rules of the operator: on what was done, on
+    /// the request, or on how hard a tool is to call.
+    #[must_use]
+    pub fn chooses_tools(&self) -> bool {
+        let dependencies = self.policy().settings.dependencies.is_enabled();
+        dependencies || self.settings().tool_filter.enabled || self.settings().tafc.enabled
+    }
+
     /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
     /// gate asks the same function.
     #[must_use]
     pub fn offer(&self, session: &Session) -> Offer {
         let held = session.hold(self, &Surroundings::default());
-        let mut offer = self.all(&held);
+        self.augmented(self.all(&held, &held.tools, &self.catalog()))
+    }
+
+    /// The tools of a host that its model may see for this request.
+    pub async fn offer_listed(&self, session: &Session, tools: &HostTools, query: &str) -> Offer {
+        let held = session.hold(self, &Surroundings::default());
+        let catalog = tools.catalog();
+        let names = catalog.iter().map(|tool| tool.name.clone()).collect();
+        let offer = self.augmented(self.all(&held, &names, catalog));
+        self.chosen(session, query, offer).await
+    }
+
+    fn augmented(&self, mut offer: Offer) -> Offer {
         offer.excluded.sort_by(|a, b| a.tool.cmp(&b.tool));
         let tafc = &self.settings().tafc;
         for tool in &mut offer.tools {
@@ -87,7 +108,10 @@ impl Guard {
     /// it is about. The rest is said to be [`unlike`](Excluded::unlike) it, and can be called all
     /// the same.
     pub async fn offer_for(&self, session: &Session, query: &str) -> Offer {
-        let mut offer = self.offer(session);
+        self.chosen(session, query, self.offer(session)).await
+    }
+
+    async fn chosen(&self, session: &Session, query: &str, mut offer: Offer) -> Offer {
         let options = &self.settings().tool_filter;
         if !options.enabled || query.trim().is_empty() {
             return offer;
@@ -117,12 +141,10 @@ impl Guard {
         offer
     }
 
-    fn all(&self, held: &Held) -> Offer {
-        let turn =
-            Turn { tools: &held.tools, completed: &held.completed, mentioned: &held.mentioned };
+    fn all(&self, held: &Held, tools: &BTreeSet<String>, catalog: &Catalog) -> Offer {
+        let turn = Turn { tools, completed: &held.completed, mentioned: &held.mentioned };
         let Available { offered, excluded, deadlock } =
             available(&self.policy().settings.dependencies, &turn);
-        let catalog = self.catalog();
         let mut offer = Offer { deadlock, ..Offer::default() };
         for (name, boost) in offered {
             if let Some(why) = self.never_runs(&name) {
