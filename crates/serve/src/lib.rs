@@ -17,6 +17,7 @@ mod client;
 mod connection;
 mod http;
 mod mcp;
+mod proxy;
 #[cfg(feature = "otel")]
 pub mod spans;
 mod streams;
@@ -30,6 +31,10 @@ pub use http::{Access, AccessError, HttpGateway, HttpGatewayError, Limits, serve
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
     oddities, output, relay, serve,
+};
+pub use proxy::{
+    Least, OnTimeout, Proxy, ProxyError, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings,
+    VirtualKeyOptions, serve_proxy, tls_of,
 };
 pub use streams::relay_to;
 pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};

@@ -16,8 +16,10 @@ const WINDOW: Duration = Duration::from_secs(60);
 const MOST: usize = 10_000;
 
 /// What a request has to have to be read at all.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Access {
+    /// The section of the configuration that says so, for messages: `mcp.listen`.
+    pub section: &'static str,
     /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
     pub hosts: Vec<String>,
     /// Origins of pages that may ask, beside those of this machine: `https://name`.
@@ -28,6 +30,18 @@ pub struct Access {
     pub requests_per_minute: Option<u32>,
 }
 
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            section: "mcp.listen",
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            token: None,
+            requests_per_minute: None,
+        }
+    }
+}
+
 /// Requests of the last minute by address.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
@@ -36,13 +50,11 @@ pub(crate) struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// The host.
-    #[error(
-        "the host `{0}` is not one of this server's: allow it with `mcp.listen.hosts`, if it is"
-    )]
-    Host(String),
+    #[error("the host `{0}` is not one of this server's: allow it with `{1}.hosts`, if it is")]
+    Host(String, &'static str),
     /// The page.
-    #[error("pages of `{0}` may not ask here: allow them with `mcp.listen.origins`, if they may")]
-    Origin(String),
+    #[error("pages of `{0}` may not ask here: allow them with `{1}.origins`, if they may")]
+    Origin(String, &'static str),
     /// The token.
     #[error("a bearer token is needed: `Authorization: Bearer …`")]
     Token,
@@ -54,7 +66,7 @@ pub enum AccessError {
 impl AccessError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
+            Self::Host(..) | Self::Origin(..) => StatusCode::FORBIDDEN,
             Self::Token => StatusCode::UNAUTHORIZED,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
         }
@@ -72,13 +84,13 @@ impl Access {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
         if !is_here(host) && !self.hosts.iter().any(|known| is_host(known, host)) {
-            return Err(AccessError::Host(host.to_owned()));
+            return Err(AccessError::Host(host.to_owned(), self.section));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.split_once("://").is_some_and(|(_, host)| is_here(host));
             if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
-                return Err(AccessError::Origin(origin.to_owned()));
+                return Err(AccessError::Origin(origin.to_owned(), self.section));
             }
         }
         if let Some(most) = self.requests_per_minute

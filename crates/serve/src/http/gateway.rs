@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,17 +8,13 @@ use counterfoil_guard::CallEvent;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::access::{Access, Counted};
+use super::listen::{Listening, listen};
 use super::metrics::Metrics;
 use super::response::{Answer, answer, json, of};
 use crate::connection::{ClientConnection, ClientReply, Clients};
@@ -31,10 +26,6 @@ const PATH: &str = "/mcp";
 
 /// How long open requests have to end when the process is stopped.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// How long a client may take for the head of a request, and how long that may be, in bytes.
-const HEAD: Duration = Duration::from_secs(30);
-const LONGEST_HEAD: usize = 64 * 1024;
 
 /// How long a client may take for a message.
 const BODY: Duration = Duration::from_secs(60);
@@ -113,78 +104,35 @@ pub async fn serve_http(
     events: Receiver<CallEvent>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), HttpGatewayError> {
-    let mut connections = JoinSet::new();
-    let mut sweep = tokio::time::interval(SWEEP);
-    let (counting, stopping) = (Arc::clone(&gateway), watch::Sender::new(false));
+    let counting = Arc::clone(&gateway);
     let counting = tokio::spawn(async move { counting.metrics.follow(events).await });
-    tokio::pin!(stop);
-    let ended = loop {
-        tokio::select! {
-            () = &mut stop => break Ok(()),
-            _ = sweep.tick() => gateway.sweep().await,
-            Some(_) = connections.join_next(), if !connections.is_empty() => {}
-            taken = listener.accept() => match taken {
-                Ok((stream, from)) => {
-                    let connection = connection(Arc::clone(&gateway), stream, from, stopping.subscribe());
-                    connections.spawn(connection);
-                }
-                Err(error) if is_fatal(&error) => break Err(error.into()),
-                Err(error) => {
-                    tracing::warn!("a connection was not taken: {error}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            },
+    let sweeping = Arc::clone(&gateway);
+    let sweeping = tokio::spawn(async move {
+        let mut sweep = tokio::time::interval(SWEEP);
+        loop {
+            sweep.tick().await;
+            sweeping.sweep().await;
+        }
+    });
+    let answering = Arc::clone(&gateway);
+    let answering = move |request, from| {
+        let gateway = Arc::clone(&answering);
+        async move {
+            let answer = gateway.answer(request, from).await;
+            gateway.metrics.request(answer.status().as_u16());
+            answer
         }
     };
-    stopping.send_replace(true);
-    let rest = async { while connections.join_next().await.is_some() {} };
-    if timeout(GRACE, rest).await.is_err() {
-        connections.shutdown().await;
-    }
+    let listening = Listening { listener, tls: None, grace: GRACE };
+    let ended = listen(listening, stop, answering).await;
+    sweeping.abort();
     let sessions = std::mem::take(&mut *gateway.sessions());
     let alone = gateway.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
     for client in sessions.into_values().chain(alone) {
         client.end(&HeaderMap::new()).await;
     }
     counting.abort();
-    ended
-}
-
-/// Whether no connection at all can be taken any more; else this one was lost, or there are too
-/// many for now.
-fn is_fatal(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
-}
-
-async fn connection(
-    gateway: Arc<HttpGateway>,
-    stream: TcpStream,
-    from: SocketAddr,
-    mut stopping: watch::Receiver<bool>,
-) {
-    // Small answers are sent at once.
-    stream.set_nodelay(true).ok();
-    let service = service_fn(|request| {
-        let gateway = Arc::clone(&gateway);
-        async move {
-            let answer = gateway.answer(request, from.ip()).await;
-            gateway.metrics.request(answer.status().as_u16());
-            Ok::<_, Infallible>(answer)
-        }
-    });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let stopped = tokio::select! {
-        // How a connection ends is the client's affair.
-        _ = connection.as_mut() => false,
-        _ = stopping.wait_for(|stopping| *stopping) => true,
-    };
-    if stopped {
-        connection.as_mut().graceful_shutdown();
-        connection.await.ok();
-    }
+    Ok(ended?)
 }
 
 impl HttpGateway {

@@ -15,6 +15,7 @@ mod gateway;
 #[cfg(unix)]
 mod http;
 mod pins;
+mod proxy;
 mod server;
 #[cfg(feature = "otel")]
 mod spans;

@@ -1,0 +1,96 @@
+//! Between an agent and its model: tool calls are judged before the agent sees them, results that it
+//! reports become evidence, and what the model says in the end is held against them.
+//!
+//! `server.rs` lets requests in, `exchange.rs` is one request and its answer, which comes event by
+//! event (`relay.rs`) or in one piece (`piece.rs`); `wire/` knows the wires. What is right or wrong
+//! the guard and its rules decide.
+
+mod calls;
+mod correct;
+mod exchange;
+mod forward;
+mod frames;
+mod judge;
+mod keys;
+mod notes;
+mod options;
+mod piece;
+mod record;
+mod relay;
+mod request;
+mod seen;
+mod server;
+mod sessions;
+mod shown;
+mod tools;
+mod wire;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use counterfoil_guard::{Guard, SystemClock};
+
+use crate::http::Counted;
+use forward::Servers;
+use judge::Judges;
+use seen::Log;
+use sessions::Sessions;
+use shown::Lists;
+
+#[cfg(feature = "otel")]
+pub(crate) use seen::Exchanged;
+
+pub use options::{
+    Least, OnTimeout, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings, VirtualKeyOptions,
+};
+pub use server::{ProxyError, serve_proxy, tls_of};
+
+/// Stands between agents and their models.
+pub struct Proxy {
+    guard: Guard,
+    settings: ArcSwap<ProxySettings>,
+    servers: Servers,
+    sessions: Sessions,
+    lists: Lists,
+    judges: Judges,
+    log: Log,
+    counted: Counted,
+    clock: SystemClock,
+}
+
+impl Proxy {
+    /// One that decides with this guard, which was built without tools: clients run theirs.
+    #[must_use]
+    pub fn new(guard: Guard, settings: ProxySettings) -> Self {
+        Self {
+            guard,
+            settings: ArcSwap::from_pointee(settings),
+            servers: Servers::new(),
+            sessions: Sessions::default(),
+            lists: Lists::default(),
+            judges: Judges::new(),
+            log: Log::default(),
+            counted: Counted::default(),
+            clock: SystemClock::default(),
+        }
+    }
+
+    /// Every exchange from now on.
+    #[cfg(feature = "otel")]
+    pub(crate) fn exchanges(&self) -> tokio::sync::broadcast::Receiver<Exchanged> {
+        self.log.follow().1
+    }
+
+    /// Puts other settings in force for every request from now on.
+    pub fn reload(&self, settings: ProxySettings) {
+        let before = self.settings.load_full();
+        settings.keys.iter().for_each(|key| key.go_on_from(&before.keys));
+        self.settings.store(Arc::new(settings));
+    }
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").field("settings", &self.settings.load()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,301 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use counterfoil_model::Severity;
+use counterfoil_providers::Key;
+use hyper::Uri;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::keys::VirtualKey;
+use crate::http::Access;
+
+/// `[proxy]`: what `counterfoil proxy` does between an agent and its model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProxyOptions {
+    /// What becomes of an answer that the record does not show.
+    pub mode: ProxyMode,
+    /// How bad it has to be for that; what is less is recorded.
+    pub least: Least,
+    /// Where requests of OpenAI's wires go: everything in front of `/v1`.
+    pub openai_url: String,
+    /// Where requests of Anthropic's wire go: everything in front of `/v1`.
+    pub anthropic_url: String,
+    /// Danger: `http` to other machines, where anybody in between reads everything.
+    pub allow_http: bool,
+    /// How often the model is asked again for one answer, in `correct` and `block`.
+    pub max_corrections: u32,
+    /// How many seconds that may take together.
+    pub correction_secs: u64,
+    /// How many milliseconds a piece of an answer may wait for its judgement.
+    pub verify_ms: u64,
+    /// What becomes of what could not be judged: `pass` or `hold`. Not set: it is held in `block`,
+    /// and passes elsewhere. It is recorded in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_timeout: Option<OnTimeout>,
+    /// Whether tools that were changed once stay so for the rest of a session, for the sake of what
+    /// the server keeps of a prompt.
+    pub pin_tools: bool,
+    /// How many seconds a server may be silent.
+    pub timeout_secs: u64,
+    /// The longest request, in bytes.
+    pub max_body_bytes: usize,
+    /// How much of an answer may be held back at once, in bytes.
+    pub max_held_bytes: usize,
+    /// How many sessions are remembered at once.
+    pub max_sessions: usize,
+    /// After how many seconds without a request a session is forgotten.
+    pub idle_secs: u64,
+    /// How many requests one address may make in a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    pub hosts: Vec<String>,
+    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    pub origins: Vec<String>,
+    /// Danger: whether others than this machine may ask without a key of `[[proxy.keys]]`.
+    pub allow_anyone: bool,
+    /// The file of the certificates with which clients are answered encrypted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert: Option<PathBuf>,
+    /// The file of its key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key: Option<PathBuf>,
+    /// Keys that clients may use in the place of a provider's. None: what a client sends goes on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<VirtualKeyOptions>,
+}
+
+impl Default for ProxyOptions {
+    fn default() -> Self {
+        Self {
+            mode: ProxyMode::default(),
+            least: Least::default(),
+            openai_url: "https://api.openai.com".to_owned(),
+            anthropic_url: "https://api.anthropic.com".to_owned(),
+            allow_http: false,
+            max_corrections: 1,
+            correction_secs: 60,
+            verify_ms: 50,
+            on_timeout: None,
+            pin_tools: true,
+            timeout_secs: 600,
+            max_body_bytes: 32 * 1024 * 1024,
+            max_held_bytes: 8 * 1024 * 1024,
+            max_sessions: 1024,
+            idle_secs: 6 * 3600,
+            requests_per_minute: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            allow_anyone: false,
+            tls_cert: None,
+            tls_key: None,
+            keys: Vec::new(),
+        }
+    }
+}
+
+/// One of `[[proxy.keys]]`: a key of our own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VirtualKeyOptions {
+    /// What records call whoever has it.
+    pub name: String,
+    /// The environment variable that holds it.
+    pub key_env: String,
+    /// The environment variable that holds the provider's key, which goes on in its place.
+    pub provider_key_env: String,
+    /// How many requests it may make in a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// How many tokens, read and written, it may use in a day (UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_per_day: Option<u64>,
+}
+
+/// What becomes of an answer that the record does not show.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyMode {
+    /// It passes byte for byte, and is recorded.
+    Observe,
+    /// It passes, with what is wrong beneath it.
+    #[default]
+    Annotate,
+    /// The model is asked again; what does not get better passes with what is wrong beneath it.
+    Correct,
+    /// The model is asked again; what does not get better does not pass.
+    Block,
+}
+
+impl ProxyMode {
+    /// The name used in configuration and records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Annotate => "annotate",
+            Self::Correct => "correct",
+            Self::Block => "block",
+        }
+    }
+
+    /// Whether nothing leaves before it was judged.
+    pub(super) fn holds(self) -> bool {
+        matches!(self, Self::Correct | Self::Block)
+    }
+}
+
+/// How bad something has to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Least {
+    /// The record proves the opposite, or that it never happened.
+    #[default]
+    Error,
+    /// It is doubtful.
+    Warning,
+}
+
+/// What becomes of what could not be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnTimeout {
+    /// It passes.
+    Pass,
+    /// It is held until it is judged; what nobody can judge does not pass.
+    Hold,
+}
+
+/// What was said of the proxy, checked.
+#[derive(Debug)]
+pub struct ProxySettings {
+    pub(super) mode: ProxyMode,
+    pub(super) least: Severity,
+    pub(super) openai: Uri,
+    pub(super) anthropic: Uri,
+    pub(super) max_corrections: u32,
+    pub(super) correction: Duration,
+    pub(super) verify: Duration,
+    pub(super) on_timeout: OnTimeout,
+    pub(super) pin_tools: bool,
+    pub(super) silence: Duration,
+    pub(super) max_body_bytes: usize,
+    pub(super) max_held_bytes: usize,
+    pub(super) max_sessions: usize,
+    pub(super) idle: Duration,
+    pub(super) access: Access,
+    pub(super) keys: Vec<VirtualKey>,
+}
+
+/// Why the proxy cannot be used as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProxyOptionsError {
+    /// An address of a server.
+    #[error("proxy.{key} is `{url}`: it begins with `https://` or `http://` and a host")]
+    Url {
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        url: String,
+    },
+    /// Plain text to elsewhere.
+    #[error("proxy.{key} is `{url}`: `http` to another machine is read by anybody in between")]
+    Plain {
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        url: String,
+    },
+    /// A key without its name or its variables.
+    #[error("a key of [[proxy.keys]] needs `name`, `key_env` and `provider_key_env`")]
+    Key,
+    /// A variable that holds nothing.
+    #[error("`{0}` holds no key, and [[proxy.keys]] says it does")]
+    NoKey(String),
+    /// Half of what encryption needs.
+    #[error("proxy.tls_cert and proxy.tls_key go together")]
+    Tls,
+}
+
+impl ProxyOptions {
+    /// The settings; `variable` reads the environment.
+    ///
+    /// # Errors
+    /// When something cannot be used.
+    pub fn resolve(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<ProxySettings, ProxyOptionsError> {
+        if self.tls_cert.is_some() != self.tls_key.is_some() {
+            return Err(ProxyOptionsError::Tls);
+        }
+        let key = |name: &str| {
+            let key = variable(name).as_deref().and_then(Key::new);
+            key.ok_or_else(|| ProxyOptionsError::NoKey(name.to_owned()))
+        };
+        let mut keys = Vec::new();
+        for options in &self.keys {
+            let VirtualKeyOptions { name, key_env, provider_key_env, .. } = options;
+            if name.is_empty() || key_env.is_empty() || provider_key_env.is_empty() {
+                return Err(ProxyOptionsError::Key);
+            }
+            keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?));
+        }
+        let on_timeout = match self.mode {
+            ProxyMode::Block => OnTimeout::Hold,
+            _ => OnTimeout::Pass,
+        };
+        Ok(ProxySettings {
+            mode: self.mode,
+            least: match self.least {
+                Least::Error => Severity::Error,
+                Least::Warning => Severity::Warning,
+            },
+            openai: self.url("openai_url", &self.openai_url)?,
+            anthropic: self.url("anthropic_url", &self.anthropic_url)?,
+            max_corrections: self.max_corrections,
+            correction: Duration::from_secs(self.correction_secs),
+            verify: Duration::from_millis(self.verify_ms),
+            on_timeout: self.on_timeout.unwrap_or(on_timeout),
+            pin_tools: self.pin_tools,
+            silence: Duration::from_secs(self.timeout_secs.max(1)),
+            max_body_bytes: self.max_body_bytes,
+            max_held_bytes: self.max_held_bytes,
+            max_sessions: self.max_sessions.max(1),
+            idle: Duration::from_secs(self.idle_secs),
+            access: Access {
+                section: "proxy",
+                hosts: self.hosts.clone(),
+                origins: self.origins.clone(),
+                token: None,
+                requests_per_minute: self.requests_per_minute,
+            },
+            keys,
+        })
+    }
+
+    fn url(&self, key: &'static str, url: &str) -> Result<Uri, ProxyOptionsError> {
+        let wrong = || ProxyOptionsError::Url { key, url: url.to_owned() };
+        // Clients say `/v1` themselves.
+        let url = url.trim_end_matches('/');
+        let uri: Uri = url.strip_suffix("/v1").unwrap_or(url).parse().map_err(|_| wrong())?;
+        let host = uri.host().ok_or_else(wrong)?;
+        match uri.scheme_str() {
+            Some("https") => Ok(uri),
+            Some("http") if self.allow_http || is_loopback(host) => Ok(uri),
+            Some("http") => Err(ProxyOptionsError::Plain { key, url: url.to_owned() }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}

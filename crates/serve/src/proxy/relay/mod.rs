@@ -1,0 +1,394 @@
+//! An answer that comes event by event: what may go on does so at once, as it came.
+
+mod settle;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counterfoil_providers::{Assembly, Piece, Reply};
+use futures_util::FutureExt as _;
+use http_body_util::BodyExt as _;
+use hyper::body::{Bytes, Incoming};
+use serde_json::Value;
+use tokio::sync::mpsc::Sender;
+use tokio::time::timeout;
+
+use super::exchange::{Became, Conclusion, Exchange, Said};
+use super::forward::BoxError;
+use super::frames::{Frame, Frames};
+use super::judge::{last_end, paragraph_start};
+use super::notes;
+use super::options::{OnTimeout, ProxyMode};
+use super::wire::Writer;
+
+/// The client's end of an answer.
+pub(super) type Out = Sender<Result<Bytes, BoxError>>;
+
+/// An event that the client does not have yet.
+struct Held {
+    raw: Bytes,
+    event: Value,
+    /// Where its words end in the answer, and whether it has some.
+    end: usize,
+    speaks: bool,
+    /// A call begins with it, or the end of the answer.
+    last: bool,
+}
+
+/// An answer on its way.
+pub(super) struct Relay {
+    exchange: Arc<Exchange>,
+    out: Out,
+    frames: Frames,
+    /// `None` once something came that cannot be read.
+    assembly: Option<Assembly>,
+    writer: Box<dyn Writer>,
+    queue: VecDeque<Held>,
+    held: usize,
+    text: String,
+    /// So much of the text may go on.
+    cleared: usize,
+    /// So much of it has gone on.
+    released: usize,
+    /// From here on everything waits for the end.
+    closing: bool,
+    unread: Option<String>,
+    /// How it ended, where that came together with bytes.
+    last: Option<Came>,
+    /// What we wrote in the place of what came.
+    own: String,
+    response: Option<String>,
+}
+
+/// Bytes, the end, an error of the server, or none where the client is gone.
+type Came = Result<Option<Bytes>, Option<BoxError>>;
+
+/// So many pieces that are there already are taken together.
+const MOST_AT_ONCE: usize = 16;
+
+/// So much of what stands in front of new words is judged with them, in bytes; in the end all is.
+const BEFORE: usize = 2000;
+
+/// The client is gone.
+struct Gone;
+
+impl Relay {
+    pub(super) fn new(exchange: Arc<Exchange>, out: Out) -> Self {
+        let wire = exchange.wire();
+        Self {
+            out,
+            frames: Frames::default(),
+            assembly: Some(Assembly::new(wire.kind())),
+            writer: wire.writer(),
+            queue: VecDeque::new(),
+            held: 0,
+            text: String::new(),
+            cleared: 0,
+            released: 0,
+            closing: false,
+            unread: None,
+            last: None,
+            own: String::new(),
+            response: None,
+            exchange,
+        }
+    }
+
+    /// Passes the answer on, to its end.
+    pub(super) async fn run(mut self, status: u16, mut body: Incoming) {
+        let broken = loop {
+            match self.next(&mut body).await {
+                Ok(Some(bytes)) => {
+                    if self.take_with_more(bytes, &mut body).await.is_err() {
+                        return self.gone(status).await;
+                    }
+                }
+                Ok(None) => break None,
+                Err(None) => return self.gone(status).await,
+                Err(Some(error)) => break Some(error),
+            }
+        };
+        self.finish(status, broken).await;
+    }
+
+    /// Takes these bytes and what is there already, and then passes on what may go on: whoever
+    /// judges slower than a model writes judges more at once.
+    async fn take_with_more(&mut self, bytes: Bytes, body: &mut Incoming) -> Result<(), Gone> {
+        self.take(bytes).await?;
+        for _ in 0..MOST_AT_ONCE {
+            match self.next(body).now_or_never() {
+                Some(Ok(Some(bytes))) => self.take(bytes).await?,
+                Some(last) => {
+                    self.last = Some(last);
+                    break;
+                }
+                None => break,
+            }
+        }
+        if self.closing || self.observes() {
+            return Ok(());
+        }
+        self.clear().await;
+        self.release().await
+    }
+
+    /// The next bytes; an error of the server, or none where the client is gone.
+    async fn next(&mut self, body: &mut Incoming) -> Came {
+        if let Some(last) = self.last.take() {
+            return last;
+        }
+        let silence = self.exchange.settings.silence;
+        loop {
+            let frame = tokio::select! {
+                frame = timeout(silence, body.frame()) => frame,
+                () = self.out.closed() => return Err(None),
+            };
+            match frame {
+                Err(_) => {
+                    let why = format!("the server said nothing for {} s", silence.as_secs());
+                    return Err(Some(why.into()));
+                }
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(error))) => return Err(Some(error.into())),
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        return Ok(Some(bytes));
+                    }
+                }
+            }
+        }
+    }
+
+    fn observes(&self) -> bool {
+        self.exchange.mode() == ProxyMode::Observe
+    }
+
+    async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.out.send(Ok(bytes)).await.map_err(|_| Gone)
+    }
+
+    async fn take(&mut self, bytes: Bytes) -> Result<(), Gone> {
+        if self.observes() {
+            self.send(bytes.clone()).await?;
+        }
+        match self.frames.push(&bytes) {
+            Ok(frames) => frames.into_iter().for_each(|frame| self.event(frame)),
+            Err(error) => self.cannot_read(error.to_string()),
+        }
+        Ok(())
+    }
+
+    /// Reads one event, and puts it behind those that wait.
+    fn event(&mut self, frame: Frame) {
+        let Frame { raw, data } = frame;
+        let (mut said, mut calls) = (String::new(), false);
+        if let Some(assembly) = self.assembly.as_mut().filter(|_| !data.is_empty()) {
+            let taken = assembly.take(&data, &mut |piece| match piece {
+                Piece::Text(text) => said.push_str(&text),
+                Piece::Call(_) | Piece::Whole(_) => calls = true,
+                _ => {}
+            });
+            if let Err(error) = taken {
+                self.cannot_read(error.to_string());
+            }
+        }
+        self.text.push_str(&said);
+        if self.observes() && self.response.is_some() {
+            return;
+        }
+        let event: Value = serde_json::from_str(&data).unwrap_or_default();
+        if self.response.is_none() {
+            let id = ["/id", "/message/id", "/response/id"].iter().find_map(|at| event.pointer(at));
+            self.response = id.and_then(Value::as_str).map(str::to_owned);
+        }
+        if self.observes() {
+            return;
+        }
+        self.writer.learn(&event);
+        let holds = self.exchange.mode().holds();
+        let last = self.writer.closes(&event)
+            || calls && (holds || self.exchange.tools.is_some())
+            || holds && self.exchange.asked.structured && !said.is_empty();
+        self.held += raw.len();
+        self.queue.push_back(Held {
+            raw,
+            event,
+            end: self.text.len(),
+            speaks: !said.is_empty(),
+            last,
+        });
+        // What cannot be read flows on where that is wanted.
+        self.closing |= last && self.unread.is_none();
+        if self.held > self.exchange.settings.max_held_bytes {
+            self.cannot_read("more of it would be held back than may be".to_owned());
+        }
+    }
+
+    fn cannot_read(&mut self, why: String) {
+        self.unread.get_or_insert(why);
+        self.assembly = None;
+        let passes = self.exchange.settings.on_timeout == OnTimeout::Pass;
+        self.closing = self.exchange.mode().holds() && !passes;
+        self.held = 0;
+        if passes {
+            self.cleared = usize::MAX;
+        }
+    }
+
+    /// Finds out how much of the text may go on.
+    async fn clear(&mut self) {
+        if !self.exchange.mode().holds() || self.unread.is_some() {
+            self.cleared = usize::MAX;
+            return;
+        }
+        let fresh = self.text.get(self.cleared..).unwrap_or_default();
+        let Some(end) = last_end(fresh).map(|end| self.cleared + end) else { return };
+        if fresh.get(..end - self.cleared).unwrap_or_default().trim().is_empty() {
+            self.cleared = end;
+            return;
+        }
+        let start = paragraph_start(&self.text, self.cleared.saturating_sub(BEFORE));
+        let words = self.text.get(start..end).unwrap_or_default();
+        match self.exchange.judge_text(words).await {
+            Ok(bad) if bad.is_empty() => self.cleared = end,
+            // The rest may yet put it right.
+            Ok(_) => self.closing = true,
+            Err(why) => {
+                let passes = self.exchange.settings.on_timeout == OnTimeout::Pass;
+                self.closing = !passes;
+                if passes {
+                    self.cleared = end;
+                } else {
+                    self.unread.get_or_insert(why);
+                }
+            }
+        }
+    }
+
+    /// Passes on what may go on, in its order.
+    async fn release(&mut self) -> Result<(), Gone> {
+        while let Some(front) = self.queue.front() {
+            let unclear = front.speaks && front.end > self.cleared;
+            if unclear || (front.last && self.closing) {
+                return Ok(());
+            }
+            self.give().await?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the first event that waits, as it came.
+    async fn give(&mut self) -> Result<(), Gone> {
+        let Some(Held { raw, event, end, speaks, .. }) = self.queue.pop_front() else {
+            return Ok(());
+        };
+        self.held = self.held.saturating_sub(raw.len());
+        self.writer.given(&event);
+        if speaks {
+            self.released = end;
+        }
+        if self.observes() { Ok(()) } else { self.send(raw).await }
+    }
+
+    /// Passes on what we write.
+    async fn write(&mut self, text: String) -> Result<(), Gone> {
+        self.send(Bytes::from(text)).await
+    }
+
+    async fn words(&mut self, text: &str) -> Result<(), Gone> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.own.push_str(text);
+        let written = self.writer.text(text);
+        self.write(written).await
+    }
+
+    async fn gone(self, status: u16) {
+        let reply = Reply { text: self.text.clone(), ..Reply::default() };
+        let conclusion = self.exchange.conclude(&reply, "", None).await;
+        let said = Said { text: self.text.clone(), calls: Vec::new() };
+        let judged = self.text.clone();
+        let became = Became { what: "broken off", status, judged, said, ..Became::default() };
+        self.exchange.done(&conclusion, became).await;
+    }
+
+    async fn finish(mut self, status: u16, broken: Option<BoxError>) {
+        let why = broken.as_ref().map(ToString::to_string);
+        let reply = match self.assembly.take().map(Assembly::finish) {
+            Some(Ok(reply)) if why.is_none() => Ok(reply),
+            Some(Err(error)) if why.is_none() => Err(error.to_string()),
+            _ => Err(why.or_else(|| self.unread.clone()).unwrap_or_default()),
+        };
+        let mut became = Became { status, ..Became::default() };
+        let conclusion = match reply {
+            Ok(reply) if self.observes() => self.observed(reply, &mut became).await,
+            Ok(reply) => self.ended(reply, &mut became).await,
+            Err(why) => self.not_read(why, broken, &mut became).await,
+        };
+        became.response = self.response.take();
+        let Self { exchange, out, .. } = self;
+        // The client has its answer; what is still to be written down is not its affair.
+        drop(out);
+        exchange.done(&conclusion, became).await;
+    }
+
+    /// Everything has gone on already.
+    async fn observed(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
+        let (out, _) = tokio::sync::mpsc::channel(1);
+        self.out = out;
+        let conclusion = self.exchange.conclude(&reply, "", None).await;
+        became.what = "passed";
+        became.usage = reply.usage;
+        became.judged.clone_from(&reply.text);
+        became.said = Said { text: reply.text, calls: reply.calls };
+        conclusion
+    }
+
+    /// It broke off, or cannot be read.
+    async fn not_read(
+        &mut self,
+        why: String,
+        broken: Option<BoxError>,
+        became: &mut Became,
+    ) -> Conclusion {
+        became.what = if broken.is_some() { "broken off" } else { "not judged" };
+        let holds = self.exchange.mode().holds();
+        let passes = !holds || self.exchange.settings.on_timeout == OnTimeout::Pass;
+        let rest = std::mem::take(&mut self.frames).rest();
+        let given = if passes { self.give_all(rest).await } else { self.hold_unread(&why).await };
+        became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+        if let (Ok(()), Some(error)) = (given, broken) {
+            // As a broken connection: nobody takes it for the end. What is in front of it has to be
+            // on its way first.
+            while self.out.capacity() < self.out.max_capacity() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            self.out.send(Err(error)).await.ok();
+        }
+        became.judged.clone_from(&became.said.text);
+        let reply = Reply { text: became.said.text.clone(), ..Reply::default() };
+        let mut conclusion = self.exchange.conclude(&reply, "", None).await;
+        conclusion.unjudged.get_or_insert(why);
+        conclusion
+    }
+
+    async fn give_all(&mut self, rest: Bytes) -> Result<(), Gone> {
+        while !self.queue.is_empty() {
+            self.give().await?;
+        }
+        if self.observes() { Ok(()) } else { self.send(rest).await }
+    }
+
+    async fn hold_unread(&mut self, why: &str) -> Result<(), Gone> {
+        // What could be judged has gone on already.
+        self.queue.clear();
+        let event = self.exchange.wire().error_event(&notes::unjudged(why));
+        self.write(event).await
+    }
+}

@@ -1,0 +1,182 @@
+//! What is to be known of a request before it goes on.
+
+use std::collections::BTreeMap;
+
+use hyper::HeaderMap;
+use hyper::body::Bytes;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::wire::Wire;
+
+/// Headers with which clients name their session.
+const NAMED: [&str; 3] = ["x-counterfoil-session", "session_id", "x-session-id"];
+
+/// Members of `metadata` with which they do.
+const IN_METADATA: [&str; 4] = ["session_id", "sessionId", "conversation_id", "thread_id"];
+
+/// The longest name of a session, in bytes.
+const LONGEST_NAME: usize = 200;
+
+/// A request that asks a model for an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) wire: Wire,
+    /// As the client sent it.
+    pub(super) body: Bytes,
+    pub(super) model: String,
+    /// It is answered piece by piece.
+    pub(super) streams: bool,
+    /// The answer has to have a form.
+    pub(super) structured: bool,
+    /// How many answers are wanted.
+    pub(super) choices: u64,
+    /// The session, as the client names it.
+    pub(super) session: Option<String>,
+    /// The response that it goes on from, and which the server keeps.
+    pub(super) previous: Option<String>,
+    /// The tools, as they are written.
+    pub(super) tools: Option<Bytes>,
+}
+
+impl Asked {
+    /// Reads it; `None` where it is no request of its wire.
+    pub(super) fn read(wire: Wire, headers: &HeaderMap, body: Bytes) -> Option<Self> {
+        let members: BTreeMap<&str, &RawValue> = serde_json::from_slice(&body).ok()?;
+        let value =
+            |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
+        let text = |name: &str| value(name)?.as_str().map(str::to_owned);
+        let tools = members.get("tools").map(|raw| raw.get());
+        let tools = tools.filter(|raw| raw.starts_with('['));
+        let previous = text("previous_response_id");
+        let conversation = value("conversation").and_then(|named| match named {
+            Value::String(name) => Some(name),
+            named => named.get("id").and_then(Value::as_str).map(str::to_owned),
+        });
+        let session = in_headers(headers)
+            .or_else(|| in_metadata(&value("metadata")?))
+            .or(conversation)
+            .filter(|name| is_name(name));
+        Some(Self {
+            wire,
+            model: text("model").unwrap_or_default(),
+            streams: value("stream") == Some(Value::Bool(true)),
+            structured: is_structured(wire, &value),
+            choices: value("n").and_then(|n| n.as_u64()).unwrap_or(1),
+            session,
+            previous,
+            tools: tools.map(|raw| body.slice_ref(raw.as_bytes())),
+            body,
+        })
+    }
+
+    /// The same request with other tools.
+    pub(super) fn with_tools(&self, tools: &[u8]) -> Option<Bytes> {
+        let own = self.tools.as_ref()?;
+        let start = own.as_ptr().addr().checked_sub(self.body.as_ptr().addr())?;
+        let (before, after) = (self.body.get(..start)?, self.body.get(start + own.len()..)?);
+        Some(Bytes::from([before, tools, after].concat()))
+    }
+
+    /// The request as members, to ask it again in other words.
+    pub(super) fn members(&self) -> Option<Map<String, Value>> {
+        serde_json::from_slice(&self.body).ok()
+    }
+}
+
+fn in_headers(headers: &HeaderMap) -> Option<String> {
+    let text = |name: &&str| headers.get(*name)?.to_str().ok();
+    NAMED.iter().find_map(text).map(str::to_owned)
+}
+
+fn in_metadata(metadata: &Value) -> Option<String> {
+    let text = |value: &Value, name: &&str| value.get(*name)?.as_str().map(str::to_owned);
+    if let Some(name) = IN_METADATA.iter().find_map(|name| text(metadata, name)) {
+        return Some(name);
+    }
+    // One client has it within the name of its user, as JSON or behind a word.
+    let user = text(metadata, &"user_id")?;
+    let inner: Option<Value> = serde_json::from_str(&user).ok();
+    let inner = inner.and_then(|inner| IN_METADATA.iter().find_map(|name| text(&inner, name)));
+    inner.or_else(|| user.rsplit_once("_session_").map(|(_, session)| session.to_owned()))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= LONGEST_NAME && !name.chars().any(char::is_control)
+}
+
+fn is_structured(wire: Wire, value: &dyn Fn(&str) -> Option<Value>) -> bool {
+    let kind = |value: Value, path: &str| value.pointer(path).and_then(Value::as_str).map(is_form);
+    match wire {
+        Wire::Chat => value("response_format").and_then(|format| kind(format, "/type")),
+        Wire::Responses => value("text").and_then(|text| kind(text, "/format/type")),
+        Wire::Messages => value("output_format")
+            .map(|format| !format.is_null())
+            .or_else(|| value("output_config").map(|config| config.get("format").is_some())),
+    }
+    .unwrap_or(false)
+}
+
+fn is_form(kind: &str) -> bool {
+    kind != "text"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(wire: Wire, body: &Value) -> Asked {
+        Asked::read(wire, &HeaderMap::new(), Bytes::from(body.to_string())).unwrap()
+    }
+
+    #[test]
+    fn sessions_are_named_in_many_ways() {
+        for (body, expected) in [
+            (json!({ "metadata": { "session_id": "a" } }), Some("a")),
+            (json!({ "metadata": { "user_id": "user_1_account__session_b" } }), Some("b")),
+            (json!({ "metadata": { "user_id": "{\"session_id\":\"c\"}" } }), Some("c")),
+            (json!({ "metadata": { "user_id": "mia" } }), None),
+            (json!({ "conversation": { "id": "d" } }), Some("d")),
+            (json!({ "conversation": "e" }), Some("e")),
+            (json!({ "user": "mia", "prompt_cache_key": "all" }), None),
+            (json!({ "metadata": { "session_id": "two\nlines" } }), None),
+        ] {
+            assert_eq!(asked(Wire::Messages, &body).session.as_deref(), expected, "{body}");
+        }
+        let headers = HeaderMap::from_iter([("session_id".parse().unwrap(), "f".parse().unwrap())]);
+        let asked = Asked::read(Wire::Chat, &headers, Bytes::from_static(b"{}")).unwrap();
+        assert_eq!(asked.session.as_deref(), Some("f"));
+    }
+
+    #[test]
+    fn an_answer_in_a_form_is_known() {
+        for (wire, body, expected) in [
+            (Wire::Chat, json!({ "response_format": { "type": "json_schema" } }), true),
+            (Wire::Chat, json!({ "response_format": { "type": "text" } }), false),
+            (Wire::Chat, json!({}), false),
+            (Wire::Responses, json!({ "text": { "format": { "type": "json_object" } } }), true),
+            (Wire::Responses, json!({ "text": { "verbosity": "low" } }), false),
+            (Wire::Messages, json!({ "output_format": { "type": "json_schema" } }), true),
+            (Wire::Messages, json!({ "output_config": { "effort": "low" } }), false),
+            (Wire::Messages, json!({ "output_config": { "format": {} } }), true),
+        ] {
+            assert_eq!(asked(wire, &body).structured, expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn only_the_tools_change() {
+        let body = "{ \"model\":\"m\",\"tools\": [ 1,2 ] , \"stream\" :true}";
+        let asked = Asked::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
+            .unwrap();
+        assert!(asked.streams);
+        let changed = asked.with_tools(b"[3]").unwrap();
+        assert_eq!(changed, "{ \"model\":\"m\",\"tools\": [3] , \"stream\" :true}");
+        for body in ["[]", "x", "{\"a\":}", ""] {
+            let bytes = Bytes::copy_from_slice(body.as_bytes());
+            assert!(Asked::read(Wire::Chat, &HeaderMap::new(), bytes).is_none(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What goes between an agent and its model, one file a wire.
+
+mod chat;
+mod messages;
+mod responses;
+
+use counterfoil_model::{Format, ToolCall};
+use counterfoil_providers::{Kind, Reply, Stop, Turn, written};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// A wire that answers are judged on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::proxy) enum Wire {
+    /// Chat completions of OpenAI.
+    Chat,
+    /// The responses API of OpenAI.
+    Responses,
+    /// Messages of Anthropic.
+    Messages,
+}
+
+/// Writes what a client gets in the place of what a server sent, so that both together are one
+/// stream.
+pub(in crate::proxy) trait Writer: Send + Sync {
+    /// Reads an event of the server, whatever becomes of it.
+    fn learn(&mut self, event: &Value);
+
+    /// Takes note of an event that the client gets as it is.
+    fn given(&mut self, event: &Value);
+
+    /// Whether an event ends the answer.
+    fn closes(&self, event: &Value) -> bool;
+
+    /// More words.
+    fn text(&mut self, text: &str) -> String;
+
+    /// Whole calls.
+    fn calls(&mut self, calls: &[ToolCall]) -> String;
+
+    /// Items of other kinds, where a wire has them between words and calls.
+    fn items(&mut self, _items: &[Value]) -> String {
+        String::new()
+    }
+
+    /// What a model says where it may not give the form that was asked for.
+    fn refusal(&mut self, text: &str) -> String;
+
+    /// The end.
+    fn end(&mut self, stop: Stop) -> String;
+}
+
+impl Wire {
+    /// The wire of a path.
+    pub(in crate::proxy) fn of(path: &str) -> Option<Self> {
+        let path = path.trim_end_matches('/');
+        [
+            ("/chat/completions", Self::Chat),
+            ("/responses", Self::Responses),
+            ("/messages", Self::Messages),
+        ]
+        .into_iter()
+        .find_map(|(end, wire)| path.ends_with(end).then_some(wire))
+    }
+
+    /// The name used in records.
+    pub(in crate::proxy) fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+        }
+    }
+
+    pub(in crate::proxy) fn kind(self) -> Kind {
+        match self {
+            Self::Chat => Kind::OpenAi,
+            Self::Responses => Kind::Responses,
+            Self::Messages => Kind::Anthropic,
+        }
+    }
+
+    /// The form of a log in which its requests are.
+    pub(in crate::proxy) fn format(self) -> Format {
+        match self {
+            Self::Chat => Format::OpenaiChat,
+            Self::Responses => Format::OpenaiResponses,
+            Self::Messages => Format::Anthropic,
+        }
+    }
+
+    pub(in crate::proxy) fn writer(self) -> Box<dyn Writer> {
+        match self {
+            Self::Chat => Box::new(chat::Chunks::default()),
+            Self::Responses => Box::new(responses::Items::default()),
+            Self::Messages => Box::new(messages::Blocks::default()),
+        }
+    }
+
+    /// The member of a request that holds the conversation.
+    fn conversation(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "messages",
+            Self::Responses => "input",
+        }
+    }
+
+    /// Puts entries behind the conversation of a request.
+    pub(in crate::proxy) fn extend(self, request: &mut Map<String, Value>, turns: &[Turn]) {
+        let conversation = request.entry(self.conversation()).or_insert_with(|| json!([]));
+        if let Value::String(text) = conversation {
+            *conversation = json!([{ "role": "user", "content": text }]);
+        }
+        if let Value::Array(entries) = conversation {
+            entries.extend(written(self.kind(), turns));
+        }
+    }
+
+    /// What the model is told of a call that was not made, whatever kind of call it is.
+    pub(in crate::proxy) fn result(
+        self,
+        request: &mut Map<String, Value>,
+        reply: &Reply,
+        call: &ToolCall,
+        text: &str,
+    ) {
+        if reply.calls.iter().any(|own| own.id == call.id) {
+            let (call_id, text) = (call.id.clone(), text.to_owned());
+            return self.extend(request, &[Turn::Result { call_id, text, failed: true }]);
+        }
+        let kind = reply.kept.iter().find(|item| text_of(item, "call_id") == call.id).map(kind_of);
+        let entry = json!({
+            "type": format!("{}_output", kind.unwrap_or("function_call")),
+            "call_id": call.id,
+            "output": text,
+        });
+        if let Some(Value::Array(entries)) = request.get_mut(self.conversation()) {
+            entries.push(entry);
+        }
+    }
+
+    /// An error in the form of this wire.
+    pub(in crate::proxy) fn error(wire: Option<Self>, status: u16, message: &str) -> String {
+        let kind = match status {
+            401 | 403 => "authentication_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let error = match wire {
+            Some(Self::Messages) => {
+                json!({ "type": "error", "error": { "type": kind, "message": message } })
+            }
+            _ => json!({ "error": {
+                "message": message, "type": kind, "param": null, "code": "counterfoil",
+            } }),
+        };
+        error.to_string()
+    }
+
+    /// The same within a stream.
+    pub(in crate::proxy) fn error_event(self, message: &str) -> String {
+        match self {
+            Self::Chat => format!("data: {}\n\n", Self::error(Some(self), 500, message)),
+            Self::Messages => event(
+                "error",
+                &serde_json::from_str(&Self::error(Some(self), 500, message)).unwrap_or_default(),
+            ),
+            Self::Responses => event(
+                "error",
+                &json!({ "type": "error", "code": "counterfoil", "message": message, "param": null }),
+            ),
+        }
+    }
+
+    /// Puts words behind those of a whole answer.
+    pub(in crate::proxy) fn append(self, answer: &mut Value, words: &str) {
+        match self {
+            Self::Chat => chat::append(answer, words),
+            Self::Responses => responses::append(answer, words),
+            Self::Messages => messages::append(answer, words),
+        }
+    }
+
+    /// Puts words in the place of those of a whole answer.
+    pub(in crate::proxy) fn replace(self, answer: &mut Value, words: &str) {
+        match self {
+            Self::Chat => chat::replace(answer, words),
+            Self::Responses => responses::replace(answer, words),
+            Self::Messages => messages::replace(answer, words),
+        }
+    }
+
+    /// Leaves a whole answer with these calls only.
+    pub(in crate::proxy) fn with_calls(self, answer: &mut Value, calls: &[ToolCall]) {
+        match self {
+            Self::Chat => chat::with_calls(answer, calls),
+            Self::Responses => responses::with_calls(answer, calls),
+            Self::Messages => messages::with_calls(answer, calls),
+        }
+    }
+
+    /// Makes a whole answer a refusal.
+    pub(in crate::proxy) fn refuse(self, answer: &mut Value, why: &str) {
+        match self {
+            Self::Chat => chat::refuse(answer, why),
+            Self::Responses => responses::refuse(answer, why),
+            Self::Messages => messages::refuse(answer, why),
+        }
+    }
+}
+
+/// An event with its name.
+fn event(name: &str, data: &Value) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+fn kind_of(value: &Value) -> &str {
+    text_of(value, "type")
+}
+
+fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn index_of(value: &Value, name: &str) -> Option<usize> {
+    value.get(name).and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok())
+}
+
+/// The arguments of a call as an object.
+fn input_of(call: &ToolCall) -> Value {
+    call.arguments.parse().ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
+}
