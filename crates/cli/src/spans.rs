@@ -5,6 +5,7 @@ use std::future::Future;
 use std::io::{self, Write as _};
 
 use counterfoil_guard::Guard;
+use counterfoil_serve::Proxy;
 
 /// Does the work; meanwhile the calls of the guard are sent as spans, where that is wanted.
 #[cfg(feature = "otel")]
@@ -34,6 +35,45 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
     };
     spans.end().await;
     done
+}
+
+/// The same for a proxy: its answers are spans, too.
+#[cfg(feature = "otel")]
+pub(crate) async fn beside_proxy<T>(
+    guard: &Guard,
+    proxy: &Proxy,
+    work: impl Future<Output = T>,
+) -> T {
+    use counterfoil_serve::spans::{Spans, are_wanted};
+    if !are_wanted() {
+        return work.await;
+    }
+    let spans = match Spans::from_environment(counterfoil_serve::spans::SpansOf::Tools) {
+        Ok(spans) => spans,
+        Err(error) => {
+            // Nobody may read standard error; the answers go on all the same.
+            writeln!(io::stderr(), "warning: no spans are sent: {error}").ok();
+            return work.await;
+        }
+    };
+    let done = {
+        let (calls, answers) = (spans.follow(guard.events()), spans.follow_proxy(proxy));
+        tokio::pin!(work, calls, answers);
+        tokio::select! {
+            done = &mut work => done,
+            // They end with what the work has.
+            () = &mut calls => work.await,
+            () = &mut answers => work.await,
+        }
+    };
+    spans.end().await;
+    done
+}
+
+/// The same for a proxy.
+#[cfg(not(feature = "otel"))]
+pub(crate) async fn beside_proxy<T>(guard: &Guard, _: &Proxy, work: impl Future<Output = T>) -> T {
+    beside(guard, true, work).await
 }
 
 /// Does the work, and says where spans are wanted that this build cannot send.

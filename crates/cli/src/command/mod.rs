@@ -13,6 +13,7 @@ mod man;
 mod mcp;
 mod policy;
 mod prompt;
+mod proxy;
 mod rules;
 mod run;
 mod scheduler;
@@ -104,6 +105,7 @@ enum Command {
     Run(run::Arguments),
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
+    Proxy(proxy::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
     Undo(undo::Arguments),
@@ -156,6 +158,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(arguments) => run::run(global, &arguments),
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),
+        Command::Proxy(arguments) => proxy::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Undo(arguments) => undo::run(global, &arguments),

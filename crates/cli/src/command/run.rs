@@ -101,6 +101,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         parent: None,
         trust: arguments.trust.into(),
         environment: environment(),
+        reported: false,
     })?;
     let before = latest(&guard, &session)?;
     let requested = if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };

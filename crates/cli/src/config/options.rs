@@ -5,6 +5,7 @@ use counterfoil_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions}
 use counterfoil_hooks::HooksOptions;
 use counterfoil_providers::LlmOptions;
 use counterfoil_rules::{Obligation, ObligationError};
+use counterfoil_serve::ProxyOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,8 @@ pub(crate) struct Options {
     pub(crate) llm: LlmOptions,
     /// Servers that `counterfoil mcp` stands in front of.
     pub(crate) mcp: McpOptions,
+    /// What `counterfoil proxy` does between an agent and its model.
+    pub(crate) proxy: ProxyOptions,
     /// What has to be done with certain work (CS019); none by default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) obligations: Vec<ObligationOptions>,
@@ -92,8 +95,13 @@ pub(crate) struct CheckOptions {
 
 impl Options {
     /// Keys that hold a path, which is relative to the file it stands in.
-    pub(super) const PATHS: [[&str; 2]; 3] =
-        [["check", "tools"], ["check", "baseline"], ["ledger", "key"]];
+    pub(super) const PATHS: [[&str; 2]; 5] = [
+        ["check", "tools"],
+        ["check", "baseline"],
+        ["ledger", "key"],
+        ["proxy", "tls_cert"],
+        ["proxy", "tls_key"],
+    ];
 
     /// What the guard is made with.
     pub(crate) fn guard(&self) -> GuardOptions {

@@ -263,6 +263,30 @@ fn what_is_in_force() {
     max_body_bytes = 16777216
     max_sessions = 256
     idle_secs = 3600
+
+    [proxy]
+    mode = "annotate"
+    least = "error"
+    openai_url = "https://api.openai.com"
+    anthropic_url = "https://api.anthropic.com"
+    allow_http = false
+    max_corrections = 1
+    correction_secs = 60
+    verify_ms = 50
+    # on_timeout is not set
+    pin_tools = true
+    timeout_secs = 600
+    max_body_bytes = 33554432
+    max_held_bytes = 8388608
+    max_sessions = 1024
+    idle_secs = 21600
+    # requests_per_minute is not set
+    hosts = []
+    origins = []
+    allow_anyone = false
+    # tls_cert is not set
+    # tls_key is not set
+    # keys is not set
     "#);
     assert_snapshot!(desk.run("config check"), @"
     exit 0
@@ -553,6 +577,30 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     max_body_bytes = 16777216
     max_sessions = 256
     idle_secs = 3600
+
+    [proxy]
+    mode = "annotate"
+    least = "error"
+    openai_url = "https://api.openai.com"
+    anthropic_url = "https://api.anthropic.com"
+    allow_http = false
+    max_corrections = 1
+    correction_secs = 60
+    verify_ms = 50
+    # on_timeout is not set
+    pin_tools = true
+    timeout_secs = 600
+    max_body_bytes = 33554432
+    max_held_bytes = 8388608
+    max_sessions = 1024
+    idle_secs = 21600
+    # requests_per_minute is not set
+    hosts = []
+    origins = []
+    allow_anyone = false
+    # tls_cert is not set
+    # tls_key is not set
+    # keys is not set
     "#);
 }
 

@@ -30,6 +30,8 @@ fn help() {
       run          Make one tool call through the whole guard: checked, judged, run, recorded
       approve      Agree to a call that was denied because a person has to agree first
       mcp          Stand between an MCP client and a server: calls are validated, judged and recorded
+      proxy        Stand between an agent and its model: what it calls is judged, what it says is held
+                   against it
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered
       stats        Count what the ledger holds: calls by tool and model, rejections, false claims,

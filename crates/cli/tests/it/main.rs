@@ -20,6 +20,7 @@ mod judge;
 mod mcp;
 mod on_a_terminal;
 mod policy;
+mod proxy;
 mod rehearsal;
 mod run;
 mod sandbox;

@@ -207,6 +207,7 @@ fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access>
         return Err(Complaint::new(what).help(help).into());
     }
     Ok(Access {
+        section: "mcp.listen",
         hosts: listen.hosts.clone(),
         origins: listen.origins.clone(),
         token,

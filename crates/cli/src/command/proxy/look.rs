@@ -1,0 +1,175 @@
+//! What a running proxy has seen.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::Global;
+use crate::choices::Colour;
+use crate::config;
+use crate::exit::{Complaint, Exit};
+use crate::terminal::Paint;
+
+/// Ask a running proxy
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Where it listens
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8788")]
+    address: SocketAddr,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Colour,
+}
+
+/// How long it may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) fn status(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let told = asked(global, arguments, "status")?;
+    if arguments.json {
+        writeln!(io::stdout(), "{told}")?;
+        return Ok(Exit::Clean);
+    }
+    let mut out = io::stdout();
+    let text = |name: &str| told.get(name).map(shown).unwrap_or_default();
+    writeln!(out, "{:16}{}", "mode", text("mode"))?;
+    writeln!(out, "{:16}{} s", "up for", text("up_secs"))?;
+    writeln!(out, "{:16}{}, {} open", "sessions", text("sessions"), text("open"))?;
+    for (name, title) in [("answers", "answers"), ("findings", "findings"), ("tokens", "tokens")] {
+        writeln!(out, "{title:16}{}", counts(told.get(name)))?;
+    }
+    writeln!(out, "{:16}{}", "refused calls", text("refused_calls"))?;
+    writeln!(out, "{:16}{}", "asked again", text("corrections"))?;
+    Ok(Exit::Clean)
+}
+
+pub(super) fn sessions(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let told = asked(global, arguments, "sessions")?;
+    if arguments.json {
+        writeln!(io::stdout(), "{told}")?;
+        return Ok(Exit::Clean);
+    }
+    let mut out = io::stdout();
+    writeln!(out, "requests   calls findings     held  refused  session")?;
+    for session in told.as_array().into_iter().flatten() {
+        let text = |name: &str| session.get(name).map(shown).unwrap_or_default();
+        for name in ["requests", "reported_calls", "findings", "held", "refused_calls"] {
+            write!(out, "{:>8} ", text(name))?;
+        }
+        writeln!(out, " {} ({})", text("session"), text("model"))?;
+    }
+    Ok(Exit::Clean)
+}
+
+pub(super) fn tail(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut reader = connected(global, arguments, "events")?;
+    reader.get_ref().set_read_timeout(None)?;
+    let paint = Paint::for_output(arguments.color);
+    let mut line = String::new();
+    while reader.read_line(&mut line)? > 0 {
+        let data = line.strip_prefix("data: ").map(str::trim_end);
+        if let Some(data) = data {
+            match serde_json::from_str::<Value>(data) {
+                Ok(exchanged) if !arguments.json => row(&exchanged, paint)?,
+                _ => writeln!(io::stdout(), "{data}")?,
+            }
+        }
+        line.clear();
+    }
+    Ok(Exit::Clean)
+}
+
+/// One exchange in one line, and what is to be said about it beneath.
+fn row(exchanged: &Value, paint: Paint) -> io::Result<()> {
+    let text = |name: &str| exchanged.get(name).map(shown).unwrap_or_default();
+    let list = |name: &str| -> Vec<String> {
+        let all = exchanged.get(name).and_then(Value::as_array).into_iter().flatten();
+        all.map(shown).collect()
+    };
+    let mut out = io::stdout();
+    let time = exchanged.get("at").and_then(Value::as_i64).and_then(|at| {
+        let time = jiff::Timestamp::from_millisecond(at).ok()?;
+        Some(time.to_zoned(jiff::tz::TimeZone::UTC).strftime("%H:%M:%S").to_string())
+    });
+    let became = text("became");
+    let shown = match became.as_str() {
+        "passed" => became.clone(),
+        _ => paint.bold(&became),
+    };
+    write!(
+        out,
+        "{} {:10} {shown} {} {} ms",
+        time.unwrap_or_default(),
+        text("wire"),
+        text("model"),
+        text("took")
+    )?;
+    let refused = list("refused").into_iter().map(|tool| format!("call of {tool} refused"));
+    let rest: Vec<String> = list("findings").into_iter().chain(refused).collect();
+    let rest = if rest.is_empty() { String::new() } else { format!("  {}", rest.join(", ")) };
+    writeln!(out, "{rest}  {}", text("session"))?;
+    for note in list("notes") {
+        writeln!(out, "         {note}")?;
+    }
+    Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn counts(value: Option<&Value>) -> String {
+    let members = value.and_then(Value::as_object).into_iter().flatten();
+    let told: Vec<String> =
+        members.map(|(name, count)| format!("{} {name}", shown(count))).collect();
+    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}
+
+fn asked(global: &Global, arguments: &Arguments, what: &str) -> anyhow::Result<Value> {
+    let mut text = String::new();
+    connected(global, arguments, what)?.read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// Asks, and gives what comes behind the head of the answer.
+fn connected(
+    global: &Global,
+    arguments: &Arguments,
+    what: &str,
+) -> anyhow::Result<BufReader<TcpStream>> {
+    let options = config::find(&global.place())?.options;
+    let key = options.proxy.keys.iter().find_map(|key| std::env::var(&key.key_env).ok());
+    let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+    let address = arguments.address;
+    let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| {
+        Complaint::new(format!("no proxy answers at {address}: {error}"))
+            .help("`counterfoil proxy` begins one; `--address` says where it listens")
+    })?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut reader = BufReader::new(stream);
+    let host = "Host: localhost\r\nConnection: close\r\n";
+    write!(reader.get_mut(), "GET /counterfoil/{what} HTTP/1.0\r\n{host}{key}\r\n")?;
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    while !line.trim_end().is_empty() {
+        line.clear();
+        reader.read_line(&mut line)?;
+    }
+    if status != "200" {
+        let mut why = String::new();
+        reader.read_to_string(&mut why)?;
+        let told: Option<Value> = serde_json::from_str(&why).ok();
+        let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
+        return Err(Complaint::new(format!("{address} answers with {status}: {}", told.trim()))
+            .help("is it a proxy of ours? Its keys are those of `[[proxy.keys]]`")
+            .into());
+    }
+    Ok(reader)
+}

@@ -1,0 +1,175 @@
+//! `counterfoil proxy`, as somebody with an agent meets it.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::Desk;
+
+/// Where a shell is.
+const PATH: [(&str, &str); 1] = [("PATH", "/usr/bin:/bin")];
+
+/// A model that says the same to everybody.
+fn model(says: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream);
+            let (mut line, mut length) = (String::new(), 0);
+            while reader.read_line(&mut line).unwrap() > 2 {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let message = serde_json::json!({ "role": "assistant", "content": says });
+            let choice = serde_json::json!({ "message": message, "finish_reason": "stop" });
+            let usage = serde_json::json!({ "prompt_tokens": 7, "completion_tokens": 5 });
+            let body =
+                serde_json::json!({ "id": "c", "choices": [choice], "usage": usage }).to_string();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    port
+}
+
+/// A proxy that runs, and its address; it ends with the value.
+struct Running(
+    Child,
+    String,
+    #[expect(dead_code, reason = "somebody has to read")] BufReader<ChildStderr>,
+);
+
+impl Running {
+    fn start(desk: &Desk, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_counterfoil"));
+        command.current_dir(desk.path()).env_clear().env("HOME", desk.path().join("home"));
+        command.args(["proxy", "--listen", "127.0.0.1:0"]).args(arguments);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut reader = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
+        Self(child, address.to_owned(), reader)
+    }
+
+    fn ask(&self, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.1).unwrap();
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";
+        let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+const ASKED: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Cancel order 7.\"}],\
+     \"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"cancel_order\"}}]}";
+
+#[test]
+fn a_lie_is_annotated_and_operators_see_it() {
+    let desk = Desk::with(&[]);
+    let port = model("I have cancelled order 7.");
+    let running = Running::start(&desk, &["--upstream", &format!("http://127.0.0.1:{port}")]);
+    let answer = running.ask(ASKED);
+    assert!(answer.contains("Counterfoil: the record of this session does not show"), "{answer}");
+    assert!(answer.to_ascii_lowercase().contains("counterfoil-findings: "), "{answer}");
+    let at = &running.1;
+    let status = || desk.run(&format!("proxy status --address {at} --json"));
+    let mut told: Value = serde_json::from_str(&status().out).unwrap();
+    for _ in 0..200 {
+        if told["answers"]["annotated"] == 1 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        told = serde_json::from_str(&status().out).unwrap();
+    }
+    assert_eq!(told["answers"]["annotated"], 1, "{told}");
+    let status = desk.run(&format!("proxy status --address {at}"));
+    assert!(status.out.contains("mode            annotate"), "{}", status.out);
+    assert!(status.out.contains("findings        1 FK010"), "{}", status.out);
+    let sessions = desk.run(&format!("proxy sessions --address {at}"));
+    assert!(sessions.out.contains("(m-1)"), "{}", sessions.out);
+    let id = sessions.out.lines().nth(1).unwrap().split_whitespace().nth(5).unwrap();
+    let checked = desk.run(&format!("check --session {id}"));
+    assert_eq!(checked.code, 1, "{} {}", checked.out, checked.err);
+    assert!(checked.out.contains("FK010"), "{}", checked.out);
+}
+
+#[test]
+fn a_program_is_told_the_address_and_its_end_is_ours() {
+    let desk = Desk::with(&[]);
+    let script = "echo $OPENAI_BASE_URL $OPENAI_API_BASE $ANTHROPIC_BASE_URL; exit 7";
+    let ran = desk.spawn(&PATH, &["proxy", "run", "--", "sh", "-c", script], "");
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    let words: Vec<&str> = ran.out.split_whitespace().collect();
+    assert_eq!(words.len(), 3, "{}", ran.out);
+    assert_eq!(words[0], format!("{}/v1", words[2]));
+    assert!(words[2].starts_with("http://127.0.0.1:"));
+    let ran = desk.run("proxy run -- no-such-program");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("`no-such-program` cannot be started"), "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let desk = Desk::with(&[]);
+    for (arguments, said) in [
+        (vec!["--listen", "0.0.0.0:0"], "can be reached from elsewhere"),
+        (vec!["--upstream", "api.openai.com"], "begins with `https://`"),
+        (vec!["--upstream", "http://api.example"], "read by anybody in between"),
+        (vec!["--mode", "loud"], "invalid value 'loud'"),
+        (vec!["status", "--address", "127.0.0.1:9"], "no proxy answers at 127.0.0.1:9"),
+    ] {
+        let ran = desk.run(&format!("proxy {}", arguments.join(" ")));
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(said), "{arguments:?}: {}", ran.err);
+    }
+    for (config, said) in [
+        ("[proxy]\nmode = \"loud\"", "unknown variant"),
+        ("[proxy]\ntls_cert = \"a.pem\"", "go together"),
+        ("[[proxy.keys]]\nname = \"a\"", "needs `name`, `key_env`"),
+        (
+            "[[proxy.keys]]\nname = \"a\"\nkey_env = \"NO_SUCH\"\nprovider_key_env = \"NO_SUCH\"",
+            "`NO_SUCH` holds no key",
+        ),
+    ] {
+        let desk = Desk::with(&[("c.toml", config)]);
+        let ran = desk.run("--config c.toml proxy --listen 127.0.0.1:0");
+        assert_eq!(ran.code, 2, "{config}: {}", ran.err);
+        assert!(ran.err.contains(said), "{config}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_changed_configuration_is_in_force() {
+    let desk = Desk::with(&[("c.toml", "[proxy]\nmode = \"observe\"\n")]);
+    let port = model("I have cancelled order 7.");
+    let upstream = format!("http://127.0.0.1:{port}");
+    let running = Running::start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
+    assert!(running.ask(ASKED).ends_with("I have cancelled order 7.\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}"));
+    let file = desk.path().join("c.toml");
+    std::fs::write(&file, "[proxy]\nmode = \"block\"\nmax_corrections = 0\n").unwrap();
+    for _ in 0..200 {
+        if running.ask(ASKED).contains("held back") {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(running.ask(ASKED).contains("held back"));
+}
