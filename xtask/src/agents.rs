@@ -41,6 +41,9 @@ pub(crate) struct Options {
     /// Where each session keeps its home, workspace and everything that was said.
     #[arg(long, default_value = "target/agents")]
     out: PathBuf,
+    /// Put `counterfoil proxy` in this mode between agent and model: `observe` changes nothing.
+    #[arg(long, value_name = "MODE")]
+    proxy: Option<String>,
     /// How long each reply of the model takes, in ms.
     #[arg(long, default_value_t = 300)]
     latency: u64,
@@ -75,6 +78,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         out: std::path::absolute(&options.out)?,
         latency: options.latency,
         record: options.record.as_deref().map(std::path::absolute).transpose()?,
+        proxy: options.proxy.clone(),
     };
     let (mut table, mut wrong) = (Table::new(), 0_usize);
     for agent in agents {

@@ -18,6 +18,10 @@ mod gateway;
 mod hooks;
 mod hostile;
 mod process;
+#[expect(clippy::disallowed_methods, reason = "proxies are started")]
+mod proxy;
+#[expect(clippy::disallowed_methods, reason = "clients are started")]
+mod proxy_clients;
 mod receipts;
 mod requirements;
 mod speculation;
@@ -43,6 +47,10 @@ enum Command {
     Bench(bench::Options),
     /// Measures what the MCP gateway adds to a call, and what is left when servers die.
     BenchGateway(gateway::Options),
+    /// Measures what the proxy adds to answers, and what many at once take, beside others.
+    BenchProxy(proxy::Options),
+    /// Lets real clients ask a scripted model through the proxy.
+    ProxyClients(proxy_clients::Options),
     /// Lets real clients call tools of real servers through the gateway.
     Clients(clients::Options),
     /// Runs the conformance suite of MCP through the gateway, and against our client.
@@ -84,6 +92,8 @@ fn main() -> Result<()> {
         Command::Agents(options) => agents::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),
         Command::BenchGateway(options) => gateway::run(&options),
+        Command::BenchProxy(options) => proxy::run(&options),
+        Command::ProxyClients(options) => proxy_clients::run(&root(), &options),
         Command::EchoServer(options) => gateway::echo(&options),
         Command::Clients(options) => clients::run(&root(), &options),
         Command::Conformance(options) => conformance::run(&root(), &options),

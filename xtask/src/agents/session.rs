@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use super::page::AS_EXPECTED;
 use super::record;
 use super::scenario::{Action, Counts, Installed, Scenario};
 use super::wire::Wire;
+use crate::process::Running;
 
 /// How an agent that was sent back is told why.
 const SENT_BACK: &str = "Your message says what the record of this session does not show.";
@@ -58,6 +60,8 @@ pub(super) struct Desk<'d> {
     /// In ms.
     pub(super) latency: u64,
     pub(super) record: Option<PathBuf>,
+    /// The mode of a proxy between agent and model.
+    pub(super) proxy: Option<String>,
 }
 
 /// What came of a session.
@@ -113,7 +117,10 @@ impl Desk<'_> {
             latency: Duration::from_millis(self.latency),
             kept: place.at.join("model"),
         })?;
-        agent.prepare(&place.home, &model.url)?;
+        let proxy = self.proxy.as_ref().map(|mode| self.proxy(&place, &model.url, mode));
+        let proxy = proxy.transpose()?;
+        let url = proxy.as_ref().map_or(&model.url, |(url, _)| url);
+        agent.prepare(&place.home, url)?;
         if scenario.installed_by != Installed::Plugin {
             let installed = self.ours(&place, &["hook", "install", agent.name()], "install")?;
             ensure!(installed == 0, "`hook install` failed: see {}", place.at.display());
@@ -127,7 +134,7 @@ impl Desk<'_> {
         let mut trouble = Vec::new();
         for (number, prompt) in scenario.prompts.iter().enumerate() {
             let mut turn = agent.turn(self.root, scenario, number, prompt);
-            turn.envs(agent.environment(&model.url));
+            turn.envs(agent.environment(url));
             let code = self.run(&place, &mut turn, &format!("turn-{number}"))?;
             match code {
                 Some(0) => {}
@@ -158,6 +165,24 @@ impl Desk<'_> {
         }
         let status = if self.record.is_some() { scenario.expect.status } else { status };
         Ok(Seen { counts: Counts { recorded, ..counted(&asked, status) }, trouble })
+    }
+
+    /// Puts a proxy in front of the model, and gives its address.
+    fn proxy(&self, place: &Place, model: &str, mode: &str) -> Result<(String, Running)> {
+        let mut command = Command::new(self.binary);
+        command.args(["proxy", "--listen", "127.0.0.1:0", "--upstream", model, "--mode", mode]);
+        command.args(["--state".as_ref(), place.at.join("proxy-state").as_os_str()]);
+        command.env("HOME", &place.home).current_dir(&place.work).stderr(Stdio::piped());
+        let mut running = Running(command.spawn()?);
+        let said = running.0.stderr.take().context("the proxy says nothing")?;
+        let mut line = String::new();
+        let mut reader = BufReader::new(said);
+        reader.read_line(&mut line)?;
+        let mut kept = File::create(place.at.join("proxy.err.txt"))?;
+        std::thread::spawn(move || std::io::copy(&mut reader, &mut kept));
+        let mut words = line.split_whitespace();
+        let url = words.find_map(|word| word.strip_suffix("/v1"));
+        Ok((url.with_context(|| format!("the proxy says `{line}`"))?.to_owned(), running))
     }
 
     /// Runs our own program as the user would, and keeps what it says.
