@@ -1,10 +1,25 @@
 //! `counterfoil proxy`, as somebody with an agent meets it.
 
+use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{
+    CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName,
+};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::Desk;
 
@@ -49,14 +64,19 @@ struct Running(
 
 impl Running {
     fn start(desk: &Desk, arguments: &[&str]) -> Self {
+        Self::with(desk, arguments, &[])
+    }
+
+    fn with(desk: &Desk, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_counterfoil"));
         command.current_dir(desk.path()).env_clear().env("HOME", desk.path().join("home"));
+        command.envs(variables.iter().copied());
         command.args(["proxy", "--listen", "127.0.0.1:0"]).args(arguments);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut reader = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
-        let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
+        let address = line.split("://").nth(1).unwrap().split('/').next().unwrap();
         Self(child, address.to_owned(), reader)
     }
 
@@ -172,4 +192,78 @@ fn a_changed_configuration_is_in_force() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     assert!(running.ask(ASKED).contains("held back"));
+}
+
+/// A server that only speaks HTTP/2, encrypted by this certificate; which versions it heard.
+async fn http2(certificate: CertificateDer<'static>, key: &KeyPair) -> (u16, Arc<Mutex<String>>) {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let heard: Arc<Mutex<String>> = Arc::default();
+    let said = Arc::clone(&heard);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(stream) = acceptor.accept(stream).await else { continue };
+            let said = Arc::clone(&said);
+            let service = service_fn(move |request: hyper::Request<Incoming>| {
+                let said = Arc::clone(&said);
+                async move {
+                    said.lock().unwrap().push_str(&format!("{:?}", request.version()));
+                    let message = serde_json::json!({ "role": "assistant", "content": "Hello." });
+                    let choice = serde_json::json!({ "message": message, "finish_reason": "stop" });
+                    let body = serde_json::json!({ "id": "c", "choices": [choice] }).to_string();
+                    Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from(body))))
+                }
+            });
+            let builder = http2::Builder::new(TokioExecutor::new());
+            tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    (port, heard)
+}
+
+#[test]
+fn both_ways_can_be_encrypted() {
+    let key = KeyPair::generate().unwrap();
+    let names = vec!["localhost".to_owned()];
+    let certificate = CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
+    let config = "[proxy]\ntls_cert = \"cert.pem\"\ntls_key = \"key.pem\"\n";
+    let (pem, private) = (certificate.pem(), key.serialize_pem());
+    let desk = Desk::with(&[("c.toml", config), ("cert.pem", &pem), ("key.pem", &private)]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (port, heard) = http2(certificate.der().clone(), &key).await;
+        let upstream = format!("https://localhost:{port}");
+        let running = Running::with(
+            &desk,
+            &["--config", "c.toml", "--upstream", &upstream],
+            &[("SSL_CERT_FILE", desk.path().join("cert.pem").to_str().unwrap())],
+        );
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.der().clone()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let stream = tokio::net::TcpStream::connect(&running.1).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";
+        let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{ASKED}", ASKED.len());
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        // It may end the connection without a word.
+        drop(stream.read_to_string(&mut answer).await);
+        assert!(answer.contains("Hello."), "{answer}");
+        assert_eq!(*heard.lock().unwrap(), "HTTP/2.0");
+    });
 }

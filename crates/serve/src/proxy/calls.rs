@@ -15,6 +15,8 @@ pub(super) struct CallsJudged {
     pub(super) passed: Vec<ToolCall>,
     /// Those that may not, and what the model is to be told.
     pub(super) refused: Vec<RefusedCall>,
+    /// What an operator should know: that the model repeats itself, that a secret stands in a call.
+    pub(super) notes: Vec<String>,
     /// What the client gets is not what the model wrote: its thoughts are gone.
     pub(super) stripped: bool,
 }
@@ -47,7 +49,9 @@ pub(super) async fn judge(
     for call in calls.filter(|call| call.id.is_empty() || !done.contains(&call.id.as_str())) {
         let visible = without_hidden(call.clone());
         judged.stripped |= visible.arguments != call.arguments;
-        match one(guard, seen, shown, &visible, asking).await? {
+        let (objection, notes) = one(guard, seen, shown, &visible, asking).await?;
+        judged.notes.extend(notes.into_iter().map(|note| format!("`{}`: {note}", visible.tool)));
+        match objection {
             None => judged.passed.push(visible),
             Some((why, denied)) => {
                 judged.refused.push(RefusedCall { call: visible, why, denied });
@@ -57,27 +61,28 @@ pub(super) async fn judge(
     Ok(judged)
 }
 
-/// Why a call may not go on, and whether a rule of the operator says so.
+/// Why a call may not go on, with whether a rule of the operator says so; and what else is to be
+/// said about it.
 async fn one(
     guard: &Guard,
     seen: &Seen,
     shown: &Shown,
     call: &ToolCall,
     asking: Asking,
-) -> Result<Option<(String, bool)>, CallError> {
+) -> Result<(Option<(String, bool)>, Vec<String>), CallError> {
     let around = Surroundings::default();
     // Where a request has no tools of its own, nobody knows which there are.
     let known = shown.transcript.catalog.iter().next().is_some();
     if !known {
         let hosted = HostedCall::of_unknown(call.clone(), Origin::External);
         let before = guard.before(&seen.session, &hosted, &around, asking).await?;
-        return Ok(denied(&before.judged));
+        return Ok((denied(&before.judged), before.notes));
     }
     let listed =
         guard.before_listed(&seen.session, call.clone(), &shown.tools, &around, asking).await?;
     Ok(match listed {
-        Listed::Refused(answer, _) => Some((answer.text, false)),
-        Listed::Judged(_, before) => denied(&before.judged),
+        Listed::Refused(answer, _) => (Some((answer.text, false)), Vec::new()),
+        Listed::Judged(_, before) => (denied(&before.judged), before.notes),
     })
 }
 

@@ -63,6 +63,11 @@ impl Conclusion {
         Self { unjudged: Some(why.to_string()), ..Self::default() }
     }
 
+    /// What is said of an answer with which nothing is done.
+    pub(super) fn passed(&self) -> &'static str {
+        if self.unjudged.is_some() { "not judged" } else { "passed" }
+    }
+
     /// What is bad enough for something to be done.
     pub(super) fn bad(&self, least: Severity) -> Vec<Finding> {
         self.findings.iter().filter(|finding| finding.severity >= least).cloned().collect()
@@ -210,6 +215,7 @@ impl Exchange {
     pub(super) async fn done(&self, conclusion: &Conclusion, became: Became) {
         let Became { what, status, judged, said, better, response, corrections, usage } = became;
         let mut notes: Vec<String> = conclusion.unjudged.iter().map(not_judged).collect();
+        notes.extend(conclusion.calls.notes.iter().cloned());
         let prepared = self.prepared().await;
         if let Ok(prepared) = &prepared {
             notes.extend(prepared.shown.tampered.iter().map(told));

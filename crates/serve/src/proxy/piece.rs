@@ -62,6 +62,7 @@ pub(super) async fn answer(
         let exchange = Arc::clone(exchange);
         tokio::spawn(async move {
             let conclusion = exchange.conclude(&reply, "", None).await;
+            became.what = conclusion.passed();
             exchange.done(&conclusion, became).await;
         });
         return Ok(as_it_came(HeaderMap::new()));
@@ -75,6 +76,7 @@ pub(super) async fn answer(
     }
     let bad = conclusion.bad(settings.least);
     if bad.is_empty() && conclusion.calls.refused.is_empty() {
+        became.what = conclusion.passed();
         let headers = found(&conclusion, false);
         let piece = match conclusion.calls.stripped {
             false => as_it_came(headers),

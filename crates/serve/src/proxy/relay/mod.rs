@@ -342,7 +342,7 @@ impl Relay {
         let (out, _) = tokio::sync::mpsc::channel(1);
         self.out = out;
         let conclusion = self.exchange.conclude(&reply, "", None).await;
-        became.what = "passed";
+        became.what = conclusion.passed();
         became.usage = reply.usage;
         became.judged.clone_from(&reply.text);
         became.said = Said { text: reply.text, calls: reply.calls };

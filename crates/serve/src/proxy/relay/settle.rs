@@ -42,7 +42,7 @@ impl Relay {
             self.hold_unread(&why).await.ok();
             conclusion
         } else if bad.is_empty() && conclusion.calls.refused.is_empty() {
-            became.what = "passed";
+            became.what = conclusion.passed();
             self.pass(&reply, &conclusion).await.ok();
             conclusion
         } else if holds {

@@ -201,3 +201,33 @@ fn too_much_to_hold_is_not_held_in_memory() {
         }
     });
 }
+
+#[test]
+fn a_judgement_that_is_late_passes_or_is_waited_for() {
+    test(async {
+        let lie = [Text("I looked. I have cancelled order 7. Bye.")];
+        for (mode, on_timeout, passes) in [
+            (ProxyMode::Annotate, None, true),
+            (ProxyMode::Correct, None, true),
+            (ProxyMode::Correct, Some(OnTimeout::Hold), false),
+            (ProxyMode::Block, None, false),
+            (ProxyMode::Block, Some(OnTimeout::Pass), true),
+        ] {
+            let options = ProxyOptions {
+                mode,
+                on_timeout,
+                verify_ms: 0,
+                max_corrections: 0,
+                ..ProxyOptions::default()
+            };
+            let desk = Desk::with(options, GuardSettings::default()).await;
+            let stream = On::Chat.stream(&lie);
+            desk.next(Scripted::stream(&stream));
+            let told =
+                desk.ask(On::Chat.path(), &On::Chat.request("Cancel 7.", &[LOOKED_UP])).await;
+            assert_eq!(told.text == stream, passes, "{mode:?} {on_timeout:?}: {}", told.text);
+            let status = desk.answers(1).await;
+            assert_eq!(status["answers"]["not judged"] == 1, passes, "{status}");
+        }
+    });
+}

@@ -115,18 +115,57 @@ fn a_result_that_changes_is_noticed_and_the_first_one_counts() {
             let told = desk.ask_as(on.path(), &headers, &request).await;
             assert_ne!(told.text, claim, "{on:?}");
             desk.answers(2).await;
-            let events = last_events(&desk).await;
+            let events = last_events(&desk, 2).await;
             assert!(events.contains("FK040") && events.contains("cancel_order"), "{events}");
         }
     });
 }
 
+#[test]
+fn a_result_that_is_left_out_is_noticed_and_counts_all_the_same() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Block).await;
+        let headers = [("x-counterfoil-session", "s")];
+        let on = On::Chat;
+        desk.next(Scripted::stream(&on.stream(&[Text("It is done.")])));
+        desk.ask_as(on.path(), &headers, &on.request("Cancel 7.", &[CANCELLED])).await;
+        desk.answers(1).await;
+        let claim = on.stream(&[Text("I have cancelled order 7.")]);
+        desk.next(Scripted::stream(&claim));
+        let mut request = on.request("Cancel 7.", &[CANCELLED]);
+        request["messages"].as_array_mut().unwrap().pop();
+        let told = desk.ask_as(on.path(), &headers, &request).await;
+        assert_eq!(told.text, claim);
+        desk.answers(2).await;
+        let events = last_events(&desk, 2).await;
+        assert!(events.contains("FK040") && events.contains("has left out the result"), "{events}");
+    });
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_noticed() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Annotate).await;
+        let failed = "Error: the shop is closed";
+        let mut done = Vec::new();
+        let ids = ["c0", "c1", "c2", "c3", "c4"];
+        for (at, id) in ids.into_iter().enumerate() {
+            desk.next(Scripted::stream(&On::Chat.stream(&[Call(id, "get_order", "{\"id\": 7}")])));
+            desk.ask(On::Chat.path(), &On::Chat.request("Is it?", &done)).await;
+            desk.answers(at as u64 + 1).await;
+            done.push((id, "get_order", "{\"id\": 7}", failed));
+        }
+        let events = last_events(&desk, 5).await;
+        assert!(events.contains("`get_order`: "), "{events}");
+    });
+}
+
 /// The exchanges so far, as an operator reads them.
-async fn last_events(desk: &Desk) -> String {
+async fn last_events(desk: &Desk, count: usize) -> String {
     use http_body_util::BodyExt as _;
     let mut body = desk.send("/counterfoil/events", &[], "").await.into_body();
     let mut text = String::new();
-    while text.matches("data: ").count() < 2 {
+    while text.matches("data: ").count() < count {
         let frame = body.frame().await.unwrap().unwrap();
         text.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
     }
