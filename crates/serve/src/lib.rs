@@ -33,8 +33,8 @@ pub use mcp::{
     oddities, output, relay, serve,
 };
 pub use proxy::{
-    Least, OnTimeout, Proxy, ProxyError, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings,
-    VirtualKeyOptions, serve_proxy, tls_of,
+    KeyProvider, Least, OnTimeout, Proxy, ProxyError, ProxyMode, ProxyOptions, ProxyOptionsError,
+    ProxySettings, VirtualKeyOptions, serve_proxy, tls_of,
 };
 pub use streams::relay_to;
 pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 /// How it stands between.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct Standing {
     /// The server of all requests, everything in front of `/v1`
     /// [default: those of OpenAI and Anthropic, by the request]

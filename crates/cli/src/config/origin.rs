@@ -226,6 +226,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("proxy.requests_per_minute", May::Shrink(None)),
     ("proxy.hosts", May::NotSay),
     ("proxy.origins", May::NotSay),
+    ("proxy.token_env", May::NotSay),
     ("proxy.allow_anyone", May::TurnOff),
     ("proxy.tls_cert", May::NotSay),
     ("proxy.tls_key", May::NotSay),

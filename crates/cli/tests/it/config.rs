@@ -283,6 +283,7 @@ fn what_is_in_force() {
     # requests_per_minute is not set
     hosts = []
     origins = []
+    # token_env is not set
     allow_anyone = false
     # tls_cert is not set
     # tls_key is not set
@@ -597,6 +598,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     # requests_per_minute is not set
     hosts = []
     origins = []
+    # token_env is not set
     allow_anyone = false
     # tls_cert is not set
     # tls_key is not set

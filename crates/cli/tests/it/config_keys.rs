@@ -205,6 +205,7 @@ const KEYS: &[(&str, &str)] = &[
     ("proxy.requests_per_minute", ""),
     ("proxy.hosts", "[]"),
     ("proxy.origins", "[]"),
+    ("proxy.token_env", ""),
     ("proxy.allow_anyone", "false"),
     ("proxy.tls_cert", ""),
     ("proxy.tls_key", ""),

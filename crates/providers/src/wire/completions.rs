@@ -62,7 +62,7 @@ fn tool(tool: &Tool) -> Value {
 #[serde(default)]
 struct Chunk {
     model: Option<String>,
-    choices: Vec<Choice>,
+    choices: Option<Vec<Choice>>,
     usage: Option<Tokens>,
     error: Option<Value>,
 }
@@ -81,10 +81,12 @@ struct Choice {
 struct Said {
     content: Option<String>,
     refusal: Option<String>,
-    /// The names that servers give to thoughts.
-    #[serde(alias = "reasoning_content")]
+    /// The names that servers give to thoughts; some give both.
     reasoning: Option<String>,
+    reasoning_content: Option<String>,
     tool_calls: Option<Vec<CallPart>>,
+    /// The one call of an older form, without an id.
+    function_call: Option<FunctionPart>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -93,6 +95,15 @@ struct CallPart {
     index: Option<usize>,
     id: Option<String>,
     function: Option<FunctionPart>,
+    /// A call whose argument is plain text.
+    custom: Option<CustomPart>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CustomPart {
+    name: Option<String>,
+    input: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -150,6 +161,8 @@ struct Growing {
     id: String,
     name: String,
     arguments: String,
+    /// Its argument is plain text.
+    plain: bool,
     /// It was told that it is whole.
     told: bool,
 }
@@ -165,7 +178,8 @@ impl Growing {
 
 impl Completion {
     fn said(&mut self, said: Said, on: &mut dyn FnMut(Piece)) {
-        if let Some(thought) = said.reasoning.filter(|text| !text.is_empty()) {
+        let thoughts = said.reasoning.or(said.reasoning_content);
+        if let Some(thought) = thoughts.filter(|text| !text.is_empty()) {
             on(Piece::Thought(thought));
         }
         for text in [said.content, said.refusal].into_iter().flatten() {
@@ -176,6 +190,9 @@ impl Completion {
         }
         for part in said.tool_calls.into_iter().flatten() {
             self.part(part, on);
+        }
+        if let Some(function) = said.function_call {
+            self.part(CallPart { function: Some(function), ..CallPart::default() }, on);
         }
     }
 
@@ -197,6 +214,14 @@ impl Completion {
         let Some(call) = self.calls.get_mut(at) else { return };
         if !id.is_empty() {
             call.id = id;
+        }
+        if let Some(custom) = part.custom {
+            call.plain = true;
+            if let Some(name) = custom.name.filter(|_| call.name.is_empty()) {
+                on(Piece::Call(name.clone()));
+                call.name = name;
+            }
+            call.arguments.push_str(&custom.input.unwrap_or_default());
         }
         let Some(function) = part.function else { return };
         if let Some(name) = function.name.filter(|name| !name.is_empty()) {
@@ -232,7 +257,7 @@ impl Completion {
             };
         }
         // We ask for one; whatever else comes is not the answer.
-        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+        for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
             for said in [choice.delta, choice.message].into_iter().flatten() {
                 self.said(said, on);
             }
@@ -246,8 +271,11 @@ impl Completion {
             return Err(WireError::BrokenOff);
         };
         let call = |call: Growing| {
-            let arguments =
-                if call.arguments.is_empty() { "{}".to_owned() } else { call.arguments };
+            let arguments = match call.arguments {
+                text if call.plain => json!({ "input": text }).to_string(),
+                text if text.is_empty() => "{}".to_owned(),
+                text => text,
+            };
             ToolCall::new(call.id, call.name, arguments)
         };
         Ok(Reply {
@@ -288,12 +316,12 @@ pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     let mut answer = Completion::default();
     let mut chunk: Chunk = read(text)?;
     // Here each is a whole call, whatever its id says.
-    for said in chunk.choices.iter_mut().filter_map(|choice| choice.message.as_mut()) {
+    for said in chunk.choices.iter_mut().flatten().filter_map(|choice| choice.message.as_mut()) {
         for (at, part) in said.tool_calls.iter_mut().flatten().enumerate() {
             part.index = Some(at);
         }
     }
-    if chunk.choices.is_empty() && chunk.error.is_none() {
+    if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
         return Err(WireError::Unreadable("it has no `choices`".to_owned()));
     }
     answer.chunk(chunk, &mut |_| {})?;

@@ -4,6 +4,7 @@ use counterfoil_guard::{
     Asking, CallError, Guard, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
 };
 use counterfoil_model::{Message, Origin, ToolCall};
+use serde_json::{Value, json};
 
 use super::sessions::Seen;
 use super::shown::Shown;
@@ -39,16 +40,16 @@ pub(super) async fn judge(
     asking: Asking,
 ) -> Result<CallsJudged, CallError> {
     let mut judged = CallsJudged::default();
-    let done: Vec<&str> = answer
-        .iter()
-        .flat_map(|message| &message.outcomes)
-        .map(|outcome| outcome.call_id.as_str())
-        .collect();
-    // What the server runs itself has happened.
-    let calls = answer.iter().flat_map(|message| &message.calls);
-    for call in calls.filter(|call| call.id.is_empty() || !done.contains(&call.id.as_str())) {
+    // What the server runs itself stands in front, with its results.
+    let calls = answer.last().into_iter().flat_map(|message| &message.calls);
+    for call in calls {
         let visible = without_hidden(call.clone());
         judged.stripped |= visible.arguments != call.arguments;
+        if judged.passed.iter().any(|other| !call.id.is_empty() && other.id == call.id) {
+            let why = "two calls of one answer have this id".to_owned();
+            judged.refused.push(RefusedCall { call: visible, why, denied: false });
+            continue;
+        }
         let (objection, notes) = one(guard, seen, shown, &visible, asking).await?;
         judged.notes.extend(notes.into_iter().map(|note| format!("`{}`: {note}", visible.tool)));
         match objection {
@@ -71,19 +72,48 @@ async fn one(
     asking: Asking,
 ) -> Result<(Option<(String, bool)>, Vec<String>), CallError> {
     let around = Surroundings::default();
-    // Where a request has no tools of its own, nobody knows which there are.
+    // Where a request has no tools of its own, nobody knows which there are. Those that a model
+    // knows by itself, a client declares by their kind.
     let known = shown.transcript.catalog.iter().next().is_some();
-    if !known {
-        let hosted = HostedCall::of_unknown(call.clone(), Origin::External);
+    let of_models = OF_MODELS.contains(&call.tool.as_str()) && shown.declares(&call.tool);
+    let command = of_models.then(|| as_command(call));
+    if !known || command.is_some() {
+        let call = command.unwrap_or_else(|| call.clone());
+        let hosted = HostedCall::of_unknown(call, Origin::External);
         let before = guard.before(&seen.session, &hosted, &around, asking).await?;
         return Ok((denied(&before.judged), before.notes));
     }
     let listed =
         guard.before_listed(&seen.session, call.clone(), &shown.tools, &around, asking).await?;
     Ok(match listed {
+        // Its client knows no other name than that of the tool.
+        Listed::Judged(hosted, before) if hosted.tool.name != call.tool => {
+            let why = format!("there is no tool `{}`; `{}` is one", call.tool, hosted.tool.name);
+            (denied(&before.judged).or(Some((why, false))), before.notes)
+        }
         Listed::Refused(answer, _) => (Some((answer.text, false)), Vec::new()),
         Listed::Judged(_, before) => (denied(&before.judged), before.notes),
     })
+}
+
+/// Tools that models know, and that have no schema.
+const OF_MODELS: [&str; 4] = ["local_shell", "shell", "computer", "apply_patch"];
+
+/// A call of a shell as gates read one: with its command as one text.
+fn as_command(call: &ToolCall) -> ToolCall {
+    let arguments = call.arguments.parse().unwrap_or_default();
+    let words = ["command", "commands"].iter().find_map(|name| arguments.get(*name));
+    let words: Vec<&str> = match words {
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+        _ => return call.clone(),
+    };
+    // `bash -lc COMMAND` is that command; a list of commands is one after the other.
+    let command = match words.as_slice() {
+        [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => (*command).to_owned(),
+        words if arguments.get("commands").is_some() => words.join("\n"),
+        words => words.join(" "),
+    };
+    ToolCall::new(&call.id, &call.tool, json!({ "command": command }).to_string())
 }
 
 fn denied(judged: &Judged) -> Option<(String, bool)> {

@@ -1,7 +1,10 @@
 //! Asking a model again.
 
+use std::sync::Arc;
+
 use counterfoil_guard::feedback;
-use counterfoil_providers::{Assembly, Reply, Turn, whole as read_whole};
+use counterfoil_model::ToolCall;
+use counterfoil_providers::{Assembly, Reply, Turn, Usage, whole as read_whole};
 use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Incoming};
 use hyper::header;
@@ -31,28 +34,38 @@ pub(super) struct Corrected {
     pub(super) conclusion: Conclusion,
     /// As it came, where it came in one piece.
     pub(super) body: Option<Bytes>,
-    pub(super) asked: u32,
+    pub(super) asked: Asking,
+}
+
+/// How often a model was asked again, and what that cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asking {
+    pub(super) times: u32,
+    pub(super) usage: Usage,
 }
 
 impl Exchange {
     /// Asks the model again until its answer stands, as often and as long as the settings allow.
     /// `read` is what the client has of it already. Gives how often it was asked where none stands.
     pub(super) async fn corrected(
-        &self,
+        self: &Arc<Self>,
         reply: &Reply,
         conclusion: &Conclusion,
         read: &str,
-    ) -> Result<Corrected, u32> {
+    ) -> Result<Corrected, Asking> {
         let until = Instant::now() + self.settings.correction;
-        let mut request = self.asked.members().ok_or(0_u32)?;
+        let mut request = self.asked.members().ok_or_else(Asking::default)?;
         let mut failed = (reply.clone(), None);
-        let mut asked = 0;
-        while asked < self.settings.max_corrections {
+        let mut asked = Asking::default();
+        while asked.times < self.settings.max_corrections {
             let (reply, own) = &failed;
-            self.follow_up(&mut request, reply, own.as_ref().unwrap_or(conclusion), read);
-            asked += 1;
+            let conclusion = own.as_ref().unwrap_or(conclusion);
+            self.follow_up(&mut request, reply, conclusion, read);
+            self.not_made(&conclusion.calls.passed).await;
+            asked.times += 1;
             let again = timeout_at(until, self.again(&request)).await;
             let Ok(Some((reply, body))) = again else { return Err(asked) };
+            asked.usage += reply.usage;
             let before = if read.is_empty() { String::new() } else { format!("{read}\n\n") };
             let judged = timeout_at(until, self.conclude(&reply, &before, None)).await;
             let Ok(judged) = judged else { return Err(asked) };
@@ -63,6 +76,17 @@ impl Exchange {
             failed = (reply, Some(judged));
         }
         Err(asked)
+    }
+
+    /// Closes the receipts of calls that the client does not get.
+    pub(super) async fn not_made(&self, calls: &[ToolCall]) {
+        let Ok(prepared) = self.prepared().await else { return };
+        for call in calls {
+            let closed = self.proxy.guard.not_made(&prepared.seen.session, &call.id).await;
+            if let Err(error) = closed {
+                tracing::warn!("a receipt stays open: {error}");
+            }
+        }
     }
 
     /// Puts the answer and what is wrong with it behind the conversation.
@@ -98,10 +122,13 @@ impl Exchange {
             request.insert("stream".to_owned(), json!(false));
         }
         let body = Bytes::from(Value::Object(request).to_string());
+        let mut headers = self.headers.clone();
+        // It is another request.
+        headers.remove("idempotency-key");
         let asked = self.proxy.servers.ask(
             &self.to,
             Method::POST,
-            self.headers.clone(),
+            headers,
             whole(body),
             self.settings.silence,
         );
@@ -127,7 +154,7 @@ impl Exchange {
                 bytes.extend_from_slice(&data);
                 continue;
             }
-            for frame in frames.push(&data).ok()? {
+            for frame in frames.push(&data) {
                 if !frame.data.is_empty() {
                     assembly.take(&frame.data, &mut |_| {}).ok()?;
                 }

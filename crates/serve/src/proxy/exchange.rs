@@ -3,34 +3,37 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _};
-use counterfoil_model::{Finding, Message, Role, Severity};
+use counterfoil_guard::{Asking, Clock as _, set_aside_feedback, without_hidden};
+use counterfoil_model::{Finding, Message, Role, Severity, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use hyper::{HeaderMap, Uri};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use super::Proxy;
 use super::calls::{self, CallsJudged};
 use super::judge::NotJudged;
 use super::keys::VirtualKey;
 use super::options::{OnTimeout, ProxyMode, ProxySettings};
-use super::record::{NotRecorded, record};
+use super::record::record;
 use super::request::Asked;
-use super::seen::{Exchanged, millis};
+use super::seen::{Exchanged, Open, millis};
 use super::sessions::Seen;
 use super::shown::{Shown, Tampered, of_request, read_conversation};
 use super::wire::Wire;
+use super::{Busy, Proxy, account};
 
 /// A request under way.
 pub(super) struct Exchange {
     pub(super) proxy: Arc<Proxy>,
     pub(super) settings: Arc<ProxySettings>,
     pub(super) asked: Asked,
-    /// Who asks, where keys of ours are used.
-    pub(super) owner: Option<String>,
+    /// The name of its key of ours.
+    pub(super) key: Option<String>,
+    /// Who asks: sessions of others are not theirs.
+    owner: String,
     /// Where it goes, and with which headers.
     pub(super) to: Uri,
     pub(super) headers: HeaderMap,
@@ -38,13 +41,24 @@ pub(super) struct Exchange {
     /// What is different about the tools.
     pub(super) tools: Option<String>,
     preparing: Preparing,
+    _open: Open,
 }
 
 /// What a request shows, and its session.
 pub(super) struct Prepared {
     pub(super) shown: Arc<Shown>,
     pub(super) seen: Arc<Seen>,
-    recording: tokio::sync::Mutex<Option<JoinHandle<Result<(), NotRecorded>>>>,
+    recording: Recording,
+}
+
+/// What is written down of a request; why something is not.
+type Recording = Shared<BoxFuture<'static, Option<String>>>;
+
+impl Prepared {
+    /// Waits until it is written down what the request tells; why something is not.
+    pub(super) async fn recorded(&self) -> Option<String> {
+        self.recording.clone().await
+    }
 }
 
 type Preparing = Shared<BoxFuture<'static, Result<Arc<Prepared>, String>>>;
@@ -56,11 +70,16 @@ pub(super) struct Conclusion {
     pub(super) calls: CallsJudged,
     /// Why something of it was not judged.
     pub(super) unjudged: Option<String>,
+    /// The judgement that came too late: it is written down all the same.
+    pub(super) late: Option<JoinHandle<Self>>,
 }
 
 impl Conclusion {
-    fn not_judged(why: impl ToString) -> Self {
-        Self { unjudged: Some(why.to_string()), ..Self::default() }
+    fn not_judged(why: impl ToString, reply: &Reply) -> Self {
+        let passed: Vec<ToolCall> = reply.calls.iter().cloned().map(without_hidden).collect();
+        let stripped = passed != reply.calls;
+        let calls = CallsJudged { passed, stripped, ..CallsJudged::default() };
+        Self { calls, unjudged: Some(why.to_string()), ..Self::default() }
     }
 
     /// What is said of an answer with which nothing is done.
@@ -79,6 +98,8 @@ impl Conclusion {
 pub(super) struct Became {
     pub(super) what: &'static str,
     pub(super) status: u16,
+    /// The client does not have it, or not all.
+    pub(super) withheld: bool,
     /// The model's words, which were judged.
     pub(super) judged: String,
     /// What the client has of it.
@@ -95,34 +116,38 @@ pub(super) struct Became {
 #[derive(Debug, Default, Clone)]
 pub(super) struct Said {
     pub(super) text: String,
-    pub(super) calls: Vec<counterfoil_model::ToolCall>,
+    pub(super) calls: Vec<ToolCall>,
 }
 
 /// Begins to read what a request shows, while the request goes on.
-pub(super) fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: Option<&str>) -> Preparing {
-    let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.map(str::to_owned));
+fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
+    let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
     let task = tokio::spawn(prepare(proxy, asked, owner));
     async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
 }
 
-async fn prepare(
-    proxy: Arc<Proxy>,
-    asked: Asked,
-    owner: Option<String>,
-) -> Result<Arc<Prepared>, String> {
+async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<Prepared>, String> {
     let reading = Arc::clone(&proxy);
     let read = tokio::task::spawn_blocking(move || {
         let Proxy { guard, lists, sessions, .. } = &*reading;
         let mut shown = of_request(guard, lists, &asked);
-        let found = sessions.of(guard, &asked, owner.as_deref(), &shown.transcript);
+        let found = sessions.of(guard, &asked, &owner, &shown.transcript);
         let (seen, first) = found.map_err(|error| error.to_string())?;
         shown.complete(guard, &asked, &seen);
+        // What we sent back before quotes what was made up.
+        set_aside_feedback(&mut shown.transcript);
         Ok((Arc::new(shown), seen, first))
     });
     let (shown, seen, first) = read.await.unwrap_or_else(|error| Err(error.to_string()))?;
     let (guard, known, new) = (proxy.guard.clone(), Arc::clone(&seen), Arc::clone(&shown));
-    let recording = tokio::spawn(async move { record(&guard, &known, &new, first).await });
-    Ok(Arc::new(Prepared { shown, seen, recording: tokio::sync::Mutex::new(Some(recording)) }))
+    let busy = Busy::of(&proxy);
+    let recording = tokio::spawn(async move {
+        let recorded = record(&guard, &known, &new, first).await;
+        drop(busy);
+        recorded.err().map(|error| error.to_string())
+    });
+    let recording = async move { recording.await.unwrap_or_else(|error| Some(error.to_string())) };
+    Ok(Arc::new(Prepared { shown, seen, recording: recording.boxed().shared() }))
 }
 
 impl Exchange {
@@ -130,12 +155,35 @@ impl Exchange {
         proxy: Arc<Proxy>,
         settings: Arc<ProxySettings>,
         asked: Asked,
-        owner: Option<String>,
+        (key, client): (Option<String>, String),
         (to, headers): (Uri, HeaderMap),
     ) -> Self {
-        let preparing = preparing(&proxy, &asked, owner.as_deref());
-        let began = Instant::now();
-        Self { proxy, settings, asked, owner, to, headers, began, tools: None, preparing }
+        // One client may ask for many people.
+        let owner = format!("{client}\n{}", asked.user).trim().to_owned();
+        let preparing = preparing(&proxy, &asked, &owner);
+        let (began, tools, _open) = (Instant::now(), None, proxy.log.open());
+        Self { proxy, settings, asked, key, owner, to, headers, began, tools, preparing, _open }
+    }
+
+    /// Which of the calls that a client may find in an answer is none of its calls.
+    pub(super) fn uncounted(&self, found: &[(String, String)], reply: &Reply) -> Option<String> {
+        let known = calls_of(self.wire(), reply);
+        let is_known = |id: &str, name: &str| known.iter().any(|c| c.id == id && c.tool == name);
+        let odd = found.iter().find(|(id, name)| !is_known(id, name))?;
+        Some(format!("a call of `{}` stands at a place where nobody looks for it", odd.1))
+    }
+
+    /// What of an answer in one piece was not judged.
+    pub(super) fn unaccounted(&self, answer: &Value, reply: &Reply) -> Option<String> {
+        if account::unjudged_words(answer, &reply.text).is_some() {
+            return Some("words stand at a place where nobody looks for them".to_owned());
+        }
+        if answer.get("choices").and_then(Value::as_array).is_some_and(|all| all.len() > 1) {
+            return Some("it has several choices".to_owned());
+        }
+        let mut found = Vec::new();
+        account::calls(answer, &mut found);
+        self.uncounted(&found, reply)
     }
 
     /// What the request shows.
@@ -177,33 +225,56 @@ impl Exchange {
     }
 
     /// What is to be said about an answer: its words, behind those that stand before it, and its
-    /// calls.
+    /// calls. Within `limit`, where there is one.
     pub(super) async fn conclude(
-        &self,
+        self: &Arc<Self>,
         reply: &Reply,
         before: &str,
         limit: Option<Duration>,
     ) -> Conclusion {
         if self.asked.choices > 1 {
-            return Conclusion::not_judged("it has several choices");
+            return Conclusion::not_judged("it has several choices", reply);
         }
-        let prepared = match self.prepared().await {
-            Ok(prepared) => prepared,
-            Err(why) => return Conclusion::not_judged(why),
+        let Some(limit) = limit else { return self.concluded(reply, before).await };
+        let (exchange, own, text) = (Arc::clone(self), reply.clone(), before.to_owned());
+        let busy = Busy::of(&self.proxy);
+        let mut judging = tokio::spawn(async move {
+            let concluded = exchange.concluded(&own, &text).await;
+            drop(busy);
+            concluded
+        });
+        let judged = match limit.is_zero() {
+            true => None,
+            false => timeout(limit, &mut judging).await.ok(),
         };
-        let answer = messages(self.wire(), reply, before);
-        let Prepared { shown, seen, .. } = &*prepared;
-        let asking = if self.mode().holds() { Asking::Nobody } else { Asking::Person };
-        let calls = calls::judge(&self.proxy.guard, seen, shown, &answer, asking).await;
-        let findings = self.judge(&prepared, answer, limit).await;
-        let mut conclusion = Conclusion::default();
-        match calls {
-            Ok(calls) => conclusion.calls = calls,
-            Err(error) => {
-                conclusion.calls.passed.clone_from(&reply.calls);
-                conclusion.unjudged = Some(error.to_string());
+        match judged {
+            Some(Ok(conclusion)) => conclusion,
+            Some(Err(_)) => Conclusion::not_judged(NotJudged::Failed, reply),
+            None => {
+                let late = NotJudged::Late(limit.as_millis());
+                Conclusion { late: Some(judging), ..Conclusion::not_judged(late, reply) }
             }
         }
+    }
+
+    async fn concluded(&self, reply: &Reply, before: &str) -> Conclusion {
+        let prepared = match self.prepared().await {
+            Ok(prepared) => prepared,
+            Err(why) => return Conclusion::not_judged(why, reply),
+        };
+        let answer = messages(&self.asked, reply, before);
+        let Prepared { shown, seen, .. } = &*prepared;
+        let asking = if self.mode().holds() { Asking::Nobody } else { Asking::Person };
+        if answer.iter().any(|message| !message.calls.is_empty()) {
+            // What was done before is part of what decides.
+            prepared.recorded().await;
+        }
+        let calls = calls::judge(&self.proxy.guard, seen, shown, &answer, asking).await;
+        let findings = self.judge(&prepared, answer, None).await;
+        let mut conclusion = match calls {
+            Ok(calls) => Conclusion { calls, ..Conclusion::default() },
+            Err(error) => Conclusion::not_judged(error, reply),
+        };
         match findings {
             Ok(findings) => conclusion.findings = findings,
             Err(error) => conclusion.unjudged = Some(error.to_string()),
@@ -212,21 +283,30 @@ impl Exchange {
     }
 
     /// Writes down what became of the answer.
-    pub(super) async fn done(&self, conclusion: &Conclusion, became: Became) {
-        let Became { what, status, judged, said, better, response, corrections, usage } = became;
+    pub(super) async fn done(&self, mut conclusion: Conclusion, became: Became) {
+        if let Some(late) = conclusion.late.take()
+            && let Ok(judged) = late.await
+        {
+            conclusion = Conclusion { unjudged: conclusion.unjudged, ..judged };
+        }
+        let Became { what, status, withheld, judged, said, better, response, .. } = became;
+        let Became { corrections, usage, .. } = became;
+        let usage = self.counted(usage, &judged);
         let mut notes: Vec<String> = conclusion.unjudged.iter().map(not_judged).collect();
         notes.extend(conclusion.calls.notes.iter().cloned());
-        let prepared = self.prepared().await;
+        let (prepared, mut tampered) = (self.prepared().await, 0);
         if let Ok(prepared) = &prepared {
             notes.extend(prepared.shown.tampered.iter().map(told));
+            tampered = prepared.shown.tampered.len();
             let words = Words { judged: &judged, said: &said.text, better: better.as_deref() };
-            notes.extend(self.recorded(prepared, conclusion, what == "held", words).await);
+            notes.extend(self.recorded(prepared, &conclusion, withheld, words).await);
             let mut conversation = prepared.shown.transcript.messages.clone();
             let calls = said.calls.clone();
             conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
             let Proxy { sessions, .. } = &*self.proxy;
-            let owner = self.owner.as_deref();
-            sessions.link(&prepared.seen, owner, response.as_deref(), conversation);
+            // Only one wire goes on from what its server keeps.
+            let response = response.filter(|_| self.wire() == Wire::Responses);
+            sessions.link(&prepared.seen, &self.owner, response, conversation);
             let mut state = prepared.seen.state();
             state.findings += conclusion.findings.len() as u64;
             state.refused += conclusion.calls.refused.len() as u64;
@@ -235,7 +315,12 @@ impl Exchange {
         if let Some(key) = self.key() {
             key.spend(usage);
         }
-        let findings = conclusion.findings.iter();
+        let mut findings: Vec<String> = conclusion
+            .findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code, finding.severity.name()))
+            .collect();
+        findings.extend((0..tampered).map(|_| "FK040 warning".to_owned()));
         self.proxy.log.add(Exchanged {
             at: self.proxy.clock.wall().try_into().unwrap_or_default(),
             session: match prepared {
@@ -247,11 +332,11 @@ impl Exchange {
             },
             wire: self.wire().name(),
             model: self.asked.model.clone(),
-            key: self.owner.clone(),
+            key: self.key.clone(),
             streamed: self.asked.streams,
             status,
             became: what,
-            findings: findings.map(|f| format!("{} {}", f.code, f.severity.name())).collect(),
+            findings,
             refused: conclusion.calls.refused.iter().map(|r| r.call.tool.clone()).collect(),
             corrections,
             tools: self.tools.clone(),
@@ -262,9 +347,18 @@ impl Exchange {
         });
     }
 
+    /// What an answer cost; about that, where its server does not say it.
+    fn counted(&self, usage: Usage, judged: &str) -> Usage {
+        if usage.input > 0 || usage.output > 0 || judged.is_empty() {
+            return usage;
+        }
+        let about = |bytes: usize| (bytes as u64) / 4;
+        Usage { input: about(self.asked.body.len()), output: about(judged.len()), cached: 0 }
+    }
+
     fn key(&self) -> Option<&VirtualKey> {
-        let owner = self.owner.as_deref()?;
-        self.settings.keys.iter().find(|key| key.name == owner)
+        let name = self.key.as_deref()?;
+        self.settings.keys.iter().find(|key| key.name == name)
     }
 
     /// Writes the judgement into the ledger, behind what the request told; what failed.
@@ -272,24 +366,17 @@ impl Exchange {
         &self,
         prepared: &Prepared,
         conclusion: &Conclusion,
-        held: bool,
+        withheld: bool,
         words: Words<'_>,
     ) -> Vec<String> {
-        let mut failed = Vec::new();
-        if let Some(recording) = prepared.recording.lock().await.take() {
-            match recording.await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => failed.push(error.to_string()),
-                Err(error) => failed.push(error.to_string()),
-            }
-        }
+        let mut failed: Vec<String> = prepared.recorded().await.into_iter().collect();
         let _in_order = prepared.seen.recording.lock().await;
         let (guard, session) = (&self.proxy.guard, &prepared.seen.session);
         let mut recorded = Vec::new();
         if !words.judged.trim().is_empty() {
             recorded.push(guard.judged(session, words.judged, &conclusion.findings).await);
         }
-        if held || words.better.is_some() {
+        if withheld || words.better.is_some() {
             // Only that it was: what is wrong with it quotes what was made up.
             recorded.push(guard.hear(session, Role::System, HELD_BACK).await);
         }
@@ -327,17 +414,33 @@ fn told(tampered: &Tampered) -> String {
 }
 
 /// An answer as messages of a conversation: what the server did itself, then its words and calls.
-fn messages(wire: Wire, reply: &Reply, before: &str) -> Vec<Message> {
+/// A server tells only of tools of its own; what a client runs has not run yet.
+fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
+    let wire = asked.wire;
+    let own: Vec<Value> =
+        reply.kept.iter().filter(|item| wire.is_of_server(item, asked)).cloned().collect();
     let mut messages = Vec::new();
-    if !reply.kept.is_empty() {
-        let kept =
-            Turn::Assistant { text: String::new(), calls: Vec::new(), kept: reply.kept.clone() };
+    if !own.is_empty() {
+        let kept = Turn::Assistant { text: String::new(), calls: Vec::new(), kept: own };
         let entries = written(wire.kind(), &[kept]);
         let body = json!({ "messages": entries.clone(), "input": entries });
         messages = read_conversation(wire, body.to_string().as_bytes()).messages;
     }
-    let calls = reply.calls.clone();
+    let calls = calls_of(wire, reply);
     let text = format!("{before}{}", reply.text);
     messages.push(Message { calls, ..Message::text(Role::Assistant, text) });
     messages
+}
+
+/// The calls of an answer that its client is to make, of every kind.
+fn calls_of(wire: Wire, reply: &Reply) -> Vec<ToolCall> {
+    let kept: Vec<Value> =
+        reply.kept.iter().filter(|item| wire.is_of_client(item)).cloned().collect();
+    let mut calls = reply.calls.clone();
+    if !kept.is_empty() {
+        let body = json!({ "input": kept }).to_string();
+        let read = read_conversation(wire, body.as_bytes()).messages;
+        calls.extend(read.into_iter().flat_map(|message| message.calls));
+    }
+    calls
 }

@@ -88,6 +88,9 @@ pub(super) fn passing(body: Incoming) -> Body {
 /// The address on a server for what a client asked of us.
 pub(super) fn address(server: &Uri, asked: &Uri) -> Option<Uri> {
     let path = asked.path_and_query().map_or("/", |path| path.as_str());
+    if !path.starts_with('/') {
+        return None;
+    }
     let before = server.path().trim_end_matches('/');
     let scheme = server.scheme_str()?;
     format!("{scheme}://{}{before}{path}", server.authority()?).parse().ok()

@@ -1,6 +1,6 @@
 //! Server-sent events with the bytes that they came in.
 
-use counterfoil_providers::{Events, LONGEST, TooLong};
+use counterfoil_providers::{Events, LONGEST};
 use hyper::body::Bytes;
 
 /// One event: its bytes, and what it says; nothing, where it is a comment.
@@ -20,10 +20,7 @@ pub(super) struct Frames {
 
 impl Frames {
     /// The events that are whole with these bytes.
-    ///
-    /// # Errors
-    /// When one is longer than an event may be.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, TooLong> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
         self.buffer.extend_from_slice(bytes);
         let mut frames = Vec::new();
         while let Some(end) = self.end() {
@@ -31,14 +28,16 @@ impl Frames {
             let raw = Bytes::from(std::mem::replace(&mut self.buffer, rest));
             self.looked = 0;
             let mut events = Events::default();
-            events.push(&raw)?;
-            let data = events.next().map(|event| event.data).unwrap_or_default();
+            let whole = events.push(&raw).is_ok();
+            let data = events.next().filter(|_| whole).map(|event| event.data).unwrap_or_default();
             frames.push(Frame { raw, data });
         }
-        if self.buffer.len() > LONGEST {
-            return Err(TooLong);
-        }
-        Ok(frames)
+        frames
+    }
+
+    /// Whether what comes is longer than an event may be.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.buffer.len() > LONGEST
     }
 
     /// What came behind the last event.
@@ -84,7 +83,7 @@ mod tests {
         let mut frames = Frames::default();
         let (mut data, mut raw) = (Vec::new(), Vec::new());
         for piece in pieces {
-            for frame in frames.push(piece).unwrap() {
+            for frame in frames.push(piece) {
                 raw.extend_from_slice(&frame.raw);
                 data.extend((!frame.data.is_empty()).then_some(frame.data));
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_guard::{Guard, set_aside_feedback};
+use counterfoil_guard::Guard;
 use counterfoil_model::{Finding, Message, Subject};
 use counterfoil_rules::check_from;
 use tokio::sync::Semaphore;
@@ -60,8 +60,6 @@ impl Judges {
 
 fn findings(guard: &Guard, shown: &Shown, answer: Vec<Message>) -> Vec<Finding> {
     let mut transcript = shown.transcript.clone();
-    // What we sent back before quotes what was made up.
-    set_aside_feedback(&mut transcript);
     let first = transcript.messages.len();
     transcript.messages.extend(answer);
     let mut findings = check_from(&transcript, guard.rules(), first).findings;

@@ -1,6 +1,6 @@
 //! Keys of our own, which stand for those of a provider.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use counterfoil_model::Digest;
@@ -8,8 +8,7 @@ use counterfoil_providers::{Key, Usage};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
-use super::options::VirtualKeyOptions;
-use super::wire::Wire;
+use super::options::{KeyProvider, VirtualKeyOptions};
 
 /// Where Anthropic's clients have their key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -23,10 +22,13 @@ const DAY: i64 = 24 * 3600 * 1000;
 pub(super) struct VirtualKey {
     pub(super) name: String,
     digest: Digest,
-    provider: Key,
+    provider_key: Key,
+    /// Whose key that is.
+    pub(super) provider: KeyProvider,
     requests_per_minute: Option<u32>,
     tokens_per_day: Option<u64>,
-    used: Mutex<Used>,
+    /// The same for every configuration that has the key.
+    used: Arc<Mutex<Used>>,
 }
 
 #[derive(Debug)]
@@ -63,10 +65,16 @@ impl VirtualKey {
         Self {
             name: options.name.clone(),
             digest: Digest::of_bytes(own.expose().as_bytes()),
-            provider,
+            provider_key: provider,
+            provider: options.provider,
             requests_per_minute: options.requests_per_minute,
             tokens_per_day: options.tokens_per_day,
-            used: Mutex::new(Used { minute: Instant::now(), requests: 0, day: 0, tokens: 0 }),
+            used: Arc::new(Mutex::new(Used {
+                minute: Instant::now(),
+                requests: 0,
+                day: 0,
+                tokens: 0,
+            })),
         }
     }
 
@@ -112,26 +120,29 @@ impl VirtualKey {
     /// Takes what an answer cost off the budget.
     pub(super) fn spend(&self, usage: Usage) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let tokens = usage.input.saturating_add(usage.output);
+        let mut tokens = usage.input.saturating_add(usage.output);
+        // One wire does not count among what it read what it had kept.
+        if self.provider == KeyProvider::Anthropic {
+            tokens = tokens.saturating_add(usage.cached);
+        }
         used.tokens = used.tokens.saturating_add(tokens);
     }
 
     /// Goes on with what another one of the same name has used.
-    pub(super) fn go_on_from(&self, before: &[Self]) {
-        let Some(before) = before.iter().find(|key| key.name == self.name) else { return };
-        let before = before.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        *used = Used { ..*before };
+    pub(super) fn go_on_from(&mut self, before: &[Self]) {
+        if let Some(before) = before.iter().find(|key| key.name == self.name) {
+            self.used = Arc::clone(&before.used);
+        }
     }
 
     /// Puts the provider's key in the place of ours.
-    pub(super) fn replace_in(&self, headers: &mut HeaderMap, wire: Option<Wire>) {
-        let of_anthropic = wire == Some(Wire::Messages) || headers.contains_key(&X_API_KEY);
+    pub(super) fn replace_in(&self, headers: &mut HeaderMap) {
         headers.remove(&X_API_KEY);
         headers.remove(header::AUTHORIZATION);
-        let (name, text) = match of_anthropic {
-            true => (X_API_KEY, self.provider.expose().to_owned()),
-            false => (header::AUTHORIZATION, format!("Bearer {}", self.provider.expose())),
+        let key = self.provider_key.expose();
+        let (name, text) = match self.provider {
+            KeyProvider::Anthropic => (X_API_KEY, key.to_owned()),
+            KeyProvider::Openai => (header::AUTHORIZATION, format!("Bearer {key}")),
         };
         if let Ok(mut value) = HeaderValue::from_str(&text) {
             value.set_sensitive(true);
@@ -141,7 +152,7 @@ impl VirtualKey {
 }
 
 /// The key of a request, wherever its client has it.
-fn given(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn given(headers: &HeaderMap) -> Option<&str> {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = text(&header::AUTHORIZATION).and_then(|value| value.split_once(' '));
     let bearer = bearer.filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
@@ -181,7 +192,7 @@ mod tests {
             let found = VirtualKey::of(&keys, &headers, 1);
             assert_eq!(found.is_ok(), known, "{name}: {value}");
             if let Ok(Some(key)) = found {
-                key.replace_in(&mut headers, None);
+                key.replace_in(&mut headers);
                 assert!(!format!("{:?}", headers.iter().collect::<Vec<_>>()).contains("cf-own"));
                 assert_eq!(given(&headers), Some("sk-real"));
             }
@@ -197,7 +208,7 @@ mod tests {
         assert_eq!(found(&keys), Ok(()));
         keys[0].spend(Usage { input: 90, output: 10, cached: 0 });
         assert_eq!(found(&keys), Err(KeyError::UsedUp(100)));
-        let renewed = self::keys();
+        let mut renewed = self::keys();
         renewed[0].go_on_from(&keys);
         assert_eq!(found(&renewed), Err(KeyError::UsedUp(100)));
         assert_eq!(found(&renewed), Err(KeyError::TooMany(3)));

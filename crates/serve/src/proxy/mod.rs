@@ -5,6 +5,7 @@
 //! event (`relay.rs`) or in one piece (`piece.rs`); `wire/` knows the wires. What is right or wrong
 //! the guard and its rules decide.
 
+mod account;
 mod calls;
 mod correct;
 mod exchange;
@@ -25,10 +26,12 @@ mod shown;
 mod tools;
 mod wire;
 
+use std::future::Future;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use counterfoil_guard::{Guard, SystemClock};
+use tokio::sync::watch;
 
 use crate::http::Counted;
 use forward::Servers;
@@ -41,7 +44,8 @@ use shown::Lists;
 pub(crate) use seen::Exchanged;
 
 pub use options::{
-    Least, OnTimeout, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings, VirtualKeyOptions,
+    KeyProvider, Least, OnTimeout, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings,
+    VirtualKeyOptions,
 };
 pub use server::{ProxyError, serve_proxy, tls_of};
 
@@ -56,6 +60,10 @@ pub struct Proxy {
     log: Log,
     counted: Counted,
     clock: SystemClock,
+    /// It is to end.
+    stopping: watch::Sender<bool>,
+    /// How much is still to be done that no client waits for.
+    busy: watch::Sender<usize>,
 }
 
 impl Proxy {
@@ -72,7 +80,18 @@ impl Proxy {
             log: Log::default(),
             counted: Counted::default(),
             clock: SystemClock::default(),
+            stopping: watch::Sender::new(false),
+            busy: watch::Sender::new(0),
         }
+    }
+
+    /// Does something that a stop waits for.
+    fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let busy = Busy::of(self);
+        tokio::spawn(async move {
+            work.await;
+            drop(busy);
+        });
     }
 
     /// Every exchange from now on.
@@ -82,10 +101,26 @@ impl Proxy {
     }
 
     /// Puts other settings in force for every request from now on.
-    pub fn reload(&self, settings: ProxySettings) {
+    pub fn reload(&self, mut settings: ProxySettings) {
         let before = self.settings.load_full();
-        settings.keys.iter().for_each(|key| key.go_on_from(&before.keys));
+        settings.keys.iter_mut().for_each(|key| key.go_on_from(&before.keys));
         self.settings.store(Arc::new(settings));
+    }
+}
+
+/// Something that a stop waits for, until this is dropped.
+struct Busy(Arc<Proxy>);
+
+impl Busy {
+    fn of(proxy: &Arc<Proxy>) -> Self {
+        proxy.busy.send_modify(|count| *count += 1);
+        Self(Arc::clone(proxy))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.send_modify(|count| *count = count.saturating_sub(1));
     }
 }
 

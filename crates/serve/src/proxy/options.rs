@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use counterfoil_model::Severity;
+use counterfoil_model::{Digest, Severity};
 use counterfoil_providers::Key;
 use hyper::Uri;
 use schemars::JsonSchema;
@@ -54,6 +54,10 @@ pub struct ProxyOptions {
     pub hosts: Vec<String>,
     /// Origins of pages that may ask, beside those of this machine: `https://name`.
     pub origins: Vec<String>,
+    /// The environment variable that holds the bearer token with which status and metrics are seen
+    /// from other machines. Not set: they are seen from this machine only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_env: Option<String>,
     /// Danger: whether others than this machine may ask without a key of `[[proxy.keys]]`.
     pub allow_anyone: bool,
     /// The file of the certificates with which clients are answered encrypted.
@@ -88,6 +92,7 @@ impl Default for ProxyOptions {
             requests_per_minute: None,
             hosts: Vec::new(),
             origins: Vec::new(),
+            token_env: None,
             allow_anyone: false,
             tls_cert: None,
             tls_key: None,
@@ -106,12 +111,25 @@ pub struct VirtualKeyOptions {
     pub key_env: String,
     /// The environment variable that holds the provider's key, which goes on in its place.
     pub provider_key_env: String,
+    /// Whose key that is; it goes nowhere else.
+    pub provider: KeyProvider,
     /// How many requests it may make in a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
     /// How many tokens, read and written, it may use in a day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_day: Option<u64>,
+}
+
+/// Whose key a key is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyProvider {
+    /// Of the server of `proxy.openai_url`.
+    #[default]
+    Openai,
+    /// Of the server of `proxy.anthropic_url`.
+    Anthropic,
 }
 
 /// What becomes of an answer that the record does not show.
@@ -189,6 +207,8 @@ pub struct ProxySettings {
     pub(super) idle: Duration,
     pub(super) access: Access,
     pub(super) keys: Vec<VirtualKey>,
+    /// What operators on other machines have to know.
+    pub(super) operators: Option<Digest>,
 }
 
 /// Why the proxy cannot be used as it is configured.
@@ -214,12 +234,22 @@ pub enum ProxyOptionsError {
     /// A key without its name or its variables.
     #[error("a key of [[proxy.keys]] needs `name`, `key_env` and `provider_key_env`")]
     Key,
+    /// Two of one name.
+    #[error("two of [[proxy.keys]] are called `{0}`")]
+    TwoOfOneName(String),
     /// A variable that holds nothing.
     #[error("`{0}` holds no key, and [[proxy.keys]] says it does")]
     NoKey(String),
     /// Half of what encryption needs.
     #[error("proxy.tls_cert and proxy.tls_key go together")]
     Tls,
+}
+
+impl ProxySettings {
+    /// Whether what nobody can judge does not pass.
+    pub(super) fn withholds(&self) -> bool {
+        self.mode.holds() && self.on_timeout == OnTimeout::Hold
+    }
 }
 
 impl ProxyOptions {
@@ -244,8 +274,12 @@ impl ProxyOptions {
             if name.is_empty() || key_env.is_empty() || provider_key_env.is_empty() {
                 return Err(ProxyOptionsError::Key);
             }
+            if keys.iter().any(|key: &VirtualKey| key.name == *name) {
+                return Err(ProxyOptionsError::TwoOfOneName(name.clone()));
+            }
             keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?));
         }
+        let token = self.token_env.as_deref().map(key).transpose()?;
         let on_timeout = match self.mode {
             ProxyMode::Block => OnTimeout::Hold,
             _ => OnTimeout::Pass,
@@ -276,6 +310,7 @@ impl ProxyOptions {
                 requests_per_minute: self.requests_per_minute,
             },
             keys,
+            operators: token.map(|token| Digest::of_bytes(token.expose().as_bytes())),
         })
     }
 

@@ -13,7 +13,7 @@ use super::calls::RefusedCall;
 use super::exchange::{Became, Conclusion, Exchange, Said};
 use super::judge::sentence_start;
 use super::notes;
-use super::options::{OnTimeout, ProxyMode};
+use super::options::ProxyMode;
 use super::wire::Wire;
 
 /// The header in which programs read what was found.
@@ -42,13 +42,23 @@ pub(super) async fn answer(
     let reply = text.and_then(|text| read_whole(wire.kind(), text).map_err(|e| e.to_string()));
     let as_it_came = |headers| Piece { body: body.clone(), headers };
     let settings = &exchange.settings;
-    let holds = settings.mode.holds() && settings.on_timeout == OnTimeout::Hold;
+    let holds = settings.withholds();
     let mut became = Became { status, what: "passed", ..Became::default() };
-    let reply = match reply {
-        Ok(reply) => reply,
+    let parsed = serde_json::from_slice::<Value>(&body);
+    let read = match (reply, parsed) {
+        (Ok(reply), Ok(parsed)) => match exchange.unaccounted(&parsed, &reply) {
+            Some(why) if holds => Err(why),
+            _ => Ok((reply, parsed)),
+        },
+        (Err(why), _) => Err(why),
+        (_, Err(error)) => Err(error.to_string()),
+    };
+    let (reply, parsed) = match read {
+        Ok(read) => read,
         Err(why) => {
             let conclusion = Conclusion { unjudged: Some(why.clone()), ..Conclusion::default() };
             became.what = "not judged";
+            became.withheld = holds;
             write_down(exchange, conclusion, became);
             return if holds { Err(Withheld(why)) } else { Ok(as_it_came(HeaderMap::new())) };
         }
@@ -56,14 +66,14 @@ pub(super) async fn answer(
     became.usage = reply.usage;
     became.judged.clone_from(&reply.text);
     became.said = Said { text: reply.text.clone(), calls: reply.calls.clone() };
-    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     became.response = parsed.get("id").and_then(Value::as_str).map(str::to_owned);
     if settings.mode == ProxyMode::Observe {
         let exchange = Arc::clone(exchange);
-        tokio::spawn(async move {
+        let proxy = Arc::clone(&exchange.proxy);
+        proxy.spawn(async move {
             let conclusion = exchange.conclude(&reply, "", None).await;
             became.what = conclusion.passed();
-            exchange.done(&conclusion, became).await;
+            exchange.done(conclusion, became).await;
         });
         return Ok(as_it_came(HeaderMap::new()));
     }
@@ -71,6 +81,8 @@ pub(super) async fn answer(
     let conclusion = exchange.conclude(&reply, "", limit).await;
     if let Some(why) = conclusion.unjudged.clone().filter(|_| holds) {
         became.what = "not judged";
+        (became.withheld, became.said) = (true, Said::default());
+        exchange.not_made(&conclusion.calls.passed).await;
         write_down(exchange, conclusion, became);
         return Err(Withheld(why));
     }
@@ -86,6 +98,9 @@ pub(super) async fn answer(
         return Ok(piece);
     }
     let piece = worse(exchange, &reply, parsed, &conclusion, &mut became).await;
+    // It may be another one.
+    let parsed: Value = serde_json::from_slice(&piece.body).unwrap_or_default();
+    became.response = parsed.get("id").and_then(Value::as_str).map(str::to_owned);
     write_down(exchange, conclusion, became);
     Ok(piece)
 }
@@ -104,12 +119,12 @@ async fn worse(
         match exchange.corrected(reply, conclusion, "").await {
             Ok(corrected) => {
                 became.what = "corrected";
-                became.corrections = corrected.asked;
-                became.usage += corrected.reply.usage;
+                became.corrections = corrected.asked.times;
+                became.usage += corrected.asked.usage;
                 became.better = Some(corrected.conclusion.findings.clone());
                 let calls = corrected.conclusion.calls.passed.clone();
                 became.said = Said { text: corrected.reply.text.clone(), calls };
-                headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked));
+                headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
                 let body = corrected.body.unwrap_or_default();
                 if !corrected.conclusion.calls.stripped {
                     return Piece { body, headers };
@@ -117,7 +132,10 @@ async fn worse(
                 let parsed = serde_json::from_slice(&body).unwrap_or_default();
                 return stripped(wire, parsed, &corrected.conclusion, headers);
             }
-            Err(asked) => became.corrections = asked,
+            Err(asked) => {
+                became.corrections = asked.times;
+                became.usage += asked.usage;
+            }
         }
     }
     let bad = conclusion.bad(exchange.settings.least);
@@ -126,6 +144,7 @@ async fn worse(
     let mut calls = conclusion.calls.passed.clone();
     if exchange.mode() == ProxyMode::Block {
         became.what = "held";
+        became.withheld = true;
         if structured && !bad.is_empty() {
             wire.refuse(&mut answer, &notes::notice(&bad));
             calls.clear();
@@ -145,7 +164,7 @@ async fn worse(
         let others = refused.iter().filter(|refused| !(holds && refused.denied));
         calls.extend(others.map(|refused| refused.call.clone()));
     }
-    if calls.len() != reply.calls.len() || conclusion.calls.stripped {
+    if !refused.is_empty() || conclusion.calls.stripped || calls.len() != reply.calls.len() {
         wire.with_calls(&mut answer, &calls);
     }
     became.said.calls = calls;
@@ -175,7 +194,7 @@ fn stripped(wire: Wire, mut answer: Value, conclusion: &Conclusion, headers: Hea
 /// What was found, for programs.
 fn found(conclusion: &Conclusion, blocks: bool) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let Conclusion { findings, calls, unjudged } = conclusion;
+    let Conclusion { findings, calls, unjudged, .. } = conclusion;
     let mut told = notes::machine(findings, &calls.refused, unjudged.as_deref());
     if blocks {
         notes::without_claims(&mut told);
@@ -193,5 +212,6 @@ fn found(conclusion: &Conclusion, blocks: bool) -> HeaderMap {
 
 fn write_down(exchange: &Arc<Exchange>, conclusion: Conclusion, became: Became) {
     let exchange = Arc::clone(exchange);
-    tokio::spawn(async move { exchange.done(&conclusion, became).await });
+    let proxy = Arc::clone(&exchange.proxy);
+    proxy.spawn(async move { exchange.done(conclusion, became).await });
 }

@@ -32,7 +32,7 @@ pub(super) async fn record(
     let calls: BTreeMap<&str, &ToolCall> =
         messages.iter().flat_map(|message| &message.calls).map(|c| (c.id.as_str(), c)).collect();
     let new = if first { 0 } else { shown.new };
-    let again = !first && is_again(seen, messages.get(new..).unwrap_or_default());
+    let again = is_again(seen, messages.len(), messages.get(new..).unwrap_or_default());
     for (at, message) in messages.iter().enumerate() {
         if at >= new && !again {
             said(guard, seen, message).await?;
@@ -46,9 +46,9 @@ pub(super) async fn record(
 }
 
 /// Whether a request was made before: clients try again.
-fn is_again(seen: &Seen, new: &[Message]) -> bool {
+fn is_again(seen: &Seen, count: usize, new: &[Message]) -> bool {
     let texts: Vec<&str> = new.iter().map(|message| message.text.as_str()).collect();
-    let digest = Digest::of_bytes(texts.join("\n\0").as_bytes());
+    let digest = Digest::of_bytes(format!("{count} {}", texts.join("\n\0")).as_bytes());
     seen.state().heard.replace(digest) == Some(digest)
 }
 
@@ -100,7 +100,7 @@ async fn ended(
     guard.after(&seen.session, &hosted, &Surroundings::default(), ended).await?;
     if status != Status::Open {
         let digest = Digest::of_bytes(outcome.text.as_bytes());
-        seen.state().reported.insert(key, digest);
+        seen.state().reported.insert(key, Some(digest));
     }
     Ok(())
 }

@@ -29,6 +29,10 @@ pub(super) struct Asked {
     pub(super) streams: bool,
     /// The answer has to have a form.
     pub(super) structured: bool,
+    /// It is answered later.
+    pub(super) background: bool,
+    /// For whom the client asks.
+    pub(super) user: String,
     /// How many answers are wanted.
     pub(super) choices: u64,
     /// The session, as the client names it.
@@ -62,6 +66,8 @@ impl Asked {
             model: text("model").unwrap_or_default(),
             streams: value("stream") == Some(Value::Bool(true)),
             structured: is_structured(wire, &value),
+            background: value("background") == Some(Value::Bool(true)),
+            user: user(&value),
             choices: value("n").and_then(|n| n.as_u64()).unwrap_or(1),
             session,
             previous,
@@ -99,6 +105,13 @@ fn in_metadata(metadata: &Value) -> Option<String> {
     let inner: Option<Value> = serde_json::from_str(&user).ok();
     let inner = inner.and_then(|inner| IN_METADATA.iter().find_map(|name| text(&inner, name)));
     inner.or_else(|| user.rsplit_once("_session_").map(|(_, session)| session.to_owned()))
+}
+
+/// Whoever sits in front of the client, as it names them.
+fn user(value: &dyn Fn(&str) -> Option<Value>) -> String {
+    let named = ["user", "safety_identifier"].iter().find_map(|name| value(name));
+    let named = named.or_else(|| value("metadata")?.get("user_id").cloned());
+    named.and_then(|named| named.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn is_name(name: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(super) struct Log {
     last: Mutex<VecDeque<Exchanged>>,
     counts: Mutex<BTreeMap<(&'static str, String), u64>>,
     sender: broadcast::Sender<Exchanged>,
-    pub(super) open: AtomicU64,
+    open: Arc<AtomicU64>,
 }
 
 impl Default for Log {
@@ -62,7 +62,7 @@ impl Default for Log {
             last: Mutex::default(),
             counts: Mutex::default(),
             sender: broadcast::Sender::new(KEPT),
-            open: AtomicU64::new(0),
+            open: Arc::default(),
         }
     }
 }
@@ -72,6 +72,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Log {
+    /// A request that is answered from now on.
+    pub(super) fn open(&self) -> Open {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Open(Arc::clone(&self.open))
+    }
+
     pub(super) fn add(&self, exchanged: Exchanged) {
         let Exchanged { session, wire, model, became, status, took, .. } = &exchanged;
         let (findings, refused) = (exchanged.findings.len(), exchanged.refused.len());
@@ -171,8 +177,7 @@ impl Log {
         for (key, name, label, help) in FAMILIES {
             // Writing to a string does not fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-            for ((known, value), n) in counts.iter().filter(|((known, _), _)| *known == key) {
-                debug_assert_eq!(*known, key);
+            for ((_, value), n) in counts.iter().filter(|((known, _), _)| *known == key) {
                 let _ = match label {
                     "" => writeln!(text, "{name} {n}"),
                     label => writeln!(text, "{name}{{{label}=\"{value}\"}} {n}"),
@@ -191,16 +196,9 @@ impl Log {
 }
 
 /// Counts a request as open until it is dropped.
-pub(super) struct Open<'l>(&'l AtomicU64);
+pub(super) struct Open(Arc<AtomicU64>);
 
-impl<'l> Open<'l> {
-    pub(super) fn of(open: &'l AtomicU64) -> Self {
-        open.fetch_add(1, Ordering::Relaxed);
-        Self(open)
-    }
-}
-
-impl Drop for Open<'_> {
+impl Drop for Open {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

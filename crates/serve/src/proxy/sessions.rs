@@ -1,14 +1,14 @@
 //! Which requests belong together, and what was seen of each session.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{BeginSessionError, Guard, Session, SessionStart};
-use counterfoil_model::{Digest, Message, Role, Transcript};
-use hyper::body::Bytes;
+use counterfoil_guard::{BeginSessionError, Guard, Session, SessionStart, recorded_transcript};
+use counterfoil_model::{Digest, Message, Role, ToolCall, Transcript};
 
 use super::request::Asked;
+use super::shown::outcomes;
 
 /// So much of what ties requests to a session is kept of each.
 const MOST_LINKS: usize = 4096;
@@ -40,15 +40,17 @@ pub(super) struct Seen {
 /// What is known of a session.
 #[derive(Debug)]
 pub(super) struct State {
-    /// The result of each call as it was reported first.
-    pub(super) reported: BTreeMap<String, Digest>,
+    /// The result of each call as it was reported first; `None` where only the ledger has it.
+    pub(super) reported: BTreeMap<String, Option<Digest>>,
     /// What was heard last, so that a request that is made again is not recorded again.
     pub(super) heard: Option<Digest>,
     /// The conversations that the server keeps, by response.
     responses: VecDeque<(String, Arc<Vec<Message>>)>,
-    /// The client's tools by their digest, and what went on in their place.
-    pub(super) pinned: Option<(Digest, Bytes)>,
+    /// The client's tools by their digest, and those that went on.
+    pub(super) pinned: Option<(Digest, BTreeSet<String>)>,
     links: VecDeque<String>,
+    /// The conversation so far, as a digest.
+    latest: Option<String>,
     used: Instant,
     pub(super) requests: u64,
     pub(super) findings: u64,
@@ -80,12 +82,16 @@ impl Sessions {
         &self,
         guard: &Guard,
         asked: &Asked,
-        owner: Option<&str>,
+        owner: &str,
         transcript: &Transcript,
     ) -> Result<(Arc<Seen>, bool), BeginSessionError> {
         let named = asked.session.as_ref().map(|name| match owner {
-            Some(owner) => format!("proxy:{owner}:{name}"),
-            None => format!("proxy:{name}"),
+            "" => format!("proxy:{name}"),
+            owner => {
+                let digest = Digest::of_bytes(owner.as_bytes()).to_string();
+                let short = digest.rsplit(':').next().unwrap_or_default();
+                format!("proxy:{}:{name}", short.get(..8).unwrap_or_default())
+            }
         });
         let mut known = self.known();
         let found = match &named {
@@ -105,16 +111,23 @@ impl Sessions {
             ..SessionStart::default()
         };
         let session = guard.host_session(start)?;
+        // It may have begun in another process, or was forgotten here.
+        let reported = match &asked.session {
+            Some(_) => recorded(guard, session.id()),
+            None => BTreeMap::new(),
+        };
+        let first = reported.is_empty();
         let seen = Arc::new(Seen {
             session,
             model: asked.model.clone(),
             recording: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
-                reported: BTreeMap::new(),
+                reported,
                 heard: None,
                 responses: VecDeque::new(),
                 pinned: None,
                 links: VecDeque::new(),
+                latest: None,
                 used: Instant::now(),
                 requests: 1,
                 findings: 0,
@@ -123,7 +136,7 @@ impl Sessions {
             }),
         });
         known.sessions.insert(seen.session.id().to_owned(), Arc::clone(&seen));
-        Ok((seen, true))
+        Ok((seen, first))
     }
 
     /// Ties what comes later to a session: the calls and the response of an answer, and the
@@ -131,17 +144,21 @@ impl Sessions {
     pub(super) fn link(
         &self,
         seen: &Seen,
-        owner: Option<&str>,
-        response: Option<&str>,
+        owner: &str,
+        response: Option<String>,
         conversation: Vec<Message>,
     ) {
-        let mut links = Vec::new();
-        links.extend(fingerprints(&conversation).last().map(|(_, digest)| owned(owner, digest)));
+        let latest = fingerprints(&conversation).pop();
         let calls = conversation.last().into_iter().flat_map(|message| &message.calls);
-        let ids = calls.map(|call| call.id.as_str()).chain(response);
-        links.extend(ids.filter(|id| !id.is_empty()).map(|id| owned(owner, id)));
+        let calls = calls.map(|call| of_call(&conversation, call));
+        let links = calls.chain(latest.clone()).chain(response.clone());
+        let links: Vec<String> = links.map(|link| owned(owner, &link)).collect();
         let mut known = self.known();
+        if !known.sessions.contains_key(seen.session.id()) {
+            return;
+        }
         let mut state = seen.state();
+        state.latest = latest.or(state.latest.take());
         for link in links {
             known.links.insert(link.clone(), seen.session.id().to_owned());
             state.links.push_back(link);
@@ -152,7 +169,7 @@ impl Sessions {
             }
         }
         if let Some(response) = response {
-            state.responses.push_back((response.to_owned(), Arc::new(conversation)));
+            state.responses.push_back((response, Arc::new(conversation)));
             while state.responses.len() > MOST_RESPONSES {
                 state.responses.pop_front();
             }
@@ -176,7 +193,7 @@ impl Sessions {
     /// Every session, the last used first.
     pub(super) fn all(&self) -> Vec<Arc<Seen>> {
         let mut all: Vec<_> = self.known().sessions.values().cloned().collect();
-        all.sort_by_key(|seen| std::cmp::Reverse(seen.state().used));
+        all.sort_by_cached_key(|seen| std::cmp::Reverse(seen.state().used));
         all
     }
 
@@ -186,22 +203,19 @@ impl Sessions {
 }
 
 impl Known {
-    fn linked(
-        &self,
-        asked: &Asked,
-        owner: Option<&str>,
-        transcript: &Transcript,
-    ) -> Option<&Arc<Seen>> {
+    fn linked(&self, asked: &Asked, owner: &str, transcript: &Transcript) -> Option<&Arc<Seen>> {
         let session = |link: &str| self.sessions.get(self.links.get(&owned(owner, link))?);
         if let Some(seen) = asked.previous.as_deref().and_then(session) {
             return Some(seen);
         }
-        let calls = transcript.messages.iter().rev().flat_map(|message| &message.calls);
-        if let Some(seen) = calls.map(|call| call.id.as_str()).find_map(session) {
+        let messages = &transcript.messages;
+        let calls = messages.iter().rev().flat_map(|message| &message.calls);
+        if let Some(seen) = calls.map(|call| of_call(messages, call)).find_map(|c| session(&c)) {
             return Some(seen);
         }
-        let prints = fingerprints(&transcript.messages);
-        prints.iter().rev().find_map(|(_, digest)| session(digest))
+        // Many say the same in the beginning: only whoever goes on where it ended is the same.
+        let latest = fingerprints(messages).pop()?;
+        session(&latest).filter(|seen| seen.state().latest.as_ref() == Some(&latest))
     }
 
     fn forget(&mut self, id: &str) {
@@ -212,16 +226,34 @@ impl Known {
     }
 }
 
-fn owned(owner: Option<&str>, link: &str) -> String {
-    format!("{}\n{link}", owner.unwrap_or_default())
+fn owned(owner: &str, link: &str) -> String {
+    format!("{owner}\n{link}")
+}
+
+/// A call of a conversation: some servers count their calls from 0 in each.
+fn of_call(conversation: &[Message], call: &ToolCall) -> String {
+    let first = conversation.iter().find(|message| message.role == Role::User);
+    let first = first.map(|message| message.text.as_str()).unwrap_or_default();
+    // Clients write them again in their own way.
+    let arguments = call.arguments.parse().map(|arguments| arguments.to_string());
+    let arguments = arguments.unwrap_or_else(|_| call.arguments.as_str().to_owned());
+    let whole = format!("{first}\n{}\n{}\n{arguments}", call.id, call.tool);
+    Digest::of_bytes(whole.as_bytes()).to_string()
+}
+
+/// The results that the record of a session has.
+fn recorded(guard: &Guard, session: &str) -> BTreeMap<String, Option<Digest>> {
+    let recorded = recorded_transcript(guard.ledger(), session).ok().flatten();
+    let messages = recorded.map(|recorded| recorded.messages).unwrap_or_default();
+    outcomes(&messages).into_iter().map(|(key, _)| (key, None)).collect()
 }
 
 /// The conversation up to each of the agent's messages, as a digest. What the model is told first
 /// does not count: it may hold the time of day.
-fn fingerprints(messages: &[Message]) -> Vec<(usize, String)> {
+fn fingerprints(messages: &[Message]) -> Vec<String> {
     let mut before = Digest::of_bytes(b"").to_string();
     let mut prints = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
+    for message in messages {
         if message.role == Role::System || (message.text.is_empty() && message.calls.is_empty()) {
             continue;
         }
@@ -229,7 +261,7 @@ fn fingerprints(messages: &[Message]) -> Vec<(usize, String)> {
         let own = format!("{before}\n{:?}\n{}\n{}", message.role, calls.join(" "), message.text);
         before = Digest::of_bytes(own.as_bytes()).to_string();
         if message.role == Role::Assistant {
-            prints.push((at, before.clone()));
+            prints.push(before.clone());
         }
     }
     prints

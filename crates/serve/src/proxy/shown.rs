@@ -20,6 +20,8 @@ const MOST_LISTS: usize = 64;
 pub(super) struct Shown {
     pub(super) transcript: Transcript,
     pub(super) tools: Arc<HostTools>,
+    /// The list of tools as the client wrote it.
+    written: Option<Bytes>,
     /// Where what is new begins: behind what the agent said last.
     pub(super) new: usize,
     /// Results that are not as they were reported first, or are gone.
@@ -56,8 +58,11 @@ impl Lists {
             lists.push(known);
             return tools;
         }
+        drop(lists);
+        // Many schemas take a while, and others need not wait.
         let tools = transcript.catalog.iter().cloned();
         let tools = Arc::new(HostTools::new(tools, guard.admission_settings()));
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lists.len() >= MOST_LISTS {
             lists.remove(0);
         }
@@ -85,7 +90,8 @@ pub(super) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
     let transcript = read_conversation(asked.wire, &asked.body);
     let tools = lists.of(guard, asked.tools.as_ref(), &transcript);
     let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
-    Shown { new: last.map_or(0, |at| at + 1), transcript, tools, tampered: Vec::new() }
+    let written = asked.tools.clone();
+    Shown { new: last.map_or(0, |at| at + 1), transcript, tools, written, tampered: Vec::new() }
 }
 
 impl Shown {
@@ -132,7 +138,10 @@ impl Shown {
     }
 
     /// Calls whose results were reported and are not here, and those that say something else.
-    fn compare(&self, reported: &BTreeMap<String, Digest>) -> (BTreeSet<String>, BTreeSet<String>) {
+    fn compare(
+        &self,
+        reported: &BTreeMap<String, Option<Digest>>,
+    ) -> (BTreeSet<String>, BTreeSet<String>) {
         let mut missing: BTreeSet<String> = reported.keys().map(|key| id_of(key)).collect();
         let mut changed = BTreeSet::new();
         for (key, outcome) in outcomes(&self.transcript.messages) {
@@ -140,7 +149,8 @@ impl Shown {
             let now = Digest::of_bytes(outcome.text.as_bytes());
             // Which of several results of one id is meant, nobody knows.
             let several = reported.contains_key(&key_of(&outcome.call_id, 1));
-            if !several && reported.get(&key).is_some_and(|first| *first != now) {
+            let first = reported.get(&key).copied().flatten();
+            if !several && first.is_some_and(|first| first != now) {
                 changed.insert(outcome.call_id.clone());
             }
         }
@@ -158,6 +168,14 @@ impl Shown {
     fn names(&self) -> BTreeMap<String, String> {
         let calls = self.transcript.messages.iter().flat_map(|message| &message.calls);
         calls.map(|call| (call.id.clone(), call.tool.clone())).collect()
+    }
+
+    /// Whether the client lists a tool of this kind, which has no name and no schema.
+    pub(super) fn declares(&self, kind: &str) -> bool {
+        let quoted = format!("\"{kind}");
+        self.written
+            .as_deref()
+            .is_some_and(|list| memchr::memmem::find(list, quoted.as_bytes()).is_some())
     }
 
     /// What the user said last.

@@ -1,5 +1,7 @@
 //! Which of a client's tools go on to the model, and how.
 
+use std::collections::BTreeSet;
+
 use counterfoil_guard::{Guard, Offer};
 use counterfoil_model::Digest;
 use hyper::body::Bytes;
@@ -37,26 +39,27 @@ pub(super) async fn offered(
 ) -> Option<Offered> {
     let own = asked.tools.as_ref()?;
     let digest = Digest::of_bytes(own);
-    let pinned = seen.state().pinned.clone();
-    if let Some((_, tools)) = pinned.filter(|(known, _)| settings.pin_tools && *known == digest) {
-        let told = "as at the beginning of the session".to_owned();
-        return (tools != *own).then_some(Offered { tools, told });
-    }
     let offer = guard.offer_listed(&seen.session, &shown.tools, &shown.query()).await;
-    let made = rewritten(own, &offer);
-    let tools = made.as_ref().map_or_else(|| own.clone(), |made| made.tools.clone());
-    seen.state().pinned = Some((digest, tools));
-    made
+    let mut names: BTreeSet<String> = offer.tools.iter().map(|tool| tool.name.clone()).collect();
+    let mut state = seen.state();
+    if let Some((_, before)) = state.pinned.take_if(|(known, _)| *known == digest)
+        && settings.pin_tools
+    {
+        // There may be more of them, and never fewer.
+        names.extend(before);
+    }
+    state.pinned = Some((digest, names.clone()));
+    drop(state);
+    rewritten(own, &offer, &names)
 }
 
-fn rewritten(own: &[u8], offer: &Offer) -> Option<Offered> {
+fn rewritten(own: &[u8], offer: &Offer, names: &BTreeSet<String>) -> Option<Offered> {
     let list = entries(own)?;
     let (all, mut kept, mut thinking) = (list.len(), Vec::new(), 0);
     for raw in list {
         let name = name(raw);
-        let left_out =
-            name.as_ref().is_some_and(|name| offer.excluded.iter().any(|out| out.tool == *name));
-        if left_out {
+        let out = name.as_ref().and_then(|name| offer.excluded.iter().find(|o| o.tool == *name));
+        if out.is_some_and(|out| out.denied.is_some() || !names.contains(&out.tool)) {
             continue;
         }
         match name.filter(|name| offer.thinking.contains(name)) {

@@ -144,7 +144,7 @@ fn connected(
     what: &str,
 ) -> anyhow::Result<BufReader<TcpStream>> {
     let options = config::find(&global.place())?.options;
-    let key = options.proxy.keys.iter().find_map(|key| std::env::var(&key.key_env).ok());
+    let key = options.proxy.token_env.and_then(|name| std::env::var(name).ok());
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let address = arguments.address;
     let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| {
@@ -168,7 +168,7 @@ fn connected(
         let told: Option<Value> = serde_json::from_str(&why).ok();
         let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
         return Err(Complaint::new(format!("{address} answers with {status}: {}", told.trim()))
-            .help("is it a proxy of ours? Its keys are those of `[[proxy.keys]]`")
+            .help("is it a proxy of ours? From another machine it wants the token of `proxy.token_env`")
             .into());
     }
     Ok(reader)

@@ -5,15 +5,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use counterfoil_guard::{Guard, StateFolder};
 use counterfoil_serve::{
     Proxy, ProxyOptions, ProxyOptionsError, ProxySettings, serve_proxy, tls_of,
 };
 use tokio::net::TcpListener;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
+use tokio_rustls::TlsAcceptor;
 
 use super::super::Global;
 use super::Standing;
-use crate::config::{self, Options};
+use crate::config::{self, Options, Place};
 use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
 use crate::reload::follow;
@@ -31,6 +33,8 @@ pub(super) fn stand_between(
     let said = said(&options, standing);
     may_listen(&said, listen)?;
     let tls = match (&said.tls_cert, &said.tls_key) {
+        // Nobody but the program asks here.
+        _ if program.is_some() => None,
         (Some(certificates), Some(key)) => Some(tls_of(certificates, key)?),
         _ => None,
     };
@@ -45,39 +49,22 @@ pub(super) fn stand_between(
     for notice in guard.notices() {
         writeln!(io::stderr(), "note: {notice}")?;
     }
-    let mode = said.mode.name();
     let proxy = Arc::new(Proxy::new(guard.clone(), settings));
     // Those that block read and judge: more than there are processors help nobody.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().max_blocking_threads(8).enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
-    let folder = state.folder();
+    let follows = Follows { listen, standing: standing.clone(), folder: state.folder() };
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(listen)
             .await
             .with_context(|| format!("`{listen}` cannot be listened on"))?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        let address = format!("{scheme}://{}", listener.local_addr()?);
-        let (reloaded, ruled) = (Arc::clone(&proxy), guard.clone());
-        let (upstream, chosen) = (standing.upstream.clone(), standing.mode);
-        tokio::spawn(follow(global.place(), move |options| {
-            let standing = Standing { upstream: upstream.clone(), mode: chosen, workspace: None };
-            reloaded.reload(self::settings(options, &standing)?);
-            ruled.reload(settings_beside(options, Some(&folder))?);
-            Ok(())
-        }));
+        tokio::spawn(follows.follow(global.place(), Arc::clone(&proxy), guard.clone()));
         let answering = Arc::clone(&proxy);
         let work = async {
             match program {
-                None => {
-                    writeln!(
-                        io::stderr(),
-                        "note: {mode}: agents ask {address}/v1 (OpenAI) or {address} (Anthropic)"
-                    )?;
-                    serve_proxy(proxy, listener, tls, interrupted()).await?;
-                    Ok(Exit::Clean)
-                }
-                Some(program) => beside(proxy, listener, &address, program).await,
+                None => alone(proxy, listener, tls, said.mode.name()).await,
+                Some(program) => beside(proxy, listener, program).await,
             }
         };
         spans::beside_proxy(&guard, &answering, work).await
@@ -86,20 +73,55 @@ pub(super) fn stand_between(
     exit
 }
 
+/// What a changed configuration is held against.
+struct Follows {
+    listen: SocketAddr,
+    standing: Standing,
+    folder: StateFolder,
+}
+
+impl Follows {
+    async fn follow(self, place: Place, proxy: Arc<Proxy>, guard: Guard) {
+        let Self { listen, standing, folder } = self;
+        let apply = move |options: &Options| {
+            may_listen(&said(options, &standing), listen)?;
+            proxy.reload(settings(options, &standing)?);
+            guard.reload(settings_beside(options, Some(&folder))?);
+            Ok(())
+        };
+        follow(place, apply).await;
+    }
+}
+
+/// Answers whoever asks, until somebody wants an end.
+async fn alone(
+    proxy: Arc<Proxy>,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    mode: &str,
+) -> anyhow::Result<Exit> {
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let address = format!("{scheme}://{}", listener.local_addr()?);
+    let told = format!("agents ask {address}/v1 (OpenAI) or {address} (Anthropic)");
+    writeln!(io::stderr(), "note: {mode}: {told}")?;
+    serve_proxy(proxy, listener, tls, interrupted()).await?;
+    Ok(Exit::Clean)
+}
+
 /// Runs a program that asks here, to its end.
 async fn beside(
     proxy: Arc<Proxy>,
     listener: TcpListener,
-    address: &str,
     program: &[String],
 ) -> anyhow::Result<Exit> {
+    let address = format!("http://{}", listener.local_addr()?);
     let Some((name, arguments)) = program.split_first() else { return Ok(Exit::Input) };
     let mut command = Command::new(name);
     command.args(arguments);
     for variable in ["OPENAI_BASE_URL", "OPENAI_API_BASE"] {
         command.env(variable, format!("{address}/v1"));
     }
-    command.env("ANTHROPIC_BASE_URL", address);
+    command.env("ANTHROPIC_BASE_URL", &address);
     let started = command.spawn();
     let mut child = started.map_err(|error| {
         Complaint::new(format!("`{name}` cannot be started: {error}"))
@@ -110,7 +132,13 @@ async fn beside(
     let serving = tokio::spawn(async move {
         serve_proxy(proxy, listener, None, async move { stop.notified().await }).await
     });
-    let status = child.wait().await?;
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status?,
+            // The program is told, and decides when it ends.
+            () = interrupted() => tell(&child),
+        }
+    };
     ended.notify_one();
     serving.await.context("the proxy broke")??;
     match status.code() {
@@ -118,6 +146,16 @@ async fn beside(
         // Whoever began it wants to know how it ended.
         Some(code) => std::process::exit(code),
         None => Ok(Exit::Internal),
+    }
+}
+
+/// Tells a program that it is to end. From a terminal it has heard so itself.
+fn tell(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let process = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    if let Some(process) = process {
+        // It may be gone already.
+        kill_process(process, Signal::TERM).ok();
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_providers::{Assembly, Piece, Reply};
+use counterfoil_providers::{Assembly, Piece, Reply, WireError};
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Incoming};
@@ -14,12 +14,13 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
+use super::account;
 use super::exchange::{Became, Conclusion, Exchange, Said};
 use super::forward::BoxError;
 use super::frames::{Frame, Frames};
 use super::judge::{last_end, paragraph_start};
 use super::notes;
-use super::options::{OnTimeout, ProxyMode};
+use super::options::ProxyMode;
 use super::wire::Writer;
 
 /// The client's end of an answer.
@@ -54,6 +55,14 @@ pub(super) struct Relay {
     /// From here on everything waits for the end.
     closing: bool,
     unread: Option<String>,
+    /// What comes goes on as bytes.
+    raw: bool,
+    /// It said that it ends.
+    ended: bool,
+    /// The event with which its server gave up.
+    failed: Option<Bytes>,
+    /// Calls that stand anywhere in it, by id and name.
+    calls: Vec<(String, String)>,
     /// How it ended, where that came together with bytes.
     last: Option<Came>,
     /// What we wrote in the place of what came.
@@ -86,8 +95,13 @@ impl Relay {
             text: String::new(),
             cleared: 0,
             released: 0,
-            closing: false,
+            // Of several choices none is judged.
+            closing: exchange.asked.choices > 1 && exchange.settings.withholds(),
             unread: None,
+            raw: false,
+            ended: false,
+            failed: None,
+            calls: Vec::new(),
             last: None,
             own: String::new(),
             response: None,
@@ -160,6 +174,10 @@ impl Relay {
         }
     }
 
+    fn withholds(&self) -> bool {
+        self.exchange.settings.withholds()
+    }
+
     fn observes(&self) -> bool {
         self.exchange.mode() == ProxyMode::Observe
     }
@@ -175,45 +193,79 @@ impl Relay {
         if self.observes() {
             self.send(bytes.clone()).await?;
         }
-        match self.frames.push(&bytes) {
-            Ok(frames) => frames.into_iter().for_each(|frame| self.event(frame)),
-            Err(error) => self.cannot_read(error.to_string()),
+        if self.raw {
+            return if self.observes() { Ok(()) } else { self.send(bytes).await };
         }
-        Ok(())
+        let frames = self.frames.push(&bytes);
+        frames.into_iter().for_each(|frame| self.event(frame));
+        if !self.frames.is_too_long() {
+            return Ok(());
+        }
+        self.cannot_read("an event is longer than 64 MiB".to_owned());
+        let rest = std::mem::take(&mut self.frames).rest();
+        // From here on nobody looks for events.
+        self.raw = !self.withholds();
+        if self.raw { self.give_all(rest).await } else { Ok(()) }
     }
 
     /// Reads one event, and puts it behind those that wait.
     fn event(&mut self, frame: Frame) {
         let Frame { raw, data } = frame;
-        let (mut said, mut calls) = (String::new(), false);
+        let withholds = self.withholds();
+        if withholds && self.unread.is_none() && !account::is_plain(&raw) {
+            self.cannot_read("it has lines that not every reader reads alike".to_owned());
+        }
+        if withholds && self.ended && !data.is_empty() {
+            self.cannot_read("it goes on after its end".to_owned());
+        }
+        let mut said = String::new();
         if let Some(assembly) = self.assembly.as_mut().filter(|_| !data.is_empty()) {
-            let taken = assembly.take(&data, &mut |piece| match piece {
-                Piece::Text(text) => said.push_str(&text),
-                Piece::Call(_) | Piece::Whole(_) => calls = true,
-                _ => {}
+            let taken = assembly.take(&data, &mut |piece| {
+                if let Piece::Text(text) = piece {
+                    said.push_str(&text);
+                }
             });
-            if let Err(error) = taken {
-                self.cannot_read(error.to_string());
+            match taken {
+                // Its server gives up, in words that its client knows.
+                Err(error @ WireError::Told(_)) => {
+                    self.cannot_read(error.to_string());
+                    self.failed = Some(raw.clone());
+                }
+                Err(error) => self.cannot_read(error.to_string()),
+                Ok(()) => {}
             }
         }
         self.text.push_str(&said);
         if self.observes() && self.response.is_some() {
             return;
         }
-        let event: Value = serde_json::from_str(&data).unwrap_or_default();
+        let parsed = serde_json::from_str::<Value>(&data);
+        let is_end = data.trim() == "[DONE]";
+        if parsed.is_err() && !data.is_empty() && !is_end && self.unread.is_none() {
+            self.cannot_read("an event cannot be read".to_owned());
+        }
+        let event = parsed.unwrap_or_default();
+        self.ended |= is_end || event.get("type").is_some_and(|kind| kind == "message_stop");
         if self.response.is_none() {
             let id = ["/id", "/message/id", "/response/id"].iter().find_map(|at| event.pointer(at));
             self.response = id.and_then(Value::as_str).map(str::to_owned);
         }
-        if self.observes() {
+        if self.observes() || self.unread.is_some() && self.withholds() {
             return;
         }
         self.writer.learn(&event);
         let holds = self.exchange.mode().holds();
+        if holds && self.unread.is_none() && self.writer.differs(&event, &self.text) {
+            self.cannot_read("its words are not those that came piece by piece".to_owned());
+        }
         let last = self.writer.closes(&event)
-            || calls && (holds || self.exchange.tools.is_some())
+            || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
             || holds && self.exchange.asked.structured && !said.is_empty();
-        self.held += raw.len();
+        if self.withholds() {
+            self.account(&event);
+        }
+        // What it takes beside its bytes.
+        self.held += raw.len() + size_of::<Held>();
         self.queue.push_back(Held {
             raw,
             event,
@@ -228,13 +280,32 @@ impl Relay {
         }
     }
 
+    /// Looks for words and calls at places where nobody judges them.
+    fn account(&mut self, event: &Value) {
+        let text = std::mem::take(&mut self.text);
+        let words = account::unjudged_words(event, &text).is_some();
+        self.text = text;
+        if words && self.unread.is_none() {
+            self.cannot_read("words stand at a place where nobody looks for them".to_owned());
+        }
+        account::calls(event, &mut self.calls);
+        if let Some(choices) = event.get("choices").and_then(Value::as_array) {
+            let other =
+                |choice: &Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) > 0;
+            if self.unread.is_none() && choices.iter().any(other) {
+                self.cannot_read("it has several choices".to_owned());
+            }
+        }
+    }
+
     fn cannot_read(&mut self, why: String) {
         self.unread.get_or_insert(why);
         self.assembly = None;
-        let passes = self.exchange.settings.on_timeout == OnTimeout::Pass;
-        self.closing = self.exchange.mode().holds() && !passes;
+        self.closing = self.withholds();
         self.held = 0;
-        if passes {
+        if self.closing {
+            self.queue.clear();
+        } else {
             self.cleared = usize::MAX;
         }
     }
@@ -258,12 +329,11 @@ impl Relay {
             // The rest may yet put it right.
             Ok(_) => self.closing = true,
             Err(why) => {
-                let passes = self.exchange.settings.on_timeout == OnTimeout::Pass;
-                self.closing = !passes;
-                if passes {
-                    self.cleared = end;
-                } else {
+                self.closing = self.withholds();
+                if self.closing {
                     self.unread.get_or_insert(why);
+                } else {
+                    self.cleared = end;
                 }
             }
         }
@@ -314,7 +384,7 @@ impl Relay {
         let said = Said { text: self.text.clone(), calls: Vec::new() };
         let judged = self.text.clone();
         let became = Became { what: "broken off", status, judged, said, ..Became::default() };
-        self.exchange.done(&conclusion, became).await;
+        self.exchange.done(conclusion, became).await;
     }
 
     async fn finish(mut self, status: u16, broken: Option<BoxError>) {
@@ -327,6 +397,10 @@ impl Relay {
         let mut became = Became { status, ..Became::default() };
         let conclusion = match reply {
             Ok(reply) if self.observes() => self.observed(reply, &mut became).await,
+            Ok(reply) if self.withholds() && self.unaccounted(&reply).is_some() => {
+                let why = self.unaccounted(&reply).unwrap_or_default();
+                self.not_read(why, None, &mut became).await
+            }
             Ok(reply) => self.ended(reply, &mut became).await,
             Err(why) => self.not_read(why, broken, &mut became).await,
         };
@@ -334,7 +408,15 @@ impl Relay {
         let Self { exchange, out, .. } = self;
         // The client has its answer; what is still to be written down is not its affair.
         drop(out);
-        exchange.done(&conclusion, became).await;
+        exchange.done(conclusion, became).await;
+    }
+
+    /// What of the answer was not judged, or is not what was.
+    fn unaccounted(&self, reply: &Reply) -> Option<String> {
+        if reply.text != self.text {
+            return Some("its words stand in another order than they came".to_owned());
+        }
+        self.exchange.uncounted(&self.calls, reply)
     }
 
     /// Everything has gone on already.
@@ -357,10 +439,12 @@ impl Relay {
         became: &mut Became,
     ) -> Conclusion {
         became.what = if broken.is_some() { "broken off" } else { "not judged" };
-        let holds = self.exchange.mode().holds();
-        let passes = !holds || self.exchange.settings.on_timeout == OnTimeout::Pass;
         let rest = std::mem::take(&mut self.frames).rest();
-        let given = if passes { self.give_all(rest).await } else { self.hold_unread(&why).await };
+        became.withheld = self.withholds();
+        let given = match became.withheld {
+            true => self.hold_unread(&why).await,
+            false => self.give_all(rest).await,
+        };
         became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
         if let (Ok(()), Some(error)) = (given, broken) {
             // As a broken connection: nobody takes it for the end. What is in front of it has to be
@@ -382,13 +466,23 @@ impl Relay {
         while !self.queue.is_empty() {
             self.give().await?;
         }
-        if self.observes() { Ok(()) } else { self.send(rest).await }
+        // An event that did not end is none.
+        let blank = rest.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+        match self.observes() || (self.withholds() && !blank) {
+            true => Ok(()),
+            false => self.send(rest).await,
+        }
     }
 
     async fn hold_unread(&mut self, why: &str) -> Result<(), Gone> {
         // What could be judged has gone on already.
         self.queue.clear();
-        let event = self.exchange.wire().error_event(&notes::unjudged(why));
-        self.write(event).await
+        match self.failed.take() {
+            Some(raw) => self.send(raw).await,
+            None => {
+                let event = self.exchange.wire().error_event(&notes::unjudged(why));
+                self.write(event).await
+            }
+        }
     }
 }

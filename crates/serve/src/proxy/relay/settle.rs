@@ -13,7 +13,7 @@ use crate::proxy::correct::Corrected;
 use crate::proxy::exchange::{Became, Conclusion, Said};
 use crate::proxy::judge::sentence_start;
 use crate::proxy::notes;
-use crate::proxy::options::{OnTimeout, ProxyMode};
+use crate::proxy::options::ProxyMode;
 
 /// While the model is asked again, a comment keeps the connection open so often.
 const STILL_THERE: Duration = Duration::from_secs(10);
@@ -30,15 +30,16 @@ impl Relay {
         let concluded = self.keeping(exchange.conclude(&reply, "", limit)).await;
         let Ok(conclusion) = concluded else {
             became.what = "broken off";
-            return Conclusion::default();
+            let unjudged = Some("its client left".to_owned());
+            return Conclusion { unjudged, ..Conclusion::default() };
         };
         let bad = conclusion.bad(exchange.settings.least);
-        let unjudged = conclusion
-            .unjudged
-            .clone()
-            .filter(|_| holds && exchange.settings.on_timeout == OnTimeout::Hold);
+        let unjudged = conclusion.unjudged.clone().filter(|_| exchange.settings.withholds());
         let conclusion = if let Some(why) = unjudged {
             became.what = "not judged";
+            became.withheld = true;
+            became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+            exchange.not_made(&conclusion.calls.passed).await;
             self.hold_unread(&why).await.ok();
             conclusion
         } else if bad.is_empty() && conclusion.calls.refused.is_empty() {
@@ -58,12 +59,13 @@ impl Relay {
 
     /// Nothing is wrong with it: it goes on as it came, without thoughts of ours.
     async fn pass(&mut self, reply: &Reply, conclusion: &Conclusion) -> Result<(), Gone> {
-        if !conclusion.calls.stripped {
+        let waited = self.exchange.mode().holds() || self.exchange.tools.is_some();
+        if !conclusion.calls.stripped || !waited {
             let rest = std::mem::take(&mut self.frames).rest();
             return self.give_all(rest).await;
         }
         self.release_until(self.text.len()).await?;
-        let calls = self.writer.calls(&conclusion.calls.passed);
+        let calls = self.writer.calls(&conclusion.calls.passed, &reply.kept);
         self.write(calls).await?;
         let end = self.writer.end(reply.stop);
         self.write(end).await
@@ -87,7 +89,7 @@ impl Relay {
         if self.exchange.tools.is_some() {
             let refused = conclusion.calls.refused.iter().map(|refused| refused.call.clone());
             let calls: Vec<_> = conclusion.calls.passed.iter().cloned().chain(refused).collect();
-            let calls = self.writer.calls(&calls);
+            let calls = self.writer.calls(&calls, &reply.kept);
             self.write(calls).await?;
         }
         self.words(&notes::footnotes(bad, refused)).await?;
@@ -117,17 +119,19 @@ impl Relay {
             Err(Gone) => became.what = "broken off",
             Ok(Ok(corrected)) => {
                 became.what = "corrected";
-                became.corrections = corrected.asked;
-                became.usage += corrected.reply.usage;
+                became.corrections = corrected.asked.times;
+                became.usage += corrected.asked.usage;
                 became.said.calls.clone_from(&corrected.conclusion.calls.passed);
                 became.better = Some(corrected.conclusion.findings.clone());
                 self.go_on(&corrected).await.ok();
             }
             Ok(Err(asked)) => {
-                became.corrections = asked;
+                became.corrections = asked.times;
+                became.usage += asked.usage;
                 became.said.calls.clone_from(&conclusion.calls.passed);
                 let blocks = exchange.mode() == ProxyMode::Block;
                 became.what = if blocks { "held" } else { "annotated" };
+                became.withheld = blocks;
                 self.fail(reply, &conclusion, bad, blocks).await.ok();
             }
         }
@@ -155,7 +159,7 @@ impl Relay {
                 break;
             }
             // What ends a part of which the rest is held ends it too early.
-            if !front.speaks && self.released < self.text.len() && cut <= self.released {
+            if !front.speaks && front.end > cut {
                 break;
             }
             self.give().await?;
@@ -179,10 +183,9 @@ impl Relay {
         let apart = self.released > 0 && !text.trim().is_empty();
         let text = format!("{}{}", if apart { "\n\n" } else { "" }, text.trim_start());
         self.words(&text).await?;
-        let items = self.writer.items(&reply.kept);
-        let calls = self.writer.calls(&conclusion.calls.passed);
+        let calls = self.writer.calls(&conclusion.calls.passed, &reply.kept);
         let end = self.writer.end(reply.stop);
-        self.write(format!("{items}{calls}{end}")).await
+        self.write(format!("{calls}{end}")).await
     }
 
     /// It did not get better.
@@ -223,7 +226,8 @@ impl Relay {
             Stop::Calls if calls.is_empty() => Stop::End,
             stop => stop,
         };
-        let (calls, end) = (self.writer.calls(&calls), self.writer.end(stop));
+        let calls = self.writer.calls(&calls, &reply.kept);
+        let end = self.writer.end(stop);
         self.write(format!("{calls}{end}")).await
     }
 

@@ -38,6 +38,10 @@ impl Chunks {
     }
 }
 
+fn is_something(value: &Value) -> bool {
+    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+}
+
 fn choice(event: &Value) -> Option<&Value> {
     let choices = event.get("choices")?.as_array()?;
     choices.iter().find(|choice| index_of(choice, "index").unwrap_or(0) == 0)
@@ -67,11 +71,17 @@ impl Writer for Chunks {
         choice(event).is_some_and(finished)
     }
 
+    fn is_call(&self, event: &Value) -> bool {
+        let delta = choice(event).and_then(|choice| choice.get("delta"));
+        let there = |name: &str| delta.and_then(|delta| delta.get(name)).is_some_and(is_something);
+        there("tool_calls") || there("function_call")
+    }
+
     fn text(&mut self, text: &str) -> String {
         self.chunk(json!({ "content": text }), None)
     }
 
-    fn calls(&mut self, calls: &[ToolCall]) -> String {
+    fn calls(&mut self, calls: &[ToolCall], _: &[Value]) -> String {
         let mut all = String::new();
         for call in calls {
             let mut part = one(call);
@@ -112,8 +122,14 @@ fn one(call: &ToolCall) -> Value {
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
+/// The choice that is judged.
+fn judged(answer: &mut Value) -> Option<&mut Map<String, Value>> {
+    let mut choices = answer.get_mut("choices")?.as_array_mut()?.iter_mut();
+    choices.find(|choice| index_of(choice, "index").unwrap_or(0) == 0)?.as_object_mut()
+}
+
 fn message(answer: &mut Value) -> Option<&mut Map<String, Value>> {
-    answer.pointer_mut("/choices/0/message")?.as_object_mut()
+    judged(answer)?.get_mut("message")?.as_object_mut()
 }
 
 pub(super) fn append(answer: &mut Value, words: &str) {
@@ -124,6 +140,11 @@ pub(super) fn append(answer: &mut Value, words: &str) {
 }
 
 pub(super) fn replace(answer: &mut Value, words: &str) {
+    if let Some(choice) = judged(answer) {
+        // What comes in pieces has no place in one.
+        choice.remove("delta");
+        choice.entry("message").or_insert_with(|| json!({ "role": "assistant" }));
+    }
     if let Some(message) = message(answer) {
         message.insert("content".to_owned(), json!(words));
     }
@@ -136,7 +157,8 @@ pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
         return;
     }
     message.remove("tool_calls");
-    if let Some(choice) = answer.pointer_mut("/choices/0").and_then(Value::as_object_mut) {
+    message.remove("function_call");
+    if let Some(choice) = judged(answer) {
         choice.insert("finish_reason".to_owned(), json!("stop"));
     }
 }

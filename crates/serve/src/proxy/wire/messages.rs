@@ -4,7 +4,7 @@ use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
 use serde_json::{Map, Value, json};
 
-use super::{Writer, event, index_of, input_of, kind_of};
+use super::{Writer, event, index_of, input_of, kind_of, text_of};
 
 /// A stream of blocks, of which the client got some.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(super) struct Blocks {
     /// The block that has not ended, and whether it is one of words.
     open: Option<(usize, bool)>,
     usage: Map<String, Value>,
+    /// Why the server ended, as it says it.
+    ending: Option<Value>,
     refused: bool,
 }
 
@@ -60,6 +62,7 @@ impl Writer for Blocks {
             "message_start" => self.start = Some(event.clone()),
             "message_delta" => {
                 let usage = event.get("usage").and_then(Value::as_object);
+                self.ending = event.get("delta").cloned();
                 self.usage.extend(usage.into_iter().flatten().map(|(n, v)| (n.clone(), v.clone())));
             }
             _ => {}
@@ -84,6 +87,10 @@ impl Writer for Blocks {
         matches!(kind_of(event), "message_delta" | "message_stop")
     }
 
+    fn is_call(&self, event: &Value) -> bool {
+        event.get("content_block").is_some_and(|block| kind_of(block) == "tool_use")
+    }
+
     fn text(&mut self, text: &str) -> String {
         let mut out = String::new();
         self.begin(&mut out);
@@ -95,7 +102,7 @@ impl Writer for Blocks {
         out
     }
 
-    fn calls(&mut self, calls: &[ToolCall]) -> String {
+    fn calls(&mut self, calls: &[ToolCall], _: &[Value]) -> String {
         let mut out = String::new();
         self.begin(&mut out);
         for call in calls {
@@ -120,9 +127,14 @@ impl Writer for Blocks {
         self.begin(&mut out);
         self.close(&mut out);
         let reason = if self.refused { "refusal" } else { reason(stop) };
+        // There are more reasons than we tell apart.
+        let others = ["pause_turn", "stop_sequence"];
+        let own = self.ending.take().filter(|_| stop == Stop::End && !self.refused);
+        let own = own.filter(|ending| others.contains(&text_of(ending, "stop_reason")));
+        let delta = own.unwrap_or_else(|| json!({ "stop_reason": reason, "stop_sequence": null }));
         let ending = json!({
             "type": "message_delta",
-            "delta": { "stop_reason": reason, "stop_sequence": null },
+            "delta": delta,
             "usage": self.usage.clone(),
         });
         out.push_str(&event("message_delta", &ending));
@@ -157,7 +169,7 @@ pub(super) fn append(answer: &mut Value, text: &str) {
 
 pub(super) fn replace(answer: &mut Value, text: &str) {
     let Some(content) = content(answer) else { return };
-    content.retain(|block| kind_of(block) != "text");
+    content.retain(|block| !["text", "output_text", ""].contains(&kind_of(block)));
     append(answer, text);
 }
 

@@ -6,8 +6,11 @@ mod responses;
 
 use counterfoil_model::{Format, ToolCall};
 use counterfoil_providers::{Kind, Reply, Stop, Turn, written};
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use super::request::Asked;
 
 /// A wire that answers are judged on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,16 +36,19 @@ pub(in crate::proxy) trait Writer: Send + Sync {
     /// Whether an event ends the answer.
     fn closes(&self, event: &Value) -> bool;
 
+    /// Whether a call of the client begins with an event, or goes on.
+    fn is_call(&self, event: &Value) -> bool;
+
+    /// Whether an event says again what was said piece by piece, and in other words.
+    fn differs(&self, _event: &Value, _said: &str) -> bool {
+        false
+    }
+
     /// More words.
     fn text(&mut self, text: &str) -> String;
 
-    /// Whole calls.
-    fn calls(&mut self, calls: &[ToolCall]) -> String;
-
-    /// Items of other kinds, where a wire has them between words and calls.
-    fn items(&mut self, _items: &[Value]) -> String {
-        String::new()
-    }
+    /// Whole calls; `kept` are items of other kinds, in which a call may stand as it came.
+    fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String;
 
     /// What a model says where it may not give the form that was asked for.
     fn refusal(&mut self, text: &str) -> String;
@@ -54,14 +60,45 @@ pub(in crate::proxy) trait Writer: Send + Sync {
 impl Wire {
     /// The wire of a path.
     pub(in crate::proxy) fn of(path: &str) -> Option<Self> {
-        let path = path.trim_end_matches('/');
-        [
-            ("/chat/completions", Self::Chat),
-            ("/responses", Self::Responses),
-            ("/messages", Self::Messages),
-        ]
-        .into_iter()
-        .find_map(|(end, wire)| path.ends_with(end).then_some(wire))
+        // Some servers read what is escaped.
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        // Messages of a thread are put there, and nobody answers.
+        let threads = parts.contains(&"threads");
+        match parts.as_slice() {
+            [.., "chat", "completions"] => Some(Self::Chat),
+            [.., "responses"] => Some(Self::Responses),
+            [.., "messages"] if !threads => Some(Self::Messages),
+            _ => None,
+        }
+    }
+
+    /// Whether an item of an answer is a call that the client is to make.
+    pub(in crate::proxy) fn is_of_client(self, item: &Value) -> bool {
+        self == Self::Responses && responses::CALLS.contains(&kind_of(item))
+    }
+
+    /// Whether an item of an answer tells of a tool that the server itself runs, and that the
+    /// request has.
+    pub(in crate::proxy) fn is_of_server(self, item: &Value, asked: &Asked) -> bool {
+        let kind = kind_of(item);
+        if self.is_of_client(item) || kind.ends_with("_call_output") || kind == "tool_result" {
+            return false;
+        }
+        // `web_search_call` is one of `web_search`, `mcp_tool_use` one of `mcp_toolset`.
+        let named = text_of(item, "name");
+        let stem = kind.split("_call").next().unwrap_or_default();
+        let stem = stem.split("_tool").next().unwrap_or_default();
+        let body = String::from_utf8_lossy(&asked.body);
+        [stem, named].iter().any(|word| !word.is_empty() && body.contains(&format!("\"{word}")))
+            || !kind.contains("_call") && !kind.contains("_tool")
+    }
+
+    /// Whether a path is that of an answer that a server keeps.
+    pub(in crate::proxy) fn is_kept_answer(path: &str) -> bool {
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        matches!(parts.as_slice(), [.., "responses", _] | [.., "chat", "completions", _])
     }
 
     /// The name used in records.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Writer, event, index_of, kind_of, text_of};
 
 /// Calls that the client makes.
-const CALLS: [&str; 6] = [
+pub(super) const CALLS: [&str; 6] = [
     "function_call",
     "custom_tool_call",
     "local_shell_call",
@@ -24,6 +24,8 @@ pub(super) struct Items {
     /// The response as it was told of last.
     response: Map<String, Value>,
     sequence: u64,
+    /// The client has the beginning.
+    begun: bool,
     /// Items that ended, by place.
     ended: BTreeMap<usize, Value>,
     open: Option<Open>,
@@ -51,8 +53,29 @@ impl Items {
         event(kind, &members)
     }
 
+    /// The beginning of the stream, where the client does not have it.
+    fn start(&mut self, out: &mut String) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let response = Value::Object(self.response.clone());
+        out.push_str(&self.event("response.created", json!({ "response": response })));
+    }
+
+    /// A whole item, as it is.
+    fn item(&mut self, item: &Value, out: &mut String) {
+        self.close(out);
+        let at = self.next;
+        self.next += 1;
+        let members = json!({ "output_index": at, "item": item });
+        out.push_str(&self.event("response.output_item.added", members.clone()));
+        out.push_str(&self.event("response.output_item.done", members));
+        self.ended.insert(at, item.clone());
+    }
+
     /// Begins an item; its name is of our making.
     fn begin(&mut self, mut item: Value, prefix: &str, out: &mut String) {
+        self.start(out);
         self.close(out);
         let (at, id) = (self.next, format!("{prefix}_counterfoil_{}", self.made));
         self.next += 1;
@@ -122,6 +145,7 @@ impl Writer for Items {
     }
 
     fn given(&mut self, event: &Value) {
+        self.begun = true;
         let number = event.get("sequence_number").and_then(Value::as_u64);
         self.sequence = number.map_or(self.sequence, |number| number + 1);
         let at = index_of(event, "output_index").unwrap_or(self.next);
@@ -163,6 +187,29 @@ impl Writer for Items {
         kinds.contains(&kind_of(event))
     }
 
+    fn is_call(&self, event: &Value) -> bool {
+        event.get("item").is_some_and(|item| CALLS.contains(&kind_of(item)))
+    }
+
+    fn differs(&self, event: &Value, said: &str) -> bool {
+        let item = event.get("item").filter(|item| kind_of(item) == "message");
+        let ends = |text: String| !said.ends_with(text.as_str());
+        match kind_of(event) {
+            "response.output_text.done" => ends(text_of(event, "text").to_owned()),
+            "response.content_part.done" => {
+                event.get("part").is_some_and(|part| ends(said_in(part)))
+            }
+            "response.output_item.done" => item.is_some_and(|item| ends(words_of(item))),
+            "response.completed" | "response.incomplete" => {
+                let output = event.pointer("/response/output").and_then(Value::as_array);
+                let messages = output.into_iter().flatten().filter(|i| kind_of(i) == "message");
+                let whole: String = messages.map(words_of).collect();
+                !whole.is_empty() && whole != said
+            }
+            _ => false,
+        }
+    }
+
     fn text(&mut self, text: &str) -> String {
         let mut out = String::new();
         let Some(mut place) = self.part(&mut out) else { return out };
@@ -176,9 +223,21 @@ impl Writer for Items {
         out
     }
 
-    fn calls(&mut self, calls: &[ToolCall]) -> String {
+    fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String {
         let mut out = String::new();
+        self.start(&mut out);
+        // What the server did itself comes first, as it came.
+        for item in kept {
+            let known = self.ended.values().any(|known| known.get("id") == item.get("id"));
+            if !known && kind_of(item).ends_with("_call") && !CALLS.contains(&kind_of(item)) {
+                self.item(item, &mut out);
+            }
+        }
         for call in calls {
+            if let Some(item) = kept.iter().find(|item| text_of(item, "call_id") == call.id) {
+                self.item(item, &mut out);
+                continue;
+            }
             let mut item = one(call);
             let arguments = call.arguments.as_str();
             if let Some(members) = item.as_object_mut() {
@@ -195,20 +254,6 @@ impl Writer for Items {
             let done = json!({ "item_id": id, "output_index": at, "arguments": arguments });
             out.push_str(&self.event("response.function_call_arguments.done", done));
             self.close(&mut out);
-        }
-        out
-    }
-
-    fn items(&mut self, items: &[Value]) -> String {
-        let mut out = String::new();
-        for item in items.iter().filter(|item| kind_of(item).ends_with("_call")) {
-            self.close(&mut out);
-            let at = self.next;
-            self.next += 1;
-            let members = json!({ "output_index": at, "item": item });
-            out.push_str(&self.event("response.output_item.added", members.clone()));
-            out.push_str(&self.event("response.output_item.done", members));
-            self.ended.insert(at, item.clone());
         }
         out
     }
@@ -235,6 +280,7 @@ impl Writer for Items {
 
     fn end(&mut self, stop: Stop) -> String {
         let mut out = String::new();
+        self.start(&mut out);
         self.close(&mut out);
         let mut response = self.response.clone();
         let (kind, status) = match stop {
@@ -247,6 +293,17 @@ impl Writer for Items {
         out.push_str(&self.event(kind, json!({ "response": response })));
         out
     }
+}
+
+/// The words of a part, or those with which it refuses.
+fn said_in(part: &Value) -> String {
+    let text = part.get("text").or_else(|| part.get("refusal"));
+    text.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn words_of(message: &Value) -> String {
+    let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.map(said_in).collect()
 }
 
 fn one(call: &ToolCall) -> Value {
@@ -269,6 +326,11 @@ fn message(part: Value) -> Value {
     })
 }
 
+/// Some servers leave out what kind of item it is.
+fn is_message(item: &Value) -> bool {
+    kind_of(item) == "message" || item.get("type").is_none()
+}
+
 fn words(text: &str) -> Value {
     message(json!({ "type": "output_text", "text": text, "annotations": [] }))
 }
@@ -281,35 +343,36 @@ pub(super) fn append(answer: &mut Value, text: &str) {
 
 pub(super) fn replace(answer: &mut Value, text: &str) {
     let Some(output) = output(answer) else { return };
-    output.retain(|item| kind_of(item) != "message");
+    output.retain(|item| !is_message(item));
     append(answer, text);
 }
 
 pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
     let Some(output) = output(answer) else { return };
-    // What is known of each call that stays.
-    let mut known: BTreeMap<String, Value> = BTreeMap::new();
-    output.retain(|item| {
-        let is_call = CALLS.contains(&kind_of(item));
-        if is_call {
-            known.insert(text_of(item, "call_id").to_owned(), item.clone());
+    let mut left: Vec<&ToolCall> = calls.iter().collect();
+    // Each stays once, as it came where that is still right.
+    output.retain_mut(|item| {
+        if !CALLS.contains(&kind_of(item)) {
+            return true;
         }
-        !is_call
-    });
-    output.extend(calls.iter().map(|call| {
-        let mut item = known.remove(&call.id).unwrap_or_else(|| one(call));
-        if kind_of(&item) == "function_call"
-            && let Some(members) = item.as_object_mut()
-        {
+        let is_function = kind_of(item) == "function_call";
+        let name = if is_function { text_of(item, "name") } else { "" };
+        let own = |call: &&ToolCall| {
+            call.id == text_of(item, "call_id") && (!is_function || call.tool == name)
+        };
+        let Some(at) = left.iter().position(own) else { return false };
+        let call = left.remove(at);
+        if is_function && let Some(members) = item.as_object_mut() {
             members.insert("arguments".to_owned(), json!(call.arguments.as_str()));
         }
-        item
-    }));
+        true
+    });
+    output.extend(left.into_iter().map(one));
 }
 
 pub(super) fn refuse(answer: &mut Value, why: &str) {
     with_calls(answer, &[]);
     let Some(output) = output(answer) else { return };
-    output.retain(|item| kind_of(item) != "message");
+    output.retain(|item| !is_message(item));
     output.push(message(json!({ "type": "refusal", "refusal": why })));
 }

@@ -83,7 +83,8 @@ pub(super) struct Told {
 
 impl Desk {
     pub(super) async fn new(mode: ProxyMode) -> Self {
-        let options = ProxyOptions { mode, ..ProxyOptions::default() };
+        // A busy machine judges slowly.
+        let options = ProxyOptions { mode, verify_ms: 10_000, ..ProxyOptions::default() };
         Self::with(options, GuardSettings::default()).await
     }
 

@@ -88,7 +88,14 @@ fn what_cannot_be_read_passes_or_is_held() {
 #[test]
 fn requests_that_cannot_be_read_are_their_servers_affair() {
     test(async {
-        let desk = Desk::new(ProxyMode::Block).await;
+        let strict = Desk::new(ProxyMode::Block).await;
+        let desk = Desk::new(ProxyMode::Correct).await;
+        for body in ["{", "[1]", "\"x\""] {
+            let told = told(strict.send(On::Chat.path(), &[], body).await).await;
+            assert_eq!(told.status, 400);
+            assert!(told.text.contains("could not be judged"), "{}", told.text);
+        }
+        assert!(strict.heard().is_empty());
         for body in ["{", "[1]", "{\"messages\": 7}", "\"x\"", "{\"messages\":[{\"role\":7}]}"] {
             desk.next(Scripted::status(400, "{\"error\":{\"message\":\"what?\"}}"));
             let told = told(desk.send(On::Chat.path(), &[], body).await).await;

@@ -3,6 +3,7 @@
 mod calls;
 mod desk;
 mod faults;
+mod hostile;
 mod operators;
 mod said;
 mod verdicts;

@@ -1,8 +1,8 @@
 //! Sessions, keys, and what operators are told.
 
 use counterfoil_guard::GuardSettings;
-use counterfoil_serve::{ProxyMode, ProxyOptions, VirtualKeyOptions};
-use serde_json::{Value, json};
+use counterfoil_serve::{KeyProvider, ProxyMode, ProxyOptions, VirtualKeyOptions};
+use serde_json::json;
 
 use super::desk::{Desk, Scripted, told};
 use super::said::Says::{Call, Text};
@@ -179,6 +179,7 @@ fn keys_of_ours_stand_for_those_of_the_provider() {
             name: "team".to_owned(),
             key_env: "OWN".to_owned(),
             provider_key_env: "REAL".to_owned(),
+            provider: KeyProvider::Anthropic,
             tokens_per_day: Some(20),
             ..VirtualKeyOptions::default()
         };
@@ -195,10 +196,7 @@ fn keys_of_ours_stand_for_those_of_the_provider() {
             assert_eq!(told.status, expected);
             if expected == 200 {
                 for _ in 0..200 {
-                    let header = [("authorization", "Bearer value of OWN")];
-                    let status =
-                        super::desk::told(desk.send("/counterfoil/status", &header, "").await);
-                    let status: Value = serde_json::from_str(&status.await.text).unwrap();
+                    let status = desk.own("status").await;
                     if status["tokens"]["input"] == json!(7 * (at + 1)) {
                         break;
                     }
