@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, set_aside_feedback, without_hidden};
-use counterfoil_model::{Finding, Message, Role, Severity, ToolCall};
+use counterfoil_guard::{Asking, Clock as _, Guard, set_aside_feedback, without_hidden};
+use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
@@ -276,7 +276,14 @@ impl Exchange {
             Err(error) => Conclusion::not_judged(error, reply),
         };
         match findings {
-            Ok(findings) => conclusion.findings = findings,
+            Ok(mut findings) => {
+                if !findings.is_empty() {
+                    // Their receipts may be on their way.
+                    prepared.recorded().await;
+                    cite_receipts(&self.proxy.guard, seen, &mut findings);
+                }
+                conclusion.findings = findings;
+            }
             Err(error) => conclusion.unjudged = Some(error.to_string()),
         }
         conclusion
@@ -430,6 +437,25 @@ fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
     let text = format!("{before}{}", reply.text);
     messages.push(Message { calls, ..Message::text(Role::Assistant, text) });
     messages
+}
+
+/// Names the receipts of the calls that were looked at, where there are some.
+fn cite_receipts(guard: &Guard, seen: &Seen, findings: &mut [Finding]) {
+    let evidence = || findings.iter().flat_map(|finding| &finding.evidence);
+    if !evidence().any(|evidence| matches!(evidence.source, EvidenceSource::Call { .. })) {
+        return;
+    }
+    let recorded = guard.transcript(&seen.session).ok();
+    let receipts = recorded.and_then(|recorded| recorded.receipts).unwrap_or_default();
+    let of_call = |id: &str| receipts.iter().find(|r| r.call_id.as_deref() == Some(id));
+    for evidence in findings.iter_mut().flat_map(|finding| &mut finding.evidence) {
+        if let EvidenceSource::Call { call_id } = &evidence.source
+            && let Some(receipt) = of_call(call_id)
+        {
+            let execution_id = receipt.id.clone();
+            evidence.source = EvidenceSource::Execution { execution_id };
+        }
+    }
 }
 
 /// The calls of an answer that its client is to make, of every kind.

@@ -52,7 +52,7 @@ pub(super) fn stand_between(
     let proxy = Arc::new(Proxy::new(guard.clone(), settings));
     // Those that block read and judge: more than there are processors help nobody.
     let runtime =
-        tokio::runtime::Builder::new_multi_thread().max_blocking_threads(8).enable_all().build();
+        tokio::runtime::Builder::new_multi_thread().max_blocking_threads(4).enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
     let follows = Follows { listen, standing: standing.clone(), folder: state.folder() };
     let exit = runtime.block_on(async {

@@ -180,6 +180,8 @@ impl Relay {
         let read = self.text.get(..self.released).unwrap_or_default().trim();
         let text = reply.text.trim_start();
         let text = text.strip_prefix(read).filter(|_| !read.is_empty()).unwrap_or(text);
+        let comment = format!(": counterfoil {{\"corrections\":{}}}\n\n", corrected.asked.times);
+        self.write(comment).await?;
         let apart = self.released > 0 && !text.trim().is_empty();
         let text = format!("{}{}", if apart { "\n\n" } else { "" }, text.trim_start());
         self.words(&text).await?;

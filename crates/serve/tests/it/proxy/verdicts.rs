@@ -5,6 +5,7 @@ use counterfoil_model::Role;
 use counterfoil_providers::Stop;
 use counterfoil_rules::{Settings, check};
 use counterfoil_serve::{Least, ProxyMode, ProxyOptions};
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, Scripted};
@@ -200,12 +201,18 @@ fn what_is_before_a_lie_flows_at_once() {
         scripted.pause = std::time::Duration::from_millis(30);
         desk.next(scripted);
         let request = On::Chat.request("Cancel 7.", &[LOOKED_UP]).to_string();
-        let response = desk.send(On::Chat.path(), &[], &request).await;
+        let mut body = desk.send(On::Chat.path(), &[], &request).await.into_body();
         let began = std::time::Instant::now();
-        let told = super::desk::told(response).await;
-        assert!(began.elapsed().as_millis() > 200);
-        assert!(told.text.contains("\"order \""), "{}", told.text);
-        assert!(!told.text.contains("cancelled "), "{}", told.text);
+        let (mut text, mut first) = (String::new(), None);
+        while let Some(frame) = body.frame().await {
+            text.push_str(std::str::from_utf8(&frame.unwrap().into_data().unwrap()).unwrap());
+            if first.is_none() && text.contains("\"order \"") {
+                first = Some(began.elapsed());
+            }
+        }
+        // The first sentence is there before the second one is written.
+        assert!(first.unwrap() < began.elapsed() / 2, "{first:?} of {:?}", began.elapsed());
+        assert!(!text.contains("cancelled "), "{text}");
     });
 }
 
@@ -238,8 +245,8 @@ fn an_answer_in_a_form_keeps_it() {
                 // Either the form, or a refusal in the wire's own way.
                 let refused = told.text.contains("refusal");
                 assert!(reply.text == *said || refused, "{mode:?} {on:?}: {}", told.text);
-                let blocked = mode == ProxyMode::Block && found != "{}";
-                assert_eq!(refused, blocked, "{mode:?} {on:?} {found}: {}", told.text);
+                assert!(found.contains("FK010"), "{mode:?} {on:?} {found}");
+                assert_eq!(refused, mode == ProxyMode::Block, "{on:?}: {}", told.text);
             }
         }
     });
@@ -328,5 +335,20 @@ fn a_replay_of_the_record_finds_the_same() {
             let said: Vec<String> = said.iter().map(|text| text.replace("\n\n", "")).collect();
             assert_eq!(said, expected, "{mode:?}");
         }
+    });
+}
+
+#[test]
+fn a_footnote_names_the_receipt() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Annotate).await;
+        let failed = "Error: order 7 is shipped already and cannot be cancelled";
+        let request =
+            On::Chat.request("Cancel 7.", &[("c", "cancel_order", "{\"id\": 7}", failed)]);
+        desk.next(Scripted::stream(&On::Chat.stream(&[Text("I have cancelled order 7.")])));
+        let told = desk.ask(On::Chat.path(), &request).await;
+        let receipt = desk.receipts().remove(0);
+        assert!(told.text.contains(&receipt.execution_id), "{receipt:?}: {}", told.text);
+        assert!(told.text.contains("as its client reported it"), "{}", told.text);
     });
 }
