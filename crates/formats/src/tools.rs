@@ -111,6 +111,14 @@ fn read_element(value: &Value, place: &str, tools: &mut Vec<Tool>) -> Result<(),
         tools.push(tool);
         return Ok(());
     }
+    // A tool whose argument is plain text has no schema.
+    if let Some(Value::Object(custom)) = object.get("custom")
+        && let Some(name) = custom.get("name").and_then(Value::as_str)
+    {
+        let description = custom.get("description").and_then(Value::as_str).unwrap_or_default();
+        tools.push(Tool { description: description.to_owned(), ..Tool::named(name) });
+        return Ok(());
+    }
     // Tools that the vendor runs itself have a type and no schema: `{"type": "web_search"}`.
     if !object.contains_key("name")
         && let Some(Value::String(vendor)) = object.get("type")

@@ -79,7 +79,7 @@ struct Choice {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
-    content: Option<String>,
+    content: Option<Content>,
     refusal: Option<String>,
     /// The names that servers give to thoughts; some give both.
     reasoning: Option<String>,
@@ -87,6 +87,25 @@ struct Said {
     tool_calls: Option<Vec<CallPart>>,
     /// The one call of an older form, without an id.
     function_call: Option<FunctionPart>,
+}
+
+/// Words are a text; some servers give a list of parts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Value>),
+}
+
+impl Content {
+    fn text(self) -> String {
+        let parts = match self {
+            Self::Text(text) => return text,
+            Self::Parts(parts) => parts,
+        };
+        let words = parts.iter().filter(|part| part.get("type").is_some_and(|kind| kind == "text"));
+        words.filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -182,7 +201,7 @@ impl Completion {
         if let Some(thought) = thoughts.filter(|text| !text.is_empty()) {
             on(Piece::Thought(thought));
         }
-        for text in [said.content, said.refusal].into_iter().flatten() {
+        for text in [said.content.map(Content::text), said.refusal].into_iter().flatten() {
             if !text.is_empty() {
                 self.text.push_str(&text);
                 on(Piece::Text(text));

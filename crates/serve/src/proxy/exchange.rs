@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::account::{self, Found};
 use super::calls::{self, CallsJudged};
 use super::judge::NotJudged;
 use super::keys::VirtualKey;
@@ -23,7 +24,7 @@ use super::seen::{Exchanged, Open, millis};
 use super::sessions::Seen;
 use super::shown::{Shown, Tampered, of_request, read_conversation};
 use super::wire::Wire;
-use super::{Busy, Proxy, account};
+use super::{Busy, Proxy};
 
 /// A request under way.
 pub(super) struct Exchange {
@@ -166,11 +167,10 @@ impl Exchange {
     }
 
     /// Which of the calls that a client may find in an answer is none of its calls.
-    pub(super) fn uncounted(&self, found: &[(String, String)], reply: &Reply) -> Option<String> {
+    pub(super) fn uncounted(&self, found: &[Found], reply: &Reply) -> Option<String> {
         let known = calls_of(self.wire(), reply);
-        let is_known = |id: &str, name: &str| known.iter().any(|c| c.id == id && c.tool == name);
-        let odd = found.iter().find(|(id, name)| !is_known(id, name))?;
-        Some(format!("a call of `{}` stands at a place where nobody looks for it", odd.1))
+        let odd = found.iter().find(|found| !known.iter().any(|call| found.is(call)))?;
+        Some(format!("a call of `{}` stands at a place where nobody looks for it", odd.name))
     }
 
     /// What of an answer in one piece was not judged.
@@ -178,7 +178,9 @@ impl Exchange {
         if account::unjudged_words(answer, &reply.text).is_some() {
             return Some("words stand at a place where nobody looks for them".to_owned());
         }
-        if answer.get("choices").and_then(Value::as_array).is_some_and(|all| all.len() > 1) {
+        let choices = answer.get("choices").and_then(Value::as_array);
+        let other = |choice: &Value| choice.get("index").is_some_and(|at| at.as_u64() != Some(0));
+        if choices.is_some_and(|all| all.len() > 1 || all.iter().any(other)) {
             return Some("it has several choices".to_owned());
         }
         let mut found = Vec::new();

@@ -14,14 +14,14 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
-use super::account;
+use super::account::{self, Found};
 use super::exchange::{Became, Conclusion, Exchange, Said};
 use super::forward::BoxError;
 use super::frames::{Frame, Frames};
 use super::judge::{last_end, paragraph_start};
 use super::notes;
 use super::options::ProxyMode;
-use super::wire::Writer;
+use super::wire::{Wire, Writer};
 
 /// The client's end of an answer.
 pub(super) type Out = Sender<Result<Bytes, BoxError>>;
@@ -61,8 +61,8 @@ pub(super) struct Relay {
     ended: bool,
     /// The event with which its server gave up.
     failed: Option<Bytes>,
-    /// Calls that stand anywhere in it, by id and name.
-    calls: Vec<(String, String)>,
+    /// Calls that stand anywhere in it.
+    calls: Vec<Found>,
     /// How it ended, where that came together with bytes.
     last: Option<Came>,
     /// What we wrote in the place of what came.
@@ -215,11 +215,16 @@ impl Relay {
         if withholds && self.unread.is_none() && !account::is_plain(&raw) {
             self.cannot_read("it has lines that not every reader reads alike".to_owned());
         }
-        if withholds && self.ended && !data.is_empty() {
+        let is_end = data.trim() == "[DONE]";
+        // Some servers say twice that they end, or that they are still there.
+        let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
+        if withholds && self.ended && !empty {
             self.cannot_read("it goes on after its end".to_owned());
         }
         let mut said = String::new();
-        if let Some(assembly) = self.assembly.as_mut().filter(|_| !data.is_empty()) {
+        let chat = self.exchange.wire() == Wire::Chat;
+        let reads = !data.is_empty() && (chat || !is_end);
+        if let Some(assembly) = self.assembly.as_mut().filter(|_| reads) {
             let taken = assembly.take(&data, &mut |piece| {
                 if let Piece::Text(text) = piece {
                     said.push_str(&text);
@@ -240,7 +245,6 @@ impl Relay {
             return;
         }
         let parsed = serde_json::from_str::<Value>(&data);
-        let is_end = data.trim() == "[DONE]";
         if parsed.is_err() && !data.is_empty() && !is_end && self.unread.is_none() {
             self.cannot_read("an event cannot be read".to_owned());
         }

@@ -19,6 +19,8 @@ pub(super) struct Blocks {
     usage: Map<String, Value>,
     /// Why the server ended, as it says it.
     ending: Option<Value>,
+    /// The blocks of words that came.
+    words: Vec<usize>,
     refused: bool,
 }
 
@@ -60,6 +62,12 @@ impl Writer for Blocks {
     fn learn(&mut self, event: &Value) {
         match kind_of(event) {
             "message_start" => self.start = Some(event.clone()),
+            "content_block_start" => {
+                let index = index_of(event, "index").unwrap_or_default();
+                self.words.retain(|known| *known != index);
+                let words = event.get("content_block").is_some_and(|b| kind_of(b) == "text");
+                self.words.extend(words.then_some(index));
+            }
             "message_delta" => {
                 let usage = event.get("usage").and_then(Value::as_object);
                 self.ending = event.get("delta").cloned();
@@ -85,6 +93,13 @@ impl Writer for Blocks {
 
     fn closes(&self, event: &Value) -> bool {
         matches!(kind_of(event), "message_delta" | "message_stop")
+    }
+
+    fn differs(&self, event: &Value, _: &str) -> bool {
+        let begun = event.pointer("/message/content").and_then(Value::as_array);
+        let delta = event.get("delta").is_some_and(|delta| kind_of(delta) == "text_delta");
+        let known = || index_of(event, "index").is_some_and(|at| self.words.contains(&at));
+        begun.is_some_and(|content| !content.is_empty()) || delta && !known()
     }
 
     fn is_call(&self, event: &Value) -> bool {

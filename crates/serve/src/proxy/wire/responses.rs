@@ -18,6 +18,18 @@ pub(super) const CALLS: [&str; 6] = [
     "computer_call",
 ];
 
+/// What comes piece by piece and is judged, or is not the agent's word.
+const DELTAS: [&str; 8] = [
+    "output_text",
+    "refusal",
+    "reasoning",
+    "function_call_arguments",
+    "custom_tool_call_input",
+    "mcp_call",
+    "code_interpreter_call_code",
+    "shell_call",
+];
+
 /// A stream of items, of which the client got some.
 #[derive(Debug, Default)]
 pub(super) struct Items {
@@ -197,7 +209,14 @@ impl Writer for Items {
         match kind_of(event) {
             "response.output_text.done" => ends(text_of(event, "text").to_owned()),
             "response.content_part.done" => {
-                event.get("part").is_some_and(|part| ends(said_in(part)))
+                let part = event.get("part");
+                let words = part.filter(|p| ["output_text", "refusal"].contains(&kind_of(p)));
+                words.is_some_and(|part| ends(said_in(part)))
+            }
+            // Words by another name.
+            kind if kind.ends_with(".delta") => {
+                event.get("delta").is_some_and(Value::is_string)
+                    && !DELTAS.iter().any(|known| kind.contains(known))
             }
             "response.output_item.done" => item.is_some_and(|item| ends(words_of(item))),
             "response.completed" | "response.incomplete" => {

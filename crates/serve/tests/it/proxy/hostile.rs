@@ -57,7 +57,7 @@ fn streams() -> Vec<(On, String)> {
         ),
         format!(" data: {LIE}\n\n"),
         format!("data:\r {LIE}\n\n"),
-        delta(json!({ "content": [{ "type": "text", "text": LIE }] })),
+        delta(json!({ "content": [{ "type": "text", "text": format!("\n{LIE}") }] })),
     ];
     let item = |value: Value| json!({ "type": "response.output_item.done", "output_index": 0, "item": value });
     let message = json!({ "type": "message", "content": [{ "type": "output_text", "text": LIE }] });
@@ -92,6 +92,12 @@ fn streams() -> Vec<(On, String)> {
         data(&block(5, json!({ "type": "text", "text": LIE })))
             + &data(&block(5, json!({ "type": "text", "text": "" }))),
         data(&block(5, tool.clone())) + &data(&block(5, json!({ "type": "text", "text": "" }))),
+        ["I have", " cancelled", " order 7."]
+            .map(|text| {
+                data(&json!({ "type": "content_block_delta", "index": 9,
+                    "delta": { "type": "text_delta", "text": text } }))
+            })
+            .concat(),
         data(&json!({ "type": "ping", "delta": { "type": "text_delta", "text": LIE } })),
         data(&block(5, json!({ "type": "web_search_tool_result", "tool_use_id": "t" })))
             + &data(&block(6, tool)),
@@ -214,6 +220,24 @@ fn honest_servers_may_say_more() {
             (On::Chat, delta(json!({ "reasoning": "a b c d", "reasoning_content": "a b c d" }))),
             (On::Chat, data(&json!({ "id": "c", "provider": "Google AI Studio", "choices": [] }))),
             (On::Chat, data(&json!({ "id": "c", "choices": null }))),
+            (
+                On::Chat,
+                delta(
+                    json!({ "content": [{ "type": "thinking", "thinking": [{ "type": "text", "text": "a b c d" }] }] }),
+                ),
+            ),
+            (On::Chat, delta(json!({ "context": { "intent": "[what is the plan]" } }))),
+            (
+                On::Responses,
+                data(&json!({ "type": "response.output_text.annotation.added",
+                    "annotation": { "type": "url_citation", "title": "A long title here" } })),
+            ),
+            (
+                On::Responses,
+                data(
+                    &json!({ "type": "response.code_interpreter_call_code.done", "code": "x = 1 + 2" }),
+                ),
+            ),
             (On::Chat, ": OPENROUTER PROCESSING now and then\n\n".to_owned()),
             (
                 On::Messages,
@@ -235,6 +259,16 @@ fn honest_servers_may_say_more() {
             let told = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
             assert_eq!(told.text, stream, "{on:?} {events}");
         }
+        // A tool whose argument is plain text.
+        let call = json!({ "index": 0, "id": "a", "type": "custom",
+            "custom": { "name": "write_it", "input": "some free text goes here" } });
+        let stream = with(On::Chat, &delta(json!({ "tool_calls": [call] })));
+        let desk = Desk::new(ProxyMode::Block).await;
+        desk.next(Scripted::stream(&stream));
+        let mut request = On::Chat.request("Write.", &[]);
+        let tool = json!({ "type": "custom", "custom": { "name": "write_it" } });
+        request["tools"].as_array_mut().unwrap().push(tool);
+        assert_eq!(desk.ask(On::Chat.path(), &request).await.text, stream);
         // A call of a tool that the request has, by a name of another writing, is made again.
         let desk = Desk::new(ProxyMode::Correct).await;
         for says in
