@@ -34,12 +34,12 @@ pub(super) struct Corrected {
     pub(super) conclusion: Conclusion,
     /// As it came, where it came in one piece.
     pub(super) body: Option<Bytes>,
-    pub(super) asked: Asking,
+    pub(super) asked: AskedAgain,
 }
 
 /// How often a model was asked again, and what that cost.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Asking {
+pub(super) struct AskedAgain {
     pub(super) times: u32,
     pub(super) usage: Usage,
 }
@@ -52,11 +52,11 @@ impl Exchange {
         reply: &Reply,
         conclusion: &Conclusion,
         read: &str,
-    ) -> Result<Corrected, Asking> {
+    ) -> Result<Corrected, AskedAgain> {
         let until = Instant::now() + self.settings.correction;
-        let mut request = self.asked.members().ok_or_else(Asking::default)?;
+        let mut request = self.asked.members().ok_or_else(AskedAgain::default)?;
         let mut failed = (reply.clone(), None);
-        let mut asked = Asking::default();
+        let mut asked = AskedAgain::default();
         while asked.times < self.settings.max_corrections {
             let (reply, own) = &failed;
             let conclusion = own.as_ref().unwrap_or(conclusion);

@@ -15,11 +15,13 @@ use tokio::time::timeout;
 
 use super::account::{self, Found};
 use super::calls::{self, CallsJudged};
+use super::correct::{AskedAgain, Corrected};
 use super::judge::NotJudged;
 use super::keys::VirtualKey;
-use super::options::{OnTimeout, ProxyMode, ProxySettings};
+use super::options::{ProxyMode, ProxySettings};
 use super::record::record;
 use super::request::Asked;
+use super::ruling::Instead;
 use super::seen::{Exchanged, Open, millis};
 use super::sessions::Seen;
 use super::shown::{Shown, Tampered, of_request, read_conversation};
@@ -113,6 +115,45 @@ pub(super) struct Became {
     pub(super) usage: Usage,
 }
 
+impl Became {
+    /// Of an answer that came to its end.
+    pub(super) fn of(status: u16, reply: &Reply) -> Self {
+        Self {
+            status,
+            usage: reply.usage,
+            judged: reply.text.clone(),
+            said: Said { text: reply.text.clone(), calls: reply.calls.clone() },
+            ..Self::default()
+        }
+    }
+
+    /// The model was asked again.
+    pub(super) fn asked_again(&mut self, asked: AskedAgain) {
+        self.corrections = asked.times;
+        self.usage += asked.usage;
+    }
+
+    /// That made it better.
+    pub(super) fn corrected(&mut self, corrected: &Corrected) {
+        self.what = "corrected";
+        self.asked_again(corrected.asked);
+        self.better = Some(corrected.conclusion.findings.clone());
+        self.said.calls.clone_from(&corrected.conclusion.calls.passed);
+    }
+
+    /// That did not, or nobody was asked.
+    pub(super) fn written(&mut self, instead: &Instead) {
+        self.what = if instead.withheld { "held" } else { "annotated" };
+        self.withheld = instead.withheld;
+        self.said.calls.clone_from(&instead.calls);
+    }
+
+    /// Nobody could judge it.
+    pub(super) fn withhold(&mut self) {
+        (self.what, self.withheld, self.said.calls) = ("not judged", true, Vec::new());
+    }
+}
+
 /// The agent's message as its client has it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Said {
@@ -201,9 +242,9 @@ impl Exchange {
         self.settings.mode
     }
 
-    /// How long a judgement may take; whoever holds waits for it.
+    /// How long a judgement may take; whoever withholds waits for it.
     pub(super) fn limit(&self) -> Option<Duration> {
-        (self.settings.on_timeout == OnTimeout::Pass).then_some(self.settings.verify)
+        (!self.settings.withholds()).then_some(self.settings.verify)
     }
 
     /// What is wrong with the beginning of an answer.
@@ -309,13 +350,7 @@ impl Exchange {
             tampered = prepared.shown.tampered.len();
             let words = Words { judged: &judged, said: &said.text, better: better.as_deref() };
             notes.extend(self.recorded(prepared, &conclusion, withheld, words).await);
-            let mut conversation = prepared.shown.transcript.messages.clone();
-            let calls = said.calls.clone();
-            conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
-            let Proxy { sessions, .. } = &*self.proxy;
-            // Only one wire goes on from what its server keeps.
-            let response = response.filter(|_| self.wire() == Wire::Responses);
-            sessions.link(&prepared.seen, &self.owner, response, conversation);
+            self.link(prepared, &said, response);
             let mut state = prepared.seen.state();
             state.findings += conclusion.findings.len() as u64;
             state.refused += conclusion.calls.refused.len() as u64;
@@ -354,6 +389,16 @@ impl Exchange {
             output_tokens: usage.output,
             took: millis(self.began.elapsed()),
         });
+    }
+
+    /// Ties the requests to come to this one's session.
+    fn link(&self, prepared: &Prepared, said: &Said, response: Option<String>) {
+        let mut conversation = prepared.shown.transcript.messages.clone();
+        let calls = said.calls.clone();
+        conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
+        // Only one wire goes on from what its server keeps.
+        let response = response.filter(|_| self.wire() == Wire::Responses);
+        self.proxy.sessions.link(&prepared.seen, &self.owner, response, conversation);
     }
 
     /// What an answer cost; about that, where its server does not say it.

@@ -2,8 +2,8 @@
 //! reports become evidence, and what the model says in the end is held against them.
 //!
 //! `server.rs` lets requests in, `exchange.rs` is one request and its answer, which comes event by
-//! event (`relay.rs`) or in one piece (`piece.rs`); `wire/` knows the wires. What is right or wrong
-//! the guard and its rules decide.
+//! event (`relay/`) or in one piece (`piece.rs`); `ruling.rs` decides what becomes of either, and
+//! `wire/` knows the wires. What is right or wrong the guard and its rules decide.
 
 mod account;
 mod calls;
@@ -19,6 +19,7 @@ mod piece;
 mod record;
 mod relay;
 mod request;
+mod ruling;
 mod seen;
 mod server;
 mod sessions;

@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use counterfoil_model::Subject;
-use counterfoil_providers::whole as read_whole;
+use counterfoil_providers::{Reply, whole as read_whole};
 use hyper::HeaderMap;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::calls::RefusedCall;
-use super::exchange::{Became, Conclusion, Exchange, Said};
-use super::judge::sentence_start;
+use super::correct::Corrected;
+use super::exchange::{Became, Conclusion, Exchange};
 use super::notes;
 use super::options::ProxyMode;
+use super::ruling::{Ruling, Words, first_bad};
 use super::wire::Wire;
 
 /// The header in which programs read what was found.
 const FOUND: HeaderName = HeaderName::from_static("counterfoil-findings");
+
+/// The longest header that we write, in bytes.
+const LONGEST_HEADER: usize = 4096;
 
 /// How often the model was asked again.
 const CORRECTIONS: HeaderName = HeaderName::from_static("counterfoil-corrections");
@@ -37,153 +39,142 @@ pub(super) async fn answer(
     status: u16,
     body: Bytes,
 ) -> Result<Piece, Withheld> {
-    let wire = exchange.wire();
-    let text = std::str::from_utf8(&body).map_err(|error| error.to_string());
-    let reply = text.and_then(|text| read_whole(wire.kind(), text).map_err(|e| e.to_string()));
-    let as_it_came = |headers| Piece { body: body.clone(), headers };
     let settings = &exchange.settings;
-    let holds = settings.withholds();
-    let mut became = Became { status, what: "passed", ..Became::default() };
-    let parsed = serde_json::from_slice::<Value>(&body);
-    let read = match (reply, parsed) {
-        (Ok(reply), Ok(parsed)) => match exchange.unaccounted(&parsed, &reply) {
-            Some(why) if holds => Err(why),
-            _ => Ok((reply, parsed)),
-        },
-        (Err(why), _) => Err(why),
-        (_, Err(error)) => Err(error.to_string()),
-    };
-    let (reply, parsed) = match read {
+    let as_it_came = |headers| Piece { body: body.clone(), headers };
+    let (reply, parsed) = match read(exchange, &body) {
         Ok(read) => read,
         Err(why) => {
             let conclusion = Conclusion { unjudged: Some(why.clone()), ..Conclusion::default() };
-            became.what = "not judged";
-            became.withheld = holds;
-            write_down(exchange, conclusion, became);
-            return if holds { Err(Withheld(why)) } else { Ok(as_it_came(HeaderMap::new())) };
+            let withheld = settings.withholds();
+            let what = conclusion.passed();
+            write_down(
+                exchange,
+                conclusion,
+                Became { status, what, withheld, ..Became::default() },
+            );
+            return if withheld { Err(Withheld(why)) } else { Ok(as_it_came(HeaderMap::new())) };
         }
     };
-    became.usage = reply.usage;
-    became.judged.clone_from(&reply.text);
-    became.said = Said { text: reply.text.clone(), calls: reply.calls.clone() };
-    became.response = parsed.get("id").and_then(Value::as_str).map(str::to_owned);
+    let response = id_of(&parsed);
+    let mut became = Became { response, ..Became::of(status, &reply) };
     if settings.mode == ProxyMode::Observe {
-        let exchange = Arc::clone(exchange);
-        let proxy = Arc::clone(&exchange.proxy);
-        proxy.spawn(async move {
-            let conclusion = exchange.conclude(&reply, "", None).await;
-            became.what = conclusion.passed();
-            exchange.done(conclusion, became).await;
-        });
+        observe(exchange, reply, became);
         return Ok(as_it_came(HeaderMap::new()));
     }
-    let limit = if settings.mode.holds() { exchange.limit() } else { Some(settings.verify) };
-    let conclusion = exchange.conclude(&reply, "", limit).await;
-    if let Some(why) = conclusion.unjudged.clone().filter(|_| holds) {
-        became.what = "not judged";
-        (became.withheld, became.said) = (true, Said::default());
-        exchange.not_made(&conclusion.calls.passed).await;
-        write_down(exchange, conclusion, became);
-        return Err(Withheld(why));
-    }
-    let bad = conclusion.bad(settings.least);
-    if bad.is_empty() && conclusion.calls.refused.is_empty() {
-        became.what = conclusion.passed();
-        let headers = found(&conclusion, false);
-        let piece = match conclusion.calls.stripped {
-            false => as_it_came(headers),
-            true => stripped(wire, parsed, &conclusion, headers),
-        };
-        write_down(exchange, conclusion, became);
-        return Ok(piece);
-    }
-    let piece = worse(exchange, &reply, parsed, &conclusion, &mut became).await;
-    // It may be another one.
-    let parsed: Value = serde_json::from_slice(&piece.body).unwrap_or_default();
-    became.response = parsed.get("id").and_then(Value::as_str).map(str::to_owned);
+    let conclusion = exchange.conclude(&reply, "", exchange.limit()).await;
+    let piece = match conclusion.ruling(settings) {
+        Ruling::Pass => {
+            became.what = conclusion.passed();
+            let headers = found(&notes_of(&conclusion));
+            Ok(match conclusion.calls.stripped {
+                false => as_it_came(headers),
+                true => stripped(exchange.wire(), parsed, &conclusion, headers),
+            })
+        }
+        Ruling::Withhold(why) => {
+            became.withhold();
+            became.said.text.clear();
+            exchange.not_made(&conclusion.calls.passed).await;
+            Err(Withheld(why))
+        }
+        Ruling::Wrong => {
+            Ok(wrong(exchange, &reply, (parsed, &body), &conclusion, &mut became).await)
+        }
+    };
     write_down(exchange, conclusion, became);
-    Ok(piece)
+    piece
 }
 
-/// Something is wrong with the answer.
-async fn worse(
+/// The answer, and the JSON that it is; why it cannot be judged.
+fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value), String> {
+    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+    let reply = read_whole(exchange.wire().kind(), text).map_err(|error| error.to_string())?;
+    let parsed: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match exchange.unaccounted(&parsed, &reply) {
+        Some(why) if exchange.settings.withholds() => Err(why),
+        _ => Ok((reply, parsed)),
+    }
+}
+
+/// Judges an answer that its client has.
+fn observe(exchange: &Arc<Exchange>, reply: Reply, mut became: Became) {
+    let (exchange, proxy) = (Arc::clone(exchange), Arc::clone(&exchange.proxy));
+    proxy.spawn(async move {
+        let conclusion = exchange.conclude(&reply, "", None).await;
+        became.what = conclusion.passed();
+        exchange.done(conclusion, became).await;
+    });
+}
+
+/// Something is wrong with the answer: where it may wait, the model is asked again.
+async fn wrong(
     exchange: &Arc<Exchange>,
-    reply: &counterfoil_providers::Reply,
-    mut answer: Value,
+    reply: &Reply,
+    (mut answer, body): (Value, &Bytes),
     conclusion: &Conclusion,
     became: &mut Became,
 ) -> Piece {
     let wire = exchange.wire();
-    let mut headers = found(conclusion, exchange.mode() == ProxyMode::Block);
     if exchange.mode().holds() {
         match exchange.corrected(reply, conclusion, "").await {
             Ok(corrected) => {
-                became.what = "corrected";
-                became.corrections = corrected.asked.times;
-                became.usage += corrected.asked.usage;
-                became.better = Some(corrected.conclusion.findings.clone());
-                let calls = corrected.conclusion.calls.passed.clone();
-                became.said = Said { text: corrected.reply.text.clone(), calls };
-                headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
-                let body = corrected.body.unwrap_or_default();
-                if !corrected.conclusion.calls.stripped {
-                    return Piece { body, headers };
-                }
-                let parsed = serde_json::from_slice(&body).unwrap_or_default();
-                return stripped(wire, parsed, &corrected.conclusion, headers);
+                became.corrected(&corrected);
+                became.said.text.clone_from(&corrected.reply.text);
+                return better(exchange, conclusion, corrected, became);
             }
-            Err(asked) => {
-                became.corrections = asked.times;
-                became.usage += asked.usage;
-            }
+            Err(asked) => became.asked_again(asked),
         }
     }
-    let bad = conclusion.bad(exchange.settings.least);
-    let refused = &conclusion.calls.refused;
-    let structured = exchange.asked.structured;
-    let mut calls = conclusion.calls.passed.clone();
-    if exchange.mode() == ProxyMode::Block {
-        became.what = "held";
-        became.withheld = true;
-        if structured && !bad.is_empty() {
-            wire.refuse(&mut answer, &notes::notice(&bad));
-            calls.clear();
-        } else {
-            let said = kept_words(&reply.text, &bad, refused);
-            became.said.text.clone_from(&said);
-            wire.replace(&mut answer, &said);
+    let instead = conclusion.instead(&exchange.settings, exchange.asked.structured);
+    became.written(&instead);
+    let headers = found(&instead.told);
+    match &instead.words {
+        Words::Beneath(words) if words.is_empty() && instead.same_calls => {
+            return Piece { body: body.clone(), headers };
         }
-    } else {
-        became.what = "annotated";
-        if !structured {
-            let note = notes::footnotes(&bad, refused);
-            became.said.text.push_str(&note);
-            wire.append(&mut answer, &note);
+        Words::Beneath(words) => {
+            became.said.text.push_str(words);
+            wire.append(&mut answer, words);
         }
-        let holds = exchange.mode().holds();
-        let others = refused.iter().filter(|refused| !(holds && refused.denied));
-        calls.extend(others.map(|refused| refused.call.clone()));
+        Words::Until(words) => {
+            let cut = first_bad(&reply.text, &conclusion.bad(exchange.settings.least));
+            let before = reply.text.get(..cut).unwrap_or_default();
+            became.said.text = format!("{before}{words}");
+            wire.replace(&mut answer, &became.said.text);
+        }
+        Words::Refused(words) => {
+            became.said.text.clone_from(words);
+            wire.refuse(&mut answer, words);
+        }
     }
-    if !refused.is_empty() || conclusion.calls.stripped || calls.len() != reply.calls.len() {
-        wire.with_calls(&mut answer, &calls);
+    if !instead.same_calls {
+        wire.with_calls(&mut answer, &instead.calls);
     }
-    became.said.calls = calls;
     Piece { body: Bytes::from(answer.to_string()), headers }
 }
 
-/// The words in front of the first bad claim, and what stands in the place of the rest.
-fn kept_words(text: &str, bad: &[counterfoil_model::Finding], refused: &[RefusedCall]) -> String {
-    let start = bad.iter().filter_map(|finding| match &finding.subject {
-        Subject::Claim { span, .. } => Some(sentence_start(text, span.start)),
-        Subject::Call(_) => None,
-    });
-    let cut = start.min().unwrap_or(text.len());
-    let mut kept = text.get(..cut).unwrap_or_default().to_owned();
-    if !bad.is_empty() {
-        kept.push_str(&notes::notice(bad));
+/// The better answer.
+fn better(
+    exchange: &Exchange,
+    conclusion: &Conclusion,
+    corrected: Corrected,
+    became: &mut Became,
+) -> Piece {
+    let mut headers = found(&conclusion.instead(&exchange.settings, true).told);
+    headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
+    let body = corrected.body.unwrap_or_default();
+    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
+    // It has a name of its own.
+    became.response = id_of(&parsed);
+    match corrected.conclusion.calls.stripped {
+        false => Piece { body, headers },
+        true => stripped(exchange.wire(), parsed, &corrected.conclusion, headers),
     }
-    kept.push_str(&notes::no_calls(refused));
-    kept
+}
+
+/// The server's name of an answer.
+fn id_of(answer: &Value) -> Option<String> {
+    answer.get("id").and_then(Value::as_str).map(str::to_owned)
 }
 
 fn stripped(wire: Wire, mut answer: Value, conclusion: &Conclusion, headers: HeaderMap) -> Piece {
@@ -191,18 +182,20 @@ fn stripped(wire: Wire, mut answer: Value, conclusion: &Conclusion, headers: Hea
     Piece { body: Bytes::from(answer.to_string()), headers }
 }
 
-/// What was found, for programs.
-fn found(conclusion: &Conclusion, blocks: bool) -> HeaderMap {
-    let mut headers = HeaderMap::new();
+/// What was found in an answer that passes, for programs.
+fn notes_of(conclusion: &Conclusion) -> Value {
     let Conclusion { findings, calls, unjudged, .. } = conclusion;
-    let mut told = notes::machine(findings, &calls.refused, unjudged.as_deref());
-    if blocks {
-        notes::without_claims(&mut told);
-    }
+    notes::machine(findings, &calls.refused, unjudged.as_deref())
+}
+
+/// What was found, as a header.
+fn found(told: &Value) -> HeaderMap {
+    let mut headers = HeaderMap::new();
     // A header may not be long.
-    let mut line = notes::one_line(&told);
-    if line.len() > 4096 {
-        line = format!("{{\"findings\":{},\"too_long\":true}}", findings.len());
+    let mut line = notes::one_line(told);
+    if line.len() > LONGEST_HEADER {
+        let count = told.get("findings").and_then(Value::as_array).map_or(0, Vec::len);
+        line = format!("{{\"findings\":{count},\"too_long\":true}}");
     }
     if let Ok(value) = HeaderValue::from_str(&line) {
         headers.insert(FOUND, value);

@@ -486,6 +486,12 @@ async fn respond(exchange: &Arc<Exchange>, body: Bytes) -> Out {
             return failed(wire, StatusCode::BAD_GATEWAY, &error.to_string());
         }
     };
+    passed_on(exchange, response).await
+}
+
+/// The answer of a server, for the client.
+async fn passed_on(exchange: &Arc<Exchange>, response: Response<Incoming>) -> Out {
+    let wire = Some(exchange.wire());
     let streams = is_stream(&response);
     let (head, body) = response.into_parts();
     let mut headers = onward(&head.headers);

@@ -210,42 +210,16 @@ impl Relay {
 
     /// Reads one event, and puts it behind those that wait.
     fn event(&mut self, frame: Frame) {
-        let Frame { raw, data } = frame;
-        let withholds = self.withholds();
-        if withholds && self.unread.is_none() && !account::is_plain(&raw) {
-            self.cannot_read("it has lines that not every reader reads alike".to_owned());
+        let is_end = frame.data.trim() == "[DONE]";
+        if self.withholds() {
+            self.doubt(&frame, is_end);
         }
-        let is_end = data.trim() == "[DONE]";
-        // Some servers say twice that they end, or that they are still there.
-        let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
-        if withholds && self.ended && !empty {
-            self.cannot_read("it goes on after its end".to_owned());
-        }
-        let mut said = String::new();
-        let chat = self.exchange.wire() == Wire::Chat;
-        let reads = !data.is_empty() && (chat || !is_end);
-        if let Some(assembly) = self.assembly.as_mut().filter(|_| reads) {
-            let taken = assembly.take(&data, &mut |piece| {
-                if let Piece::Text(text) = piece {
-                    said.push_str(&text);
-                }
-            });
-            match taken {
-                // Its server gives up, in words that its client knows.
-                Err(error @ WireError::Told(_)) => {
-                    self.cannot_read(error.to_string());
-                    self.failed = Some(raw.clone());
-                }
-                Err(error) => self.cannot_read(error.to_string()),
-                Ok(()) => {}
-            }
-        }
-        self.text.push_str(&said);
+        let said = self.assemble(&frame, is_end);
         if self.observes() && self.response.is_some() {
             return;
         }
-        let parsed = serde_json::from_str::<Value>(&data);
-        if parsed.is_err() && !data.is_empty() && !is_end && self.unread.is_none() {
+        let parsed = serde_json::from_str::<Value>(&frame.data);
+        if parsed.is_err() && !frame.data.is_empty() && !is_end && self.unread.is_none() {
             self.cannot_read("an event cannot be read".to_owned());
         }
         let event = parsed.unwrap_or_default();
@@ -258,25 +232,63 @@ impl Relay {
             return;
         }
         self.writer.learn(&event);
+        self.wait(frame.raw, event, !said.is_empty());
+    }
+
+    /// Doubts an event that readers may read in different ways.
+    fn doubt(&mut self, frame: &Frame, is_end: bool) {
+        if self.unread.is_some() {
+            return;
+        }
+        if !account::is_plain(&frame.raw) {
+            self.cannot_read("it has lines that not every reader reads alike".to_owned());
+        }
+        // Some servers say twice that they end, or that they are still there.
+        let data = &frame.data;
+        let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
+        if self.ended && !empty {
+            self.cannot_read("it goes on after its end".to_owned());
+        }
+    }
+
+    /// Puts an event to the answer so far; the words that came with it.
+    fn assemble(&mut self, frame: &Frame, is_end: bool) -> String {
+        let mut said = String::new();
+        let reads = !frame.data.is_empty() && (self.exchange.wire() == Wire::Chat || !is_end);
+        let Some(assembly) = self.assembly.as_mut().filter(|_| reads) else { return said };
+        let taken = assembly.take(&frame.data, &mut |piece| {
+            if let Piece::Text(text) = piece {
+                said.push_str(&text);
+            }
+        });
+        match taken {
+            // Its server gives up, in words that its client knows.
+            Err(error @ WireError::Told(_)) => {
+                self.cannot_read(error.to_string());
+                self.failed = Some(frame.raw.clone());
+            }
+            Err(error) => self.cannot_read(error.to_string()),
+            Ok(()) => {}
+        }
+        self.text.push_str(&said);
+        said
+    }
+
+    /// Puts an event behind those that wait.
+    fn wait(&mut self, raw: Bytes, event: Value, speaks: bool) {
         let holds = self.exchange.mode().holds();
         if holds && self.unread.is_none() && self.writer.differs(&event, &self.text) {
             self.cannot_read("its words are not those that came piece by piece".to_owned());
         }
         let last = self.writer.closes(&event)
             || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
-            || holds && self.exchange.asked.structured && !said.is_empty();
+            || holds && self.exchange.asked.structured && speaks;
         if self.withholds() {
             self.account(&event);
         }
         // What it takes beside its bytes.
         self.held += raw.len() + size_of::<Held>();
-        self.queue.push_back(Held {
-            raw,
-            event,
-            end: self.text.len(),
-            speaks: !said.is_empty(),
-            last,
-        });
+        self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
         // What cannot be read flows on where that is wanted.
         self.closing |= last && self.unread.is_none();
         if self.held > self.exchange.settings.max_held_bytes {
@@ -418,7 +430,7 @@ impl Relay {
     /// What of the answer was not judged, or is not what was.
     fn unaccounted(&self, reply: &Reply) -> Option<String> {
         if reply.text != self.text {
-            return Some("its words stand in another order than they came".to_owned());
+            return Some("its words came in another order than they stand in it".to_owned());
         }
         self.exchange.uncounted(&self.calls, reply)
     }
@@ -428,10 +440,7 @@ impl Relay {
         let (out, _) = tokio::sync::mpsc::channel(1);
         self.out = out;
         let conclusion = self.exchange.conclude(&reply, "", None).await;
-        became.what = conclusion.passed();
-        became.usage = reply.usage;
-        became.judged.clone_from(&reply.text);
-        became.said = Said { text: reply.text, calls: reply.calls };
+        *became = Became { what: conclusion.passed(), ..Became::of(became.status, &reply) };
         conclusion
     }
 

@@ -4,16 +4,14 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_model::{Finding, Subject};
 use counterfoil_providers::{Reply, Stop};
 use hyper::body::Bytes;
 
 use super::{Gone, Relay};
 use crate::proxy::correct::Corrected;
-use crate::proxy::exchange::{Became, Conclusion, Said};
-use crate::proxy::judge::sentence_start;
+use crate::proxy::exchange::{Became, Conclusion};
 use crate::proxy::notes;
-use crate::proxy::options::ProxyMode;
+use crate::proxy::ruling::{Instead, Ruling, Words, first_bad};
 
 /// While the model is asked again, a comment keeps the connection open so often.
 const STILL_THERE: Duration = Duration::from_secs(10);
@@ -21,38 +19,28 @@ const STILL_THERE: Duration = Duration::from_secs(10);
 impl Relay {
     /// The whole answer is there.
     pub(super) async fn ended(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
-        became.usage = reply.usage;
-        became.judged.clone_from(&reply.text);
-        became.said = Said { text: reply.text.clone(), calls: reply.calls.clone() };
+        *became = Became::of(became.status, &reply);
         let exchange = Arc::clone(&self.exchange);
-        let holds = exchange.mode().holds();
-        let limit = if holds { exchange.limit() } else { Some(exchange.settings.verify) };
-        let concluded = self.keeping(exchange.conclude(&reply, "", limit)).await;
+        let concluded = self.keeping(exchange.conclude(&reply, "", exchange.limit())).await;
         let Ok(conclusion) = concluded else {
             became.what = "broken off";
             let unjudged = Some("its client left".to_owned());
             return Conclusion { unjudged, ..Conclusion::default() };
         };
-        let bad = conclusion.bad(exchange.settings.least);
-        let unjudged = conclusion.unjudged.clone().filter(|_| exchange.settings.withholds());
-        let conclusion = if let Some(why) = unjudged {
-            became.what = "not judged";
-            became.withheld = true;
-            became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
-            exchange.not_made(&conclusion.calls.passed).await;
-            self.hold_unread(&why).await.ok();
-            conclusion
-        } else if bad.is_empty() && conclusion.calls.refused.is_empty() {
-            became.what = conclusion.passed();
-            self.pass(&reply, &conclusion).await.ok();
-            conclusion
-        } else if holds {
-            self.hold(&reply, conclusion, &bad, became).await
-        } else {
-            became.what = "annotated";
-            self.annotate(&reply, &conclusion, &bad).await.ok();
-            conclusion
-        };
+        // That its client leaves now changes nothing any more.
+        match conclusion.ruling(&exchange.settings) {
+            Ruling::Pass => {
+                became.what = conclusion.passed();
+                self.pass(&reply, &conclusion).await.ok();
+            }
+            Ruling::Withhold(why) => {
+                became.withhold();
+                became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+                exchange.not_made(&conclusion.calls.passed).await;
+                self.hold_unread(&why).await.ok();
+            }
+            Ruling::Wrong => self.wrong(&reply, &conclusion, became).await,
+        }
         became.said.text.push_str(&self.own);
         conclusion
     }
@@ -71,82 +59,74 @@ impl Relay {
         self.write(end).await
     }
 
-    /// What is wrong stands beneath it.
-    async fn annotate(
+    /// Something is wrong with it: where it may wait, the model is asked again.
+    async fn wrong(&mut self, reply: &Reply, conclusion: &Conclusion, became: &mut Became) {
+        let exchange = Arc::clone(&self.exchange);
+        let structured = exchange.asked.structured;
+        if exchange.mode().holds() {
+            let bad = first_bad(&self.text, &conclusion.bad(exchange.settings.least));
+            let cut = if structured { 0 } else { bad.max(self.released) };
+            became.said.text = self.text.get(..cut).unwrap_or_default().to_owned();
+            let read = became.said.text.clone();
+            if self.release_until(cut).await.is_err() {
+                became.what = "broken off";
+                return;
+            }
+            match self.keeping(exchange.corrected(reply, conclusion, &read)).await {
+                Err(Gone) => {
+                    became.what = "broken off";
+                    return;
+                }
+                Ok(Ok(corrected)) => {
+                    became.corrected(&corrected);
+                    self.go_on(&corrected).await.ok();
+                    return;
+                }
+                Ok(Err(asked)) => became.asked_again(asked),
+            }
+        }
+        let instead = conclusion.instead(&exchange.settings, structured);
+        became.written(&instead);
+        if matches!(instead.words, Words::Beneath(_)) {
+            became.said.text.clone_from(&self.text);
+        }
+        self.instead(reply, conclusion, instead).await.ok();
+    }
+
+    /// Writes what stands beneath it, or in its place.
+    async fn instead(
         &mut self,
         reply: &Reply,
         conclusion: &Conclusion,
-        bad: &[Finding],
+        instead: Instead,
     ) -> Result<(), Gone> {
-        let refused = &conclusion.calls.refused;
-        let told = notes::machine(&conclusion.findings, refused, conclusion.unjudged.as_deref());
-        let comment = format!(": counterfoil {}\n\n", notes::one_line(&told));
-        if self.exchange.asked.structured {
-            self.write(comment).await?;
-            return self.pass(reply, conclusion).await;
+        self.write(format!(": counterfoil {}\n\n", notes::one_line(&instead.told))).await?;
+        match instead.words {
+            Words::Beneath(words) if words.is_empty() && instead.same_calls => {
+                return self.pass(reply, conclusion).await;
+            }
+            Words::Beneath(words) => {
+                self.release_until(self.text.len()).await?;
+                self.words(&words).await?;
+            }
+            Words::Until(words) => self.words(&words).await?,
+            Words::Refused(words) => {
+                let refusal = self.writer.refusal(&words);
+                self.write(refusal).await?;
+            }
         }
-        self.release_until(self.text.len()).await?;
-        if self.exchange.tools.is_some() {
-            let refused = conclusion.calls.refused.iter().map(|refused| refused.call.clone());
-            let calls: Vec<_> = conclusion.calls.passed.iter().cloned().chain(refused).collect();
-            let calls = self.writer.calls(&calls, &reply.kept);
+        // Where calls did not wait, the client has them.
+        let waited = self.exchange.mode().holds() || self.exchange.tools.is_some();
+        if waited {
+            let calls = self.writer.calls(&instead.calls, &reply.kept);
             self.write(calls).await?;
         }
-        self.words(&notes::footnotes(bad, refused)).await?;
-        self.write(comment).await?;
-        let end = self.writer.end(reply.stop);
-        self.write(end).await
-    }
-
-    /// What is wrong with it does not go on as it is: the model is asked again.
-    async fn hold(
-        &mut self,
-        reply: &Reply,
-        conclusion: Conclusion,
-        bad: &[Finding],
-        became: &mut Became,
-    ) -> Conclusion {
-        let exchange = Arc::clone(&self.exchange);
-        let cut = self.cut(bad);
-        became.said.text = self.text.get(..cut).unwrap_or_default().to_owned();
-        if self.release_until(cut).await.is_err() {
-            became.what = "broken off";
-            return conclusion;
-        }
-        let read = if exchange.asked.structured { String::new() } else { became.said.text.clone() };
-        let again = self.keeping(exchange.corrected(reply, &conclusion, &read)).await;
-        match again {
-            Err(Gone) => became.what = "broken off",
-            Ok(Ok(corrected)) => {
-                became.what = "corrected";
-                became.corrections = corrected.asked.times;
-                became.usage += corrected.asked.usage;
-                became.said.calls.clone_from(&corrected.conclusion.calls.passed);
-                became.better = Some(corrected.conclusion.findings.clone());
-                self.go_on(&corrected).await.ok();
-            }
-            Ok(Err(asked)) => {
-                became.corrections = asked.times;
-                became.usage += asked.usage;
-                became.said.calls.clone_from(&conclusion.calls.passed);
-                let blocks = exchange.mode() == ProxyMode::Block;
-                became.what = if blocks { "held" } else { "annotated" };
-                became.withheld = blocks;
-                self.fail(reply, &conclusion, bad, blocks).await.ok();
-            }
-        }
-        // What was held is what is to be recorded of it.
-        conclusion
-    }
-
-    /// Where the words end that may go on: in front of the sentence with the first bad claim.
-    fn cut(&self, bad: &[Finding]) -> usize {
-        let start = |finding: &Finding| match &finding.subject {
-            Subject::Claim { span, .. } => Some(sentence_start(&self.text, span.start)),
-            Subject::Call(_) => None,
+        let stop = match reply.stop {
+            Stop::Calls if waited && instead.calls.is_empty() => Stop::End,
+            stop => stop,
         };
-        let first = bad.iter().filter_map(start).min().unwrap_or(self.text.len());
-        if self.exchange.asked.structured { 0 } else { first.max(self.released) }
+        let end = self.writer.end(stop);
+        self.write(end).await
     }
 
     /// Passes on all events up to here; what one says of it that also says more, in words of ours.
@@ -187,49 +167,6 @@ impl Relay {
         self.words(&text).await?;
         let calls = self.writer.calls(&conclusion.calls.passed, &reply.kept);
         let end = self.writer.end(reply.stop);
-        self.write(format!("{calls}{end}")).await
-    }
-
-    /// It did not get better.
-    async fn fail(
-        &mut self,
-        reply: &Reply,
-        conclusion: &Conclusion,
-        bad: &[Finding],
-        blocks: bool,
-    ) -> Result<(), Gone> {
-        let refused = &conclusion.calls.refused;
-        let mut told = notes::machine(&conclusion.findings, refused, None);
-        if blocks {
-            notes::without_claims(&mut told);
-        }
-        self.write(format!(": counterfoil {}\n\n", notes::one_line(&told))).await?;
-        let structured = self.exchange.asked.structured;
-        let mut calls = conclusion.calls.passed.clone();
-        if !blocks {
-            let rest = self.text.get(self.released..).unwrap_or_default().to_owned();
-            self.released = self.text.len();
-            self.words(&rest).await?;
-            if !structured {
-                self.words(&notes::footnotes(bad, refused)).await?;
-            }
-            // What only does not fit, its client may refuse itself.
-            let unfit = refused.iter().filter(|refused| !refused.denied);
-            calls.extend(unfit.map(|refused| refused.call.clone()));
-        } else if structured && !bad.is_empty() {
-            let refusal = self.writer.refusal(&notes::notice(bad));
-            self.write(refusal).await?;
-        } else {
-            let mut notice = if bad.is_empty() { String::new() } else { notes::notice(bad) };
-            notice.push_str(&notes::no_calls(refused));
-            self.words(&notice).await?;
-        }
-        let stop = match reply.stop {
-            Stop::Calls if calls.is_empty() => Stop::End,
-            stop => stop,
-        };
-        let calls = self.writer.calls(&calls, &reply.kept);
-        let end = self.writer.end(stop);
         self.write(format!("{calls}{end}")).await
     }
 

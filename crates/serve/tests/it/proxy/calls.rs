@@ -107,6 +107,25 @@ fn what_the_operator_denies_is_not_offered_and_not_passed() {
 }
 
 #[test]
+fn an_answer_in_a_form_keeps_it_where_only_its_call_is_refused() {
+    test(async {
+        for streams in [true, false] {
+            let desk = Desk::new(ProxyMode::Block).await;
+            let says = [Text("{\"at\": 7}"), Call("c1", "refund_order", "{\"id\": 7}")];
+            let mut request = On::Chat.request("Refund 7.", &[LOOKED_UP]);
+            request["stream"] = json!(streams);
+            request["response_format"] = json!({ "type": "json_object" });
+            desk.next(scripted(On::Chat, streams, &says));
+            desk.next(scripted(On::Chat, streams, &says));
+            let reply = On::Chat.read(&desk.ask(On::Chat.path(), &request).await.text);
+            assert_eq!(reply.text, "{\"at\": 7}");
+            assert!(reply.calls.is_empty());
+            assert_eq!(reply.stop, Stop::End);
+        }
+    });
+}
+
+#[test]
 fn tools_stay_as_they_were_for_a_session() {
     test(async {
         let options: Value = json!({ "dependencies": {

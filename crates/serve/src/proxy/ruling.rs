@@ -1,0 +1,100 @@
+//! What becomes of an answer, whether it comes event by event or in one piece: decided here, and
+//! written elsewhere.
+
+use counterfoil_model::{Finding, Subject, ToolCall};
+use serde_json::Value;
+
+use super::exchange::Conclusion;
+use super::judge::sentence_start;
+use super::notes;
+use super::options::{ProxyMode, ProxySettings};
+
+/// What becomes of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Ruling {
+    /// It passes as it came.
+    Pass,
+    /// Nobody could judge it, so it does not pass.
+    Withhold(String),
+    /// Something is wrong with it.
+    Wrong,
+}
+
+/// What stands beneath an answer, or in its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Instead {
+    pub(super) words: Words,
+    /// The calls that pass.
+    pub(super) calls: Vec<ToolCall>,
+    /// They are those of the answer.
+    pub(super) same_calls: bool,
+    /// The same for programs.
+    pub(super) told: Value,
+    /// The client does not have all of the answer.
+    pub(super) withheld: bool,
+}
+
+/// The words of an answer with which something is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Words {
+    /// All of them, and these beneath.
+    Beneath(String),
+    /// Those in front of the first bad claim, and these.
+    Until(String),
+    /// In the place of an answer in a form: what its wire has for a refusal.
+    Refused(String),
+}
+
+impl Conclusion {
+    /// What becomes of the answer.
+    pub(super) fn ruling(&self, settings: &ProxySettings) -> Ruling {
+        match &self.unjudged {
+            Some(why) if settings.withholds() => Ruling::Withhold(why.clone()),
+            _ if self.bad(settings.least).is_empty() && self.calls.refused.is_empty() => {
+                Ruling::Pass
+            }
+            _ => Ruling::Wrong,
+        }
+    }
+
+    /// What stands in the place of an answer that nobody put right. One that has to have a form has
+    /// no words of ours in it.
+    pub(super) fn instead(&self, settings: &ProxySettings, structured: bool) -> Instead {
+        let bad = self.bad(settings.least);
+        let refused = &self.calls.refused;
+        let blocks = settings.mode == ProxyMode::Block;
+        let words = match (blocks, structured) {
+            (false, false) => Words::Beneath(notes::footnotes(&bad, refused)),
+            (true, true) if !bad.is_empty() => Words::Refused(notes::notice(&bad)),
+            (_, true) => Words::Beneath(String::new()),
+            (true, false) => {
+                let notice = if bad.is_empty() { String::new() } else { notes::notice(&bad) };
+                Words::Until(format!("{notice}{}", notes::no_calls(refused)))
+            }
+        };
+        let mut calls = self.calls.passed.clone();
+        if matches!(words, Words::Refused(_)) {
+            calls.clear();
+        }
+        // What only does not fit, its client may refuse itself.
+        let stays = |denied: bool| blocks || denied && settings.mode.holds();
+        let passing = refused.iter().filter(|refused| !stays(refused.denied));
+        calls.extend(passing.map(|refused| refused.call.clone()));
+        let all = self.calls.passed.len() + refused.len();
+        let mut told = notes::machine(&self.findings, refused, self.unjudged.as_deref());
+        if blocks {
+            notes::without_claims(&mut told);
+        }
+        let same_calls = calls.len() == all && !self.calls.stripped;
+        Instead { words, calls, same_calls, told, withheld: blocks }
+    }
+}
+
+/// Where the words end that may pass: in front of the sentence with the first bad claim.
+pub(super) fn first_bad(text: &str, bad: &[Finding]) -> usize {
+    let start = bad.iter().filter_map(|finding| match &finding.subject {
+        Subject::Claim { span, .. } => Some(sentence_start(text, span.start)),
+        Subject::Call(_) => None,
+    });
+    start.min().unwrap_or(text.len())
+}
