@@ -39,6 +39,9 @@ pub(crate) struct Options {
     peer: Vec<String>,
 }
 
+/// How long the model takes until its first piece. Real ones take longer.
+const THINKING: Duration = Duration::from_millis(20);
+
 /// When everything began: both ends count from here.
 struct Bench {
     since: Instant,
@@ -287,6 +290,8 @@ async fn say(stream: &mut Reader<TcpStream>, since: Instant) -> Result<()> {
                 transfer-encoding: chunked\r\n\r\n";
     stream.get_mut().write_all(head.as_bytes()).await?;
     let out = stream.get_mut();
+    // A model reads before it writes.
+    tokio::time::sleep(THINKING).await;
     for _ in 0..pieces {
         let now = since.elapsed().as_micros();
         piece(out, &json!({ "content": format!("{now} words. ") }), None).await?;

@@ -22,6 +22,8 @@ pub(super) struct Shown {
     pub(super) tools: Arc<HostTools>,
     /// The list of tools as the client wrote it.
     written: Option<Bytes>,
+    /// How much there is to read, in bytes.
+    pub(super) size: usize,
     /// Where what is new begins: behind what the agent said last.
     pub(super) new: usize,
     /// Results that are not as they were reported first, or are gone.
@@ -90,8 +92,14 @@ pub(super) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
     let transcript = read_conversation(asked.wire, &asked.body);
     let tools = lists.of(guard, asked.tools.as_ref(), &transcript);
     let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
-    let written = asked.tools.clone();
-    Shown { new: last.map_or(0, |at| at + 1), transcript, tools, written, tampered: Vec::new() }
+    Shown {
+        new: last.map_or(0, |at| at + 1),
+        transcript,
+        tools,
+        written: asked.tools.clone(),
+        size: asked.body.len(),
+        tampered: Vec::new(),
+    }
 }
 
 impl Shown {
@@ -130,6 +138,9 @@ impl Shown {
     }
 
     fn put_before(&mut self, mut messages: Vec<Message>) {
+        let outcomes = messages.iter().flat_map(|message| &message.outcomes);
+        let texts = messages.iter().map(|message| message.text.len());
+        self.size += outcomes.map(|outcome| outcome.text.len()).chain(texts).sum::<usize>();
         let system = self.transcript.messages.iter().take_while(|m| m.role == Role::System).count();
         let count = messages.len();
         messages.extend(self.transcript.messages.drain(system..));
