@@ -145,7 +145,7 @@ fn unmeasured(text: &mut String, labelled: &Tally) {
 }
 
 fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
-    *text += "\n| set | part | messages | with an error | with an error about what is said | with a warning \
+    *text += "\n| set | part | messages | with an error | with an error about a claim | with a warning \
               only |\n|---|---|---|---|---|---|\n";
     let without = || tallies.iter().filter(|(_, tally)| tally.whole.classes.is_empty());
     for (set, tally) in without() {

@@ -154,7 +154,7 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
     );
 }
 
-/// "I don't see an order X", "there is no X": nothing has to hold an id that is said not to exist.
+/// "I don't see an order X": no result has to hold an id of which the answer says that it is nowhere.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =

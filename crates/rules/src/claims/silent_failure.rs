@@ -3,7 +3,7 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Status};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
 use crate::grounding::{Undisclosed, undisclosed};
-use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets};
 use crate::rule::{Group, Meta, Rule};
 
 /// FK039: success of the whole, while a part failed and nobody says so.
@@ -175,17 +175,14 @@ fn completes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let doubt = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND).or(Tags::FAILURE);
     let partly = |t: &Token| {
         let word = prose.word(t).to_ascii_lowercase();
-        ["partially", "partly", "mostly", "almost", "nearly", "some", "half", "most", "you"]
-            .contains(&word.as_str())
+        sets::IN_PART.list.contains(&word.as_str())
     };
     if words.iter().any(|t| t.has(doubt) || partly(t)) || verb.quoted {
         return false;
     }
     let whole = words.iter().any(|t| {
         let word = prose.word(t).to_ascii_lowercase();
-        ["task", "tasks", "step", "steps", "everything", "request", "work", "job", "workflow"]
-            .contains(&word.as_str())
-            || ["actions", "operations", "process", "requests"].contains(&word.as_str())
+        sets::WHOLE_TASKS.list.contains(&word.as_str())
     });
     // "Both are done", "All three went through"
     let all = words.first().is_some_and(|t| prose.is(t, words!["both", "all", "everything"]));

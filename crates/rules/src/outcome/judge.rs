@@ -1,27 +1,20 @@
 use counterfoil_model::{Family, Object, ObjectKind, Role};
 use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
+use super::by_run::by_run;
 use super::command::named_command;
 use super::extract::OutcomeClaim;
-use super::fewer::shows_less;
-use super::layer::{is_of_other_layer, is_of_unknown_runner, is_unheard_test};
-use super::runner::{is_other_linter, named_run, told_by_hook};
+use super::runner::{named_run, told_by_hook};
 use super::verdict::is_test_name;
 use crate::facts::{
     Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
 };
 use crate::other_language::tells_outcome;
-use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind};
+use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind, sets};
 use crate::values::holds;
 
 /// How many of the latest results are looked at for what others ran.
 pub(super) const LOOK_BACK: usize = 200;
-
-/// Programs of which each subcommand is one check, and no other.
-const ALONE: [&str; 12] = [
-    "cargo", "go", "pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "dotnet",
-    "swift", "mix",
-];
 
 /// What the record says about a claimed outcome.
 ///
@@ -88,54 +81,19 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
-        if matches!(end, RunEnd::Passed)
-            && (is_of_other_layer(facts, said)
-                || is_of_unknown_runner(facts, said)
-                || is_other_linter(facts, said))
-        {
-            return OutcomeVerdict::Other(at);
-        }
-        if matches!(end, RunEnd::Passed) && is_unheard_test(facts, said) {
-            return OutcomeVerdict::Unheard(at);
-        }
-        if said.ran {
-            return OutcomeVerdict::Passed(at);
-        }
-        return match end {
-            RunEnd::Passed if said.unwarned && warns(execution, said.family) => {
-                OutcomeVerdict::Warned(at)
-            }
-            RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable,
-            RunEnd::Passed => OutcomeVerdict::Passed(at),
-            RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
-            RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
-                true => OutcomeVerdict::Failed(at, !said.tabular),
-                false => OutcomeVerdict::NotCheckable,
-            },
-            RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
-            RunEnd::Failed if parts_pass(said, execution) => OutcomeVerdict::Passed(at),
-            RunEnd::Failed if is_built_since(facts, said, at, count) => {
-                OutcomeVerdict::NotCheckable
-            }
-            RunEnd::Failed if said.partly && stands_apart(said, execution) => {
-                OutcomeVerdict::NotCheckable
-            }
-            RunEnd::Failed => OutcomeVerdict::Failed(
-                at,
-                !said.discloses
-                    && !said.tabular
-                    && (fails_apart(said, execution)
-                        || (!said.narrowed && excludes(said, execution))),
-            ),
-            RunEnd::Empty => OutcomeVerdict::Empty(at),
-            // What was tested was built.
-            RunEnd::Unknown if built_for_tests(facts, said, count).is_some() => {
-                OutcomeVerdict::NotCheckable
-            }
-            RunEnd::Unknown => OutcomeVerdict::Hidden(at),
-            RunEnd::Running => OutcomeVerdict::Running(at),
-        };
+        return by_run(facts, said, (at, end, execution), count);
     }
+    without_run(facts, said, latest, count)
+}
+
+/// What is to be said of it where no run of its kind is on record.
+fn without_run(
+    facts: &Facts<'_>,
+    said: &OutcomeClaim,
+    latest: LatestRun,
+    count: usize,
+) -> OutcomeVerdict {
+    let turn = said.claim.turn;
     if let Some(at) = built_for_tests(facts, said, count)
         && let Some((execution, _)) = facts.deed(at)
     {
@@ -191,13 +149,22 @@ fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
 }
 
 /// The latest run of tests, which had to be built whether they passed or not.
-fn built_for_tests(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
+pub(super) fn built_for_tests(
+    facts: &Facts<'_>,
+    said: &OutcomeClaim,
+    count: usize,
+) -> Option<usize> {
     let built = said.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
 }
 
 /// "It compiles", where the build failed, and tests ran after it.
-fn is_built_since(facts: &Facts<'_>, said: &OutcomeClaim, failed: usize, count: usize) -> bool {
+pub(super) fn is_built_since(
+    facts: &Facts<'_>,
+    said: &OutcomeClaim,
+    failed: usize,
+    count: usize,
+) -> bool {
     let compiles = !said.claim.text.contains("build");
     let since = built_for_tests(facts, said, count).filter(|at| compiles && *at > failed);
     since.and_then(|at| facts.deed(at)).is_some_and(|(execution, _)| {
@@ -261,7 +228,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
 }
 
 /// Whether a run printed warnings, by its own count or in a compiler's form.
-fn warns(execution: &Execution<'_>, family: Family) -> bool {
+pub(super) fn warns(execution: &Execution<'_>, family: Family) -> bool {
     let text = execution.text();
     let told = |line: &str| line.starts_with("warning: ") || line.contains(": warning: ");
     summary(text, kind_of(family)).warnings.is_some_and(|count| count > 0) || text.lines().any(told)
@@ -269,7 +236,7 @@ fn warns(execution: &Execution<'_>, family: Family) -> bool {
 
 /// Whether so many as are claimed did pass in a run that failed: all in all, or in one file of which
 /// the run says so, "✓ src/a.test.ts (6 tests)".
-fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let Some(number) = said.number else { return false };
     let number_text = number.to_string();
     let in_one_file = |line: &str| {
@@ -285,7 +252,7 @@ fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// Whether the run says of the named test that it failed.
-fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let Some(name) = &said.named else { return false };
     let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
     let text = execution.text();
@@ -431,7 +398,7 @@ fn kind_of(family: Family) -> ActivityKind {
 }
 
 /// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
-fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = summary(execution.text(), ActivityKind::Test).passed;
     !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
 }
@@ -457,38 +424,24 @@ fn only_asks(line: &str) -> bool {
 /// Whether nothing that the agent was given or did speaks of another machine that checks.
 fn never_heard_of_ci(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
     let turn = said.claim.turn;
-    const WORDS: [&str; 12] = [
-        "badge",
-        "passing",
-        "CI",
-        "ci",
-        "workflow",
-        "workflows",
-        "pipeline",
-        "Actions",
-        "checks",
-        "Jenkins",
-        "jobs",
-        "gh",
-    ];
     let heard = |word: &str| facts.source_of(word, turn, true).is_some();
     let words = || said.claim.text.split(|c: char| !c.is_alphanumeric());
     words().any(|word| word == "CI")
         && !words().any(|word| word == "badge")
         && facts.shows_all_before(turn)
         && !facts.delegates_before(turn)
-        && !WORDS.iter().any(|word| heard(word))
+        && !sets::REMOTE_CHECKS.list.iter().any(|word| heard(word))
 }
 
 /// "The http tests pass": whether the run says of a part by that name that it passed, and of none
 /// that it failed.
-fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = |line: &str| line.starts_with("ok") || line.contains("PASS") || line.contains('✓');
     is_told_of(said, execution, passed) && !fails_apart(said, execution)
 }
 
 /// "`internal/api` and `internal/queue` ok": whether the run says of each that it passed.
-fn parts_pass(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn parts_pass(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let mut parts = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Path).peekable();
     let told = |part: &Object, passed: bool| {
         execution.text().lines().any(|line| {
@@ -506,7 +459,7 @@ fn parts_pass(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// "All strategy tests pass": whether the run says of a part by that name that it failed.
-fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+pub(super) fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     (said.partly || said.narrowed) && is_told_of(said, execution, |line| line.starts_with("FAIL"))
 }
 
@@ -540,7 +493,7 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
                 let known = |work: &ShellWork<'_>| {
                     let alone = |run: &Run<'_>| {
                         let program = run.names.split_whitespace().next().unwrap_or_default();
-                        ALONE.contains(&program)
+                        sets::SINGLE_CHECKS.list.contains(&program)
                     };
                     !work.opaque && !work.runs.is_empty() && work.runs.iter().all(alone)
                 };
@@ -565,11 +518,9 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
 
 /// Whether a tool shows what a file holds, and not what ran somewhere.
 fn shows_file(deed: &Deed<'_>) -> bool {
-    const RUNS: [&str; 9] =
-        ["log", "logs", "run", "runs", "job", "jobs", "workflow", "check", "checks"];
     deed.shell.is_none()
         && deed.families.has(Family::Read)
-        && !deed.words().iter().any(|word| RUNS.contains(&word.as_str()))
+        && !deed.words().iter().any(|word| sets::RUN_LOGS.list.contains(&word.as_str()))
 }
 
 /// Whether a text has words with which runners of this kind say that all is well.

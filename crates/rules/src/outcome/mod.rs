@@ -1,6 +1,7 @@
 //! Claims about checks: "all tests pass", "the build is green", "lint is clean".
 
 mod beside;
+mod by_run;
 mod command;
 mod dated;
 mod except;

@@ -87,6 +87,11 @@ sets! {
     READING_TOOLS = "reading-tools";
     NAMES_THINGS = "names-things";
     ENDINGS = "endings";
+    SINGLE_CHECKS = "single-checks";
+    REMOTE_CHECKS = "remote-checks";
+    RUN_LOGS = "run-logs";
+    IN_PART = "in-part";
+    WHOLE_TASKS = "whole-tasks";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
