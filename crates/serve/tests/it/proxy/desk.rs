@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use counterfoil_guard::{Guard, GuardSettings, Ledger, Receipt, recorded_transcript};
 use counterfoil_model::Transcript;
-use counterfoil_serve::{Proxy, ProxyMode, ProxyOptions, serve_proxy};
+use counterfoil_serve::{Proxy, ProxyError, ProxyMode, ProxyOptions, serve_proxy};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Request, Response};
@@ -17,6 +17,8 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 /// What the server answers, piece by piece; it hangs up behind the last one.
@@ -70,6 +72,8 @@ pub(super) struct Desk {
     pub(super) client: Client<HttpConnector, Full<Bytes>>,
     /// Connections of which the proxy has hung up in the middle of an answer.
     pub(super) left: Arc<Mutex<usize>>,
+    pub(super) stop: oneshot::Sender<()>,
+    pub(super) served: JoinHandle<Result<(), ProxyError>>,
 }
 
 /// What came back.
@@ -98,9 +102,16 @@ impl Desk {
         let proxy = Arc::new(Proxy::new(guard, options.resolve(variable).unwrap()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(serve_proxy(Arc::clone(&proxy), listener, None, std::future::pending()));
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async move {
+            // A desk that is dropped asks for nothing.
+            if stopped.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let served = tokio::spawn(serve_proxy(Arc::clone(&proxy), listener, None, stopped));
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Self { proxy, address, ledger, script, heard, client, left }
+        Self { proxy, address, ledger, script, heard, client, left, stop, served }
     }
 
     /// What the server answers next.

@@ -1,5 +1,7 @@
 //! Sessions, keys, and what operators are told.
 
+use std::time::Duration;
+
 use counterfoil_guard::GuardSettings;
 use counterfoil_serve::{KeyProvider, ProxyMode, ProxyOptions, VirtualKeyOptions};
 use serde_json::json;
@@ -142,6 +144,31 @@ fn a_result_that_is_left_out_is_noticed_and_counts_all_the_same() {
         desk.answers(2).await;
         let events = last_events(&desk, 2).await;
         assert!(events.contains("FK040") && events.contains("has left out the result"), "{events}");
+    });
+}
+
+#[test]
+fn a_stop_waits_for_what_is_being_answered_and_written_down() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Annotate).await;
+        let on = On::Chat;
+        let said = on.stream(&[Text("Order 7 is cancelled.")]);
+        let pause = Duration::from_millis(50);
+        desk.next(Scripted { pause, ..Scripted::cut(&said, said.len() / 8) });
+        // Somebody who looks on does not keep it.
+        let watched = desk.send("/counterfoil/events", &[], "").await;
+        let asked = on.request("Cancel 7.", &[CANCELLED]).to_string();
+        let answer = desk.send(on.path(), &[], &asked).await;
+        let (ledger, served) = (desk.ledger.clone(), desk.served);
+        desk.stop.send(()).unwrap();
+        let answer = told(answer).await;
+        assert_eq!((answer.text, answer.broke), (said, false));
+        served.await.unwrap().unwrap();
+        told(watched).await;
+        let ids = ledger.recent(None, 100).unwrap();
+        let tools: Vec<String> =
+            ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap().tool).collect();
+        assert_eq!(tools, ["cancel_order"]);
     });
 }
 
