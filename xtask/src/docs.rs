@@ -88,8 +88,10 @@ fn tables() -> String {
         for meta in rules().map(|rule| rule.meta()).filter(|meta| meta.group == group) {
             let Meta { code, name, mode, .. } = meta;
             let (mode, finds) = (mode.name(), sentence(meta.summary));
-            let _ =
-                writeln!(text, "| [{code}](../spec/rules/{code}.md) | {name} | {mode} | {finds} |");
+            let _ = writeln!(
+                text,
+                "| [{code}](../crates/rules/spec/{code}.md) | {name} | {mode} | {finds} |"
+            );
         }
         text.push('\n');
     }

@@ -33,7 +33,7 @@ pub struct Meta {
     pub mode: Mode,
     /// What it finds, in one line.
     pub summary: &'static str,
-    /// Its page: the Markdown of `spec/rules/{code}.md`.
+    /// Its page: the Markdown of `spec/{code}.md`.
     pub page: &'static str,
 }
 

@@ -73,7 +73,7 @@ fn files(house: &House) -> Vec<Complaint> {
                         path,
                         0,
                         format!("the page `{page}` belongs to {other} too"),
-                        "give the rule a page of its own in spec/rules/",
+                        "give the rule a page of its own in crates/rules/spec/",
                     ));
                 }
             }
@@ -82,15 +82,15 @@ fn files(house: &House) -> Vec<Complaint> {
     complaints
 }
 
-/// The code in `include_str!("…/spec/rules/CODE.md")`.
+/// The code in `include_str!("…/../spec/CODE.md")`.
 fn page_of(line: &str) -> Option<&str> {
-    line.split_once("spec/rules/")?.1.split_once(".md\"").map(|(code, _)| code)
+    line.split_once("../spec/")?.1.split_once(".md\"").map(|(code, _)| code)
 }
 
 fn pages(house: &House, rules: &[(&str, &str)]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (code, name) in rules {
-        let path = format!("spec/rules/{code}.md");
+        let path = format!("crates/rules/spec/{code}.md");
         let Some(text) = house.text(&path) else {
             complaints.push(Complaint::new(
                 path,
@@ -103,7 +103,8 @@ fn pages(house: &House, rules: &[(&str, &str)]) -> Vec<Complaint> {
         complaints.extend(page(&path, text, code, name));
     }
     for path in house.paths() {
-        if let Some(code) = path.strip_prefix("spec/rules/").and_then(|p| p.strip_suffix(".md"))
+        if let Some(code) =
+            path.strip_prefix("crates/rules/spec/").and_then(|p| p.strip_suffix(".md"))
             && !rules.iter().any(|(known, _)| *known == code)
         {
             complaints.push(Complaint::new(
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_one_file_and_one_line() {
-        let rule = "impl Rule for X {}\npage: include_str!(\"../spec/rules/X1.md\"),";
+        let rule = "impl Rule for X {}\npage: include_str!(\"../../spec/X1.md\"),";
         let cases: [(&str, &str, &[&str]); 4] = [
             ("const RULES: &[&dyn Rule] = &[&one::One];", rule, &[]),
             ("const RULES: &[&dyn Rule] = &[];", rule, &["the rule has 0 lines in the table"]),
@@ -201,7 +202,7 @@ mod tests {
             ("X2", good, &["the rule `X1` has no page", "no rule has the code `X2`"]),
         ];
         for (code, text, expected) in all {
-            let house = House::of(&[(&format!("spec/rules/{code}.md"), &text)]);
+            let house = House::of(&[(&format!("crates/rules/spec/{code}.md"), &text)]);
             assert_eq!(messages(&pages(&house, &rules)), expected);
         }
     }

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent cites an execution with content that differs from its recorded result",
-    page: include_str!("../../../../spec/rules/CS005.md"),
+    page: include_str!("../../spec/CS005.md"),
 };
 
 impl Rule for AlteredResult {

@@ -19,7 +19,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent reports files, lines or names, but made no tool call",
-    page: include_str!("../../../../spec/rules/CS018.md"),
+    page: include_str!("../../spec/CS018.md"),
 };
 
 impl Rule for EmptyHandedReport {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent cites an execution as one of another tool",
-    page: include_str!("../../../../spec/rules/CS002.md"),
+    page: include_str!("../../spec/CS002.md"),
 };
 
 impl Rule for ExecutionOfOtherTool {

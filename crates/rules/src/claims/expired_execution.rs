@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent cites an execution that is older than the window",
-    page: include_str!("../../../../spec/rules/CS003.md"),
+    page: include_str!("../../spec/CS003.md"),
 };
 
 impl Rule for ExpiredExecution {

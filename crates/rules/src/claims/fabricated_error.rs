@@ -19,7 +19,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent quotes an error, or names the cause of a failure, that no result shows",
-    page: include_str!("../../../../spec/rules/CS012.md"),
+    page: include_str!("../../spec/CS012.md"),
 };
 
 impl Rule for FabricatedError {

@@ -22,7 +22,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent says that there is nothing, but a result shows it, or no call looked",
-    page: include_str!("../../../../spec/rules/CS011.md"),
+    page: include_str!("../../spec/CS011.md"),
 };
 
 /// So many calls before a message are looked through.

@@ -25,7 +25,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent says that it changed or ran nothing, and the record shows that it did",
-    page: include_str!("../../../../spec/rules/CS017.md"),
+    page: include_str!("../../spec/CS017.md"),
 };
 
 impl Rule for FalseDenial {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent says that it used a tool that is not in the catalog, or that it never called",
-    page: include_str!("../../../../spec/rules/FK014.md"),
+    page: include_str!("../../spec/FK014.md"),
 };
 
 impl Rule for HallucinatedTool {

@@ -16,7 +16,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent claims a look-up in an unnamed source, but made no such call",
-    page: include_str!("../../../../spec/rules/FK016.md"),
+    page: include_str!("../../spec/FK016.md"),
 };
 
 impl Rule for ImplicitToolUse {

@@ -17,7 +17,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent says that it did one thing before another, and the record shows the opposite",
-    page: include_str!("../../../../spec/rules/FK024.md"),
+    page: include_str!("../../spec/FK024.md"),
 };
 
 impl Rule for ImpossibleOrder {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent gives a cause that nothing in the session speaks of",
-    page: include_str!("../../../../spec/rules/CS025.md"),
+    page: include_str!("../../spec/CS025.md"),
 };
 
 impl Rule for InventedCause {

@@ -15,7 +15,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent says that a check passed, but its status was hidden, or it found nothing to check",
-    page: include_str!("../../../../spec/rules/CS015.md"),
+    page: include_str!("../../spec/CS015.md"),
 };
 
 impl Rule for MaskedExit {

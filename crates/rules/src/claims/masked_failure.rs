@@ -15,7 +15,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent claims success, but the calls that should have brought it failed",
-    page: include_str!("../../../../spec/rules/FK012.md"),
+    page: include_str!("../../spec/FK012.md"),
 };
 
 impl Rule for MaskedFailure {

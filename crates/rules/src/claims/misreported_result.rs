@@ -30,7 +30,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent states an id or amount that the results contradict",
-    page: include_str!("../../../../spec/rules/FK030.md"),
+    page: include_str!("../../spec/FK030.md"),
 };
 
 impl Rule for MisreportedResult {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent presents a tool result without the id of its execution",
-    page: include_str!("../../../../spec/rules/CS006.md"),
+    page: include_str!("../../spec/CS006.md"),
 };
 
 impl Rule for MissingExecutionId {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent cites an execution without its tool, and no receipt names the tool",
-    page: include_str!("../../../../spec/rules/CS007.md"),
+    page: include_str!("../../spec/CS007.md"),
 };
 
 impl Rule for MissingToolName {

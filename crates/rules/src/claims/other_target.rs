@@ -15,7 +15,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent names another target than the call that did it",
-    page: include_str!("../../../../spec/rules/CS020.md"),
+    page: include_str!("../../spec/CS020.md"),
 };
 
 impl Rule for OtherTarget {

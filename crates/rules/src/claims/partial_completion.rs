@@ -19,7 +19,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent says that it did a number of things, and fewer calls did them",
-    page: include_str!("../../../../spec/rules/FK011.md"),
+    page: include_str!("../../spec/FK011.md"),
 };
 
 impl Rule for PartialCompletion {

@@ -20,7 +20,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent claims a completed side effect, but no successful call did it",
-    page: include_str!("../../../../spec/rules/FK010.md"),
+    page: include_str!("../../spec/FK010.md"),
 };
 
 impl Rule for PhantomCompletion {

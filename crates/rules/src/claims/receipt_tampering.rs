@@ -19,7 +19,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the record's receipts contradict themselves or the calls they belong to",
-    page: include_str!("../../../../spec/rules/FK040.md"),
+    page: include_str!("../../spec/FK040.md"),
 };
 
 impl Rule for ReceiptTampering {

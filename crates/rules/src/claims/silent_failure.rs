@@ -15,7 +15,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent says that everything was done and leaves out a step that failed",
-    page: include_str!("../../../../spec/rules/FK039.md"),
+    page: include_str!("../../spec/FK039.md"),
 };
 
 impl Rule for SilentFailure {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent prints tool traffic as text, as if it had happened",
-    page: include_str!("../../../../spec/rules/CS013.md"),
+    page: include_str!("../../spec/CS013.md"),
 };
 
 impl Rule for SimulatedOutput {

@@ -16,7 +16,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent says that a check passed, but it ran before the last edit of code",
-    page: include_str!("../../../../spec/rules/CS014.md"),
+    page: include_str!("../../spec/CS014.md"),
 };
 
 impl Rule for StaleCheck {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent tells of one thing what the results have of another",
-    page: include_str!("../../../../spec/rules/CS021.md"),
+    page: include_str!("../../spec/CS021.md"),
 };
 
 impl Rule for SwappedValue {

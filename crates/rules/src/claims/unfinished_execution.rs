@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent cites an execution as good that failed or never ended",
-    page: include_str!("../../../../spec/rules/CS004.md"),
+    page: include_str!("../../spec/CS004.md"),
 };
 
 impl Rule for UnfinishedExecution {

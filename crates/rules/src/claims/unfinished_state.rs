@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent tells as finished what the record has as pending",
-    page: include_str!("../../../../spec/rules/CS023.md"),
+    page: include_str!("../../spec/CS023.md"),
 };
 
 impl Rule for UnfinishedState {

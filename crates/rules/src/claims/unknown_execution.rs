@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent cites an execution by an id that no execution has",
-    page: include_str!("../../../../spec/rules/CS001.md"),
+    page: include_str!("../../spec/CS001.md"),
 };
 
 impl Rule for UnknownExecution {

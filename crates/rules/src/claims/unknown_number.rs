@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent tells a number that the session has nowhere and that follows from nothing in it",
-    page: include_str!("../../../../spec/rules/CS024.md"),
+    page: include_str!("../../spec/CS024.md"),
 };
 
 impl Rule for UnknownNumber {

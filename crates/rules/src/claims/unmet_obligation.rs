@@ -15,7 +15,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent ends its turn without doing something that the policy requires",
-    page: include_str!("../../../../spec/rules/CS019.md"),
+    page: include_str!("../../spec/CS019.md"),
 };
 
 impl Rule for UnmetObligation {

@@ -17,7 +17,7 @@ static META: Meta = Meta {
     mode: Mode::Block,
     summary: "the agent gives as its source a URL, a file or a quotation that occurs in nothing \
               it was given",
-    page: include_str!("../../../../spec/rules/FK021.md"),
+    page: include_str!("../../spec/FK021.md"),
 };
 
 impl Rule for UnseenSource {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Warn,
     summary: "the agent tells of what only a tool that was not called could have done",
-    page: include_str!("../../../../spec/rules/CS022.md"),
+    page: include_str!("../../spec/CS022.md"),
 };
 
 impl Rule for UnusedTool {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent says that tests, build or lint pass, but they failed or never ran",
-    page: include_str!("../../../../spec/rules/CS016.md"),
+    page: include_str!("../../spec/CS016.md"),
 };
 
 impl Rule for UnverifiedOutcome {

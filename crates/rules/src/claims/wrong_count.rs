@@ -45,7 +45,7 @@ static META: Meta = Meta {
     group: Group::Claim,
     mode: Mode::Block,
     summary: "the agent states a number of tests, files, errors or hits, but the results counted another",
-    page: include_str!("../../../../spec/rules/CS010.md"),
+    page: include_str!("../../spec/CS010.md"),
 };
 
 impl Rule for WrongCount {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Warn,
     summary: "a text does not have the format that its schema names",
-    page: include_str!("../../../../../spec/rules/INVALID_FORMAT.md"),
+    page: include_str!("../../../spec/INVALID_FORMAT.md"),
 };
 
 impl Rule for InvalidFormat {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "an argument is outside what its schema allows",
-    page: include_str!("../../../../../spec/rules/INVALID_VALUE.md"),
+    page: include_str!("../../../spec/INVALID_VALUE.md"),
 };
 
 impl Rule for InvalidValue {

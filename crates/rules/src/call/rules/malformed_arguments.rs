@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "the arguments are not one JSON object",
-    page: include_str!("../../../../../spec/rules/MALFORMED_ARGUMENTS.md"),
+    page: include_str!("../../../spec/MALFORMED_ARGUMENTS.md"),
 };
 
 impl Rule for MalformedArguments {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "a required parameter is missing",
-    page: include_str!("../../../../../spec/rules/MISSING_REQUIRED.md"),
+    page: include_str!("../../../spec/MISSING_REQUIRED.md"),
 };
 
 impl Rule for MissingRequired {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Warn,
     summary: "a whole value is a template that nobody filled in",
-    page: include_str!("../../../../../spec/rules/PLACEHOLDER_VALUE.md"),
+    page: include_str!("../../../spec/PLACEHOLDER_VALUE.md"),
 };
 
 impl Rule for PlaceholderValue {

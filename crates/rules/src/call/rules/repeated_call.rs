@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "the agent repeats the same call, or cycle of calls, without progress",
-    page: include_str!("../../../../../spec/rules/REPEATED_CALL.md"),
+    page: include_str!("../../../spec/REPEATED_CALL.md"),
 };
 
 impl Rule for RepeatedCall {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Warn,
     summary: "a text argument is unusually long",
-    page: include_str!("../../../../../spec/rules/SUSPICIOUS_LENGTH.md"),
+    page: include_str!("../../../spec/SUSPICIOUS_LENGTH.md"),
 };
 
 impl Rule for SuspiciousLength {

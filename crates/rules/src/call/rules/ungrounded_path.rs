@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Warn,
     summary: "a path was read that nothing mentioned and that does not exist",
-    page: include_str!("../../../../../spec/rules/UNGROUNDED_PATH.md"),
+    page: include_str!("../../../spec/UNGROUNDED_PATH.md"),
 };
 
 impl Rule for UngroundedPath {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Warn,
     summary: "an id, e-mail address or URL appears nowhere before the call",
-    page: include_str!("../../../../../spec/rules/UNGROUNDED_VALUE.md"),
+    page: include_str!("../../../spec/UNGROUNDED_VALUE.md"),
 };
 
 impl Rule for UngroundedValue {

@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "the call has an argument that the tool does not declare",
-    page: include_str!("../../../../../spec/rules/UNKNOWN_PARAM.md"),
+    page: include_str!("../../../spec/UNKNOWN_PARAM.md"),
 };
 
 impl Rule for UnknownParam {

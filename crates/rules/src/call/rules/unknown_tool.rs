@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "the called tool does not exist or is not available",
-    page: include_str!("../../../../../spec/rules/UNKNOWN_TOOL.md"),
+    page: include_str!("../../../spec/UNKNOWN_TOOL.md"),
 };
 
 impl Rule for UnknownTool {

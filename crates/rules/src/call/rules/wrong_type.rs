@@ -14,7 +14,7 @@ static META: Meta = Meta {
     group: Group::Call,
     mode: Mode::Block,
     summary: "an argument has another JSON type than its schema says",
-    page: include_str!("../../../../../spec/rules/WRONG_TYPE.md"),
+    page: include_str!("../../../spec/WRONG_TYPE.md"),
 };
 
 impl Rule for WrongType {
