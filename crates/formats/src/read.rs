@@ -80,6 +80,39 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// What is wrong with a whole input, with advice.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        match self {
+            Self::UnknownForm { recipe: Some(recipe), .. } => {
+                let wrong = "a form that is not read yet, although it looks like a conversation";
+                Problem::at(0, wrong).with_help(format!(
+                    "`{recipe}` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, \
+                     or nothing that was done is seen"
+                ))
+            }
+            Self::UnknownForm { looked_for, recipe: None } => {
+                let forms: Vec<String> = looked_for
+                    .iter()
+                    .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
+                    .collect();
+                Problem::at(0, self.to_string()).with_help(format!(
+                    "name the form with `--input-format`; looked for:{}",
+                    forms.concat()
+                ))
+            }
+            Self::Empty => Problem::at(0, self.to_string()),
+            Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),
+            Self::Io(cause) => match cause.kind() {
+                io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
+                io::ErrorKind::PermissionDenied => Problem::at(0, "the file may not be read"),
+                _ => Problem::at(0, self.to_string()),
+            },
+        }
+    }
+}
+
 /// Reads a log. `sink` gets each session as soon as it is complete, so that memory is bounded by
 /// the largest session (by the whole input when that is one JSON document).
 ///

@@ -28,6 +28,7 @@ pub struct GuardBuilder {
     ledger: Option<Ledger>,
     executors: Vec<Arc<dyn ErasedToolExecutor>>,
     read_overflow: bool,
+    grows: bool,
     approver: Option<Arc<dyn Approver>>,
     judge: Option<Arc<dyn Completion>>,
     reformatter: Option<Arc<dyn Completion>>,
@@ -98,6 +99,14 @@ impl GuardBuilder {
     #[must_use]
     pub fn read_overflow(mut self) -> Self {
         self.read_overflow = true;
+        self
+    }
+
+    /// It may begin without a tool: its tools are registered while it runs, and a host runs none of
+    /// its own.
+    #[must_use]
+    pub fn growing(mut self) -> Self {
+        self.grows = true;
         self
     }
 
@@ -176,7 +185,7 @@ impl GuardBuilder {
         let randomness = self.randomness.unwrap_or_else(|| Arc::new(SystemRandomness));
         let settings = self.settings.unwrap_or_default();
         // A guard whose host runs every tool has nobody to ask what wants a confirmation.
-        let hosted = self.executors.is_empty();
+        let hosted = self.executors.is_empty() && !self.grows;
         let (ledger, notices) = match (self.ledger, &self.state) {
             (Some(ledger), _) => (ledger, Vec::new()),
             (None, None) => {

@@ -33,6 +33,16 @@ impl<'a> ExecutionId<'a> {
         Some(Self { id: token, tool, millis: value * scale })
     }
 
+    /// Writes an id for an execution of a tool. Characters that an id cannot hold become `-`.
+    #[must_use]
+    pub fn of_tool(name: &str, millis: i64, unique: u32) -> String {
+        let kept = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
+        let name: String = name.chars().take(128).map(|c| if kept(c) { c } else { '-' }).collect();
+        let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let name = if starts { name } else { format!("tool{name}") };
+        Self::format(&name, u64::try_from(millis).unwrap_or(0), unique)
+    }
+
     /// Writes an id. `unique` is cut to its lowest 32 bits.
     #[must_use]
     pub fn format(tool: &str, millis: u64, unique: u32) -> String {

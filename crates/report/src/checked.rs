@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use counterfoil_model::{Finding, Judgement, Problem, Transcript, Verdict};
 use serde::Serialize;
 
@@ -41,6 +43,18 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// Claims that are counted by the name of their verdict.
+    #[must_use]
+    pub fn of(counts: &BTreeMap<&'static str, usize>) -> Self {
+        let mut claims = Self::default();
+        for verdict in
+            [Verdict::Supported, Verdict::Contradicted, Verdict::Unsupported, Verdict::NotCheckable]
+        {
+            claims.add(verdict, counts.get(verdict.name()).copied().unwrap_or(0));
+        }
+        claims
+    }
+
     /// Counts `count` claims of one verdict.
     pub fn add(&mut self, verdict: Verdict, count: usize) {
         *match verdict {

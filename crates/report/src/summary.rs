@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Gap, Problem};
+use counterfoil_model::{Format, Gap, Problem};
 use serde::Serialize;
 
 use crate::checked::{Checked, Claims, Unread};
@@ -114,6 +114,31 @@ impl Summary {
             problem: problem.clone(),
             fatal: unread.fatal,
         }));
+    }
+
+    /// What is wrong with an input of a known form of which nothing was understood; `named` says
+    /// that its reader named the form.
+    #[must_use]
+    pub fn nothing_read(&self, form: Format, named: bool) -> Problem {
+        let skipped: Vec<String> = self
+            .skipped
+            .iter()
+            .take(5)
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
+        let what = if skipped.is_empty() {
+            String::new()
+        } else {
+            format!(" (left out: {})", skipped.join(", "))
+        };
+        let form = form.name();
+        let message = format!("read as `{form}`, and no message was found in it{what}");
+        let help = if named {
+            "leave `--input-format` away, so that the form is detected"
+        } else {
+            "nothing of it was checked; export the messages with their tool calls"
+        };
+        Problem::at(0, message).with_help(help)
     }
 
     /// Counts a file in a folder that is of no known form.

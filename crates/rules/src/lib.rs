@@ -34,6 +34,7 @@ pub use call::{
     StreakInfo, Violation, last_rejection_text, lint, rejection, rejection_text,
 };
 pub use check::{Counts, Report, check, check_from};
+pub use citation::{CitedExecutions, cited_executions};
 pub use facts::{Execution, Facts, Indexed, Record, Upshot};
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};

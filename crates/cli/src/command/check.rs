@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
 use counterfoil_guard::{export, feedback, recorded_transcript, set_aside_feedback};
 use counterfoil_hooks::Agent;
-use counterfoil_model::{Catalog, Finding, Format, Message, Problem, Role, Severity, Verdict};
+use counterfoil_model::{Catalog, Finding, Format, Message, Problem, Role, Severity};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -380,7 +380,10 @@ impl Job {
             Ok(summary) => {
                 self.unread(input, &summary.problems, false, &mut outcome);
                 if outcome.summary.messages == 0 {
-                    self.nothing_read(input, summary.format, &mut outcome);
+                    // An input of a known form of which nothing was understood is no clean one.
+                    let nothing = outcome.summary.nothing_read(summary.format, self.form.is_some());
+                    outcome.unreadable |= input.named;
+                    self.unread(input, &[nothing], input.named, &mut outcome);
                 }
             }
             Err(ReadError::UnknownForm { .. } | ReadError::OtherKind { .. } | ReadError::Empty)
@@ -390,30 +393,10 @@ impl Job {
             }
             Err(error) => {
                 outcome.unreadable = true;
-                self.unread(input, &[problem(&error)], true, &mut outcome);
+                self.unread(input, &[error.problem()], true, &mut outcome);
             }
         }
         outcome
-    }
-
-    /// An input of a known form of which nothing was understood is no clean one.
-    fn nothing_read(&self, input: &Input, format: Format, outcome: &mut Outcome) {
-        let skipped = outcome.summary.skipped.iter().take(5);
-        let skipped: Vec<String> =
-            skipped.map(|(reason, count)| format!("{count} {reason}")).collect();
-        let what = if skipped.is_empty() {
-            String::new()
-        } else {
-            format!(" (left out: {})", skipped.join(", "))
-        };
-        let form = format.name();
-        let message = format!("read as `{form}`, and no message was found in it{what}");
-        let help = match self.form {
-            Some(_) => "leave `--input-format` away, so that the form is detected",
-            None => "nothing of it was checked; export the messages with their tool calls",
-        };
-        outcome.unreadable |= input.named;
-        self.unread(input, &[Problem::at(0, message).with_help(help)], input.named, outcome);
     }
 
     fn judge(&self, input: &Input, reading: Reading, outcome: &mut Outcome) {
@@ -438,18 +421,12 @@ impl Job {
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);
         outcome.summary.hidden += before - findings.len();
-        let mut claims = Claims::default();
-        for verdict in
-            [Verdict::Supported, Verdict::Contradicted, Verdict::Unsupported, Verdict::NotCheckable]
-        {
-            claims.add(verdict, counts.claims.get(verdict.name()).copied().unwrap_or(0));
-        }
         let checked = Checked {
             path: &input.shown,
             transcript: &transcript,
             findings: &findings,
             judgements: &judgements,
-            claims,
+            claims: Claims::of(&counts.claims),
         };
         outcome.fragments.push(self.renderer.transcript(&checked));
         outcome.summary.add(&checked);
@@ -485,38 +462,6 @@ fn progress(inputs: &[Input]) -> ProgressBar {
     match ProgressStyle::with_template(shape) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
-}
-
-/// What is wrong with a whole input, with advice.
-fn problem(error: &ReadError) -> Problem {
-    match error {
-        ReadError::UnknownForm { recipe: Some(recipe), .. } => {
-            let wrong = "a form that is not read yet, although it looks like a conversation";
-            Problem::at(0, wrong).with_help(format!(
-                "`{recipe}` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, \
-                 or nothing that was done is seen"
-            ))
-        }
-        ReadError::UnknownForm { looked_for, recipe: None } => {
-            let forms: Vec<String> = looked_for
-                .iter()
-                .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
-                .collect();
-            Problem::at(0, error.to_string()).with_help(format!(
-                "name the form with `--input-format`; looked for:{}",
-                forms.concat()
-            ))
-        }
-        ReadError::Empty => Problem::at(0, error.to_string()),
-        ReadError::OtherKind { instead, .. } => {
-            Problem::at(0, error.to_string()).with_help(*instead)
-        }
-        ReadError::Io(cause) => match cause.kind() {
-            io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
-            io::ErrorKind::PermissionDenied => Problem::at(0, "the file may not be read"),
-            _ => Problem::at(0, error.to_string()),
-        },
     }
 }
 

@@ -85,16 +85,11 @@ impl Guard {
         })
     }
 
-    /// A new id. Characters that an id cannot hold become `-`.
+    /// A new id.
     pub(crate) fn execution_id(&self, tool: &str, now: i64) -> Result<String, RandomnessError> {
         let mut unique = [0; 4];
         self.randomness().fill(&mut unique)?;
-        let kept = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
-        let name: String = tool.chars().take(128).map(|c| if kept(c) { c } else { '-' }).collect();
-        let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let name = if starts { name } else { format!("tool{name}") };
-        let millis = u64::try_from(now).unwrap_or(0);
-        Ok(ExecutionId::format(&name, millis, u32::from_be_bytes(unique)))
+        Ok(ExecutionId::of_tool(tool, now, u32::from_be_bytes(unique)))
     }
 }
 

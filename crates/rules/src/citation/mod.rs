@@ -17,3 +17,4 @@ mod traffic_line;
 pub(crate) use judge::{Citation, Fault, citations};
 pub(crate) use printed::simulations;
 pub(crate) use report::invented_reports;
+pub use stated::{CitedExecutions, cited_executions};

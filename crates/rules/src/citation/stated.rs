@@ -61,6 +61,23 @@ pub(crate) struct Mention {
     pub(crate) setting: Setting,
 }
 
+/// What a text cites of executions, for programs that look at it themselves.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CitedExecutions {
+    /// Objects, JSON or Python, that name a tool or an execution, in the order of the text.
+    pub objects: Vec<Map<String, Value>>,
+    /// Execution ids, each once, in the order of the text.
+    pub ids: Vec<String>,
+}
+
+/// Finds what a text cites of executions: whole objects and ids, whatever they stand in.
+#[must_use]
+pub fn cited_executions(text: &str) -> CitedExecutions {
+    let objects = objects(text, speaks_of_tool).into_iter().map(|literal| literal.members);
+    let ids = mentions(text).into_iter().map(|mention| mention.id);
+    CitedExecutions { objects: objects.collect(), ids: ids.collect() }
+}
+
 /// Finds what cites an execution.
 pub(crate) fn cited(text: &str) -> Cited {
     let ids = mentions(text);
