@@ -26,6 +26,8 @@ mod receipts;
 mod requirements;
 mod speculation;
 mod tidy;
+#[expect(clippy::disallowed_methods, reason = "compilers are started")]
+mod wheel;
 
 use std::path::{Path, PathBuf};
 
@@ -83,6 +85,8 @@ enum Command {
     Receipts(receipts::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
+    /// Makes the Python package, with the command line in it.
+    Wheel(wheel::Options),
     /// Checks the house rules: floors, pages, names, length, links.
     Tidy,
 }
@@ -108,6 +112,7 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),
     }

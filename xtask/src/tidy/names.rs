@@ -23,9 +23,12 @@ const EMPTY: [&str; 13] = [
 /// Types whose name is somebody else's word, and whose.
 const EXCUSED: [(&str, &str); 1] = [("StreakInfo", "the name of the published tracker's record")];
 
+/// Folders whose names are somebody else's words, and whose.
+const FOREIGN: [(&str, &str); 1] = [("crates/python/counterfoil.data/", "the format of wheels")];
+
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     let mut complaints = Vec::new();
-    for path in house.paths() {
+    for path in house.paths().filter(|path| !FOREIGN.iter().any(|(at, _)| path.starts_with(at))) {
         for name in path.split('/') {
             let stem = name.split('.').next().unwrap_or_default();
             let word = stem.rsplit(['_', '-']).next().unwrap_or_default().to_lowercase();

@@ -1,0 +1,189 @@
+"""Sessions held against their own record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from . import _counterfoil as native
+from ._errors import CounterfoilError, Unsupported
+from ._plain import to_json
+from ._report import Report, Severity
+from ._rules import modes as modes_of
+
+Messages = object
+Tools = Sequence[object] | str | None
+
+
+def check(
+    messages: object,
+    tools: Tools = None,
+    *,
+    session: str = "session",
+    form: str | None = None,
+    only: Iterable[str] | None = None,
+    ignore: Iterable[str] | None = None,
+    modes: Mapping[str, str] | None = None,
+    severity: Severity | None = None,
+    execution_window: int = 0,
+) -> Report:
+    """Holds what an agent said against what its calls show.
+
+    `messages` is a list of messages, or a whole session, in any form that `counterfoil check` reads
+    (docs/formats.md): OpenAI's, Anthropic's, LangChain's and others; dictionaries, objects of
+    frameworks, JSON as `str` or `bytes`. `tools` is the list of tools that the agent had, where the
+    session does not hold it: without it, nothing is concluded from a name that is not known.
+
+    `only` and `ignore` name rules (codes, names, patterns such as `CS01*`), `modes` gives them modes
+    (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
+    many seconds an execution may be cited; 0 is the whole session.
+
+    Never raises for what is in `messages`: what cannot be read is a problem of the summary, and then
+    `report.unreadable` is true. Raises `CounterfoilError` for rules, modes and forms that there are
+    not.
+    """
+    wanted = _wanted(session, form, only, ignore, modes, severity, execution_window)
+    return _report(native.check(_bytes_of(messages, tools), wanted, _tools(tools)))
+
+
+async def acheck(messages: object, tools: Tools = None, **how: Any) -> Report:
+    """`check`, in a thread: the loop goes on."""
+    return await asyncio.to_thread(check, messages, tools, **how)
+
+
+def check_file(
+    path: str | os.PathLike[str], tools: Tools = None, **how: Any
+) -> Report:
+    """`check` for one log, which may be packed (`.gz`, `.zst`, `.zip`)."""
+    shown = os.fspath(path)
+    how.setdefault("session", pathlib.PurePath(shown).name.split(".")[0])
+    wanted = json.loads(_wanted(*_how(how)))
+    wanted["path"] = shown
+    return _report(native.check_file(shown, json.dumps(wanted), _tools(tools)))
+
+
+def check_files(
+    *paths: str | os.PathLike[str],
+    tools: str | os.PathLike[str] | None = None,
+    arguments: Sequence[str] = (),
+) -> Report:
+    """What the command line says of files and folders: in parallel, memory bounded by the largest
+    session. `arguments` are further ones of `counterfoil check`.
+
+    Raises `CounterfoilError` where the command line refuses its arguments.
+    """
+    command = [program(), "check", "--format", "json", "--show-supported", "--color", "never"]
+    if tools is not None:
+        command += ["--tools", os.fspath(tools)]
+    command += [*arguments, "--", *(os.fspath(path) for path in paths)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    text = done.stdout.decode("utf-8", "replace")
+    if not text.startswith("{"):
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise CounterfoilError(said or f"`counterfoil check` ended with {done.returncode}")
+    return Report.from_json(text, unreadable=done.returncode == 2)
+
+
+def assert_supported(
+    messages: object, tools: Tools = None, *, fail_on: Severity = "error", **how: Any
+) -> Report:
+    """`check`, which raises `Unsupported` (an `AssertionError`) for findings of `fail_on` and above,
+    and where nothing could be read."""
+    report = check(messages, tools, **how)
+    wrong = report.at_least(fail_on)
+    if wrong or report.unreadable:
+        raise Unsupported(report, str(report))
+    return report
+
+
+def program() -> str:
+    """Where the command line is: it comes with this package.
+
+    Raises `CounterfoilError` where it is not there.
+    """
+    name = "counterfoil.exe" if os.name == "nt" else "counterfoil"
+    beside = pathlib.Path(sysconfig.get_path("scripts")) / name
+    found = os.environ.get("COUNTERFOIL_PROGRAM") or (
+        str(beside) if beside.is_file() else shutil.which("counterfoil")
+    )
+    if found is None:
+        raise CounterfoilError(
+            "the program `counterfoil` is not there", "install the wheel, which brings it"
+        )
+    return found
+
+
+def _how(how: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("session", "form", "only", "ignore", "modes", "severity", "execution_window")
+    unknown = set(how) - set(names)
+    if unknown:
+        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
+    return tuple(how.get(name, 0 if name == "execution_window" else None) for name in names)
+
+
+def _wanted(
+    session: str,
+    form: str | None,
+    only: Iterable[str] | None,
+    ignore: Iterable[str] | None,
+    modes: Mapping[str, str] | None,
+    severity: Severity | None,
+    execution_window: int,
+) -> str:
+    chosen = modes_of(modes, only, ignore) if modes or only is not None or ignore else {}
+    return json.dumps(
+        {
+            "name": session,
+            "path": session,
+            "form": form,
+            "modes": chosen,
+            "execution_window": execution_window,
+            "severity": severity,
+            "show_supported": True,
+        }
+    )
+
+
+def _bytes_of(messages: object, tools: Tools) -> bytes:
+    if isinstance(messages, (bytes, bytearray, memoryview)):
+        return bytes(messages)
+    if isinstance(messages, str):
+        return messages.encode("utf-8", "replace")
+    return to_json(messages).encode("utf-8")
+
+
+def _tools(tools: Tools) -> str | None:
+    if tools is None:
+        return None
+    if isinstance(tools, str):
+        try:
+            listed = json.loads(tools)
+        except ValueError as error:
+            raise CounterfoilError(f"the list of tools is not JSON: {error}") from None
+        if not isinstance(listed, list):
+            return tools
+        tools = cast("list[object]", listed)
+    return to_json([_tool(tool) for tool in tools])
+
+
+def _tool(tool: object) -> object:
+    """The definition of a tool: a name alone, a function of Python, or what a framework has."""
+    if isinstance(tool, str):
+        return {"name": tool}
+    if callable(tool) and not isinstance(tool, Mapping):
+        from ._schema import definition
+
+        return definition(tool)
+    return cast("object", tool)
+
+
+def _report(given: tuple[str, str | None, bool]) -> Report:
+    text, _, unreadable = given
+    return Report.from_json(text, unreadable)

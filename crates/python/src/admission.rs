@@ -1,0 +1,81 @@
+use counterfoil_guard::{AdmissionOptions, Redactor};
+use counterfoil_model::{Arguments, ToolCall};
+use counterfoil_rules::{
+    Admission as Compiled, IssueSeverity, RejectionLog, rejection_text as text_of,
+};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
+
+use crate::check::catalog;
+use crate::failure::failed;
+
+/// Holds calls against a list of tools, before anybody runs them, and counts what it rejects.
+#[pyclass(frozen, module = "counterfoil._counterfoil")]
+pub(crate) struct Admission {
+    compiled: Compiled,
+    log: Mutex<RejectionLog>,
+    redactor: Redactor,
+    /// What is wrong with the definitions.
+    #[pyo3(get)]
+    issues: Vec<String>,
+}
+
+#[pymethods]
+impl Admission {
+    #[new]
+    #[pyo3(signature = (tools, options="{}"))]
+    fn new(py: Python<'_>, tools: &str, options: &str) -> PyResult<Self> {
+        let catalog = catalog(tools)?;
+        let options: AdmissionOptions = serde_json::from_str(options).map_err(failed)?;
+        let (compiled, issues) = py.detach(|| Compiled::compile(&catalog, options.resolve()));
+        let issues = issues
+            .iter()
+            .filter(|issue| issue.severity == IssueSeverity::Block)
+            .map(|issue| format!("tool `{}`: {}", issue.tool, issue.message))
+            .collect();
+        Ok(Self { compiled, log: Mutex::default(), redactor: Redactor::standard(), issues })
+    }
+
+    /// What is wrong with a call: `{tool, valid, issues, corrected_arguments?}` as JSON. `time` is in
+    /// milliseconds since the Unix epoch.
+    #[pyo3(signature = (tool, arguments, time, model=None))]
+    fn admit(
+        &self,
+        py: Python<'_>,
+        tool: &str,
+        arguments: &str,
+        time: i64,
+        model: Option<&str>,
+    ) -> PyResult<String> {
+        py.detach(|| {
+            let arguments = Arguments::raw(arguments);
+            let call = ToolCall { id: String::new(), tool: tool.to_owned(), arguments, line: 0 };
+            let report = self.compiled.admit(&call, None);
+            let redact = |text: &str| self.redactor.redact(text).into_owned();
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.record(time, model, &call.arguments, &report, &redact);
+            drop(log);
+            let mut record = serde_json::to_value(&report).map_err(failed)?;
+            if let Some(members) = record.as_object_mut() {
+                members.insert("valid".to_owned(), report.valid().into());
+                members.insert("text".to_owned(), report.to_string().into());
+                members.insert("answer".to_owned(), text_of(&report).into());
+            }
+            Ok(record.to_string())
+        })
+    }
+
+    /// `{total, by_code, by_tool, by_model, unknown_tools}` as JSON.
+    fn rejected(&self) -> PyResult<String> {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        serde_json::to_string(log.counts()).map_err(failed)
+    }
+
+    /// The latest rejections, oldest first, as JSON.
+    fn rejections(&self) -> PyResult<String> {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: Vec<Value> = log.entries().map(|entry| json!(entry)).collect();
+        serde_json::to_string(&all).map_err(failed)
+    }
+}

@@ -1,0 +1,216 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor};
+use std::path::Path;
+
+use counterfoil_formats::{Options, ReadError, Reading, decompressed, read, read_tools};
+use counterfoil_guard::set_aside_feedback;
+use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
+use counterfoil_report::{
+    Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, RuleCard, Summary, Unread,
+};
+use counterfoil_rules::{Settings, check as check_rules, rules as all_rules};
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use crate::failure::{failed, failure};
+
+/// What the caller wants, as JSON.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Wanted {
+    /// The name that a transcript without an id gets.
+    name: String,
+    /// As it is shown in findings.
+    path: String,
+    /// The form of log; found out where it is not said.
+    form: Option<String>,
+    /// Mode by the code of a rule.
+    modes: BTreeMap<String, Mode>,
+    execution_window: u64,
+    /// Findings below are left out.
+    severity: Option<Severity>,
+    show_supported: bool,
+    /// Of the report.
+    output: Option<String>,
+}
+
+/// What is wanted, checked.
+struct Job {
+    path: String,
+    reading: Options,
+    settings: Settings,
+    catalog: Option<Catalog>,
+    least: Severity,
+    renderer: Box<dyn Renderer>,
+}
+
+/// Holds every session in `data` against its own record: `(report, worst severity or None, whether
+/// nothing could be read)`.
+#[pyfunction]
+#[pyo3(signature = (data, wanted, tools=None))]
+pub(crate) fn check(
+    py: Python<'_>,
+    data: &[u8],
+    wanted: &str,
+    tools: Option<&str>,
+) -> PyResult<(String, Option<&'static str>, bool)> {
+    let job = Job::new(wanted, tools)?;
+    // What Python writes must not change while it is read.
+    let data = data.to_vec();
+    py.detach(|| job.run(decompressed(Cursor::new(data)).map_err(ReadError::Io)))
+}
+
+/// The same for a file, which may be packed.
+#[pyfunction]
+#[pyo3(signature = (path, wanted, tools=None))]
+pub(crate) fn check_file(
+    py: Python<'_>,
+    path: &str,
+    wanted: &str,
+    tools: Option<&str>,
+) -> PyResult<(String, Option<&'static str>, bool)> {
+    let job = Job::new(wanted, tools)?;
+    py.detach(|| {
+        let file = File::open(Path::new(path));
+        let opened = file.and_then(|file| decompressed(BufReader::with_capacity(64 * 1024, file)));
+        job.run(opened.map_err(ReadError::Io))
+    })
+}
+
+/// Every rule: `(code, name, mode, summary)`.
+#[pyfunction]
+pub(crate) fn rules() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    let metas = all_rules().map(|rule| rule.meta());
+    metas.map(|meta| (meta.code.0, meta.name, meta.mode.name(), meta.summary)).collect()
+}
+
+impl Job {
+    fn new(wanted: &str, tools: Option<&str>) -> PyResult<Self> {
+        let wanted: Wanted = serde_json::from_str(wanted).map_err(failed)?;
+        let mut reading = Options::new(wanted.name);
+        if let Some(form) = &wanted.form {
+            let known = Format::from_name(form);
+            let known = known.ok_or_else(|| failed(format!("`{form}` is no form of log")))?;
+            reading.format = Some(known);
+        }
+        let metas = || all_rules().map(|rule| rule.meta());
+        let modes = wanted.modes.into_iter().filter_map(|(code, mode)| {
+            metas().find(|meta| meta.code.0 == code).map(|meta| (meta.code, mode))
+        });
+        let settings = Settings {
+            modes: modes.collect(),
+            execution_window_secs: wanted.execution_window,
+            ..Settings::default()
+        };
+        let rules = metas().map(|meta| RuleCard {
+            code: meta.code.0,
+            name: meta.name,
+            summary: meta.summary,
+            page: meta.page,
+        });
+        let look = Look {
+            show_supported: wanted.show_supported,
+            version: env!("CARGO_PKG_VERSION"),
+            rules: rules.collect(),
+            ..Look::default()
+        };
+        let output = wanted.output.as_deref().unwrap_or("json");
+        let output = ReportFormat::from_name(output).ok_or_else(|| {
+            let names: Vec<&str> = ReportFormat::ALL.iter().map(|(_, name)| *name).collect();
+            let help = format!("there are {}", names.join(", "));
+            failure(format!("`{output}` is no format of a report"), Some(&help))
+        })?;
+        Ok(Self {
+            path: wanted.path,
+            reading,
+            settings,
+            catalog: tools.map(catalog).transpose()?,
+            least: wanted.severity.unwrap_or(Severity::Note),
+            renderer: output.renderer(look),
+        })
+    }
+
+    fn run(
+        &self,
+        input: Result<Box<dyn BufRead + '_>, ReadError>,
+    ) -> PyResult<(String, Option<&'static str>, bool)> {
+        let (mut fragments, mut summary, mut worst) = (Vec::new(), Summary::default(), None);
+        let judged = input.and_then(|input| {
+            read(input, &self.reading, &mut |reading| {
+                self.judge(reading, &mut fragments, &mut summary, &mut worst);
+            })
+        });
+        let mut unreadable = false;
+        match judged {
+            Ok(read) => {
+                self.unread(&read.problems, false, &mut fragments, &mut summary);
+                if summary.messages == 0 {
+                    unreadable = true;
+                    let nothing = summary.nothing_read(read.format, self.reading.format.is_some());
+                    self.unread(&[nothing], true, &mut fragments, &mut summary);
+                }
+            }
+            Err(error) => {
+                unreadable = true;
+                self.unread(&[error.problem()], true, &mut fragments, &mut summary);
+            }
+        }
+        let mut document = Document::begin(self.renderer.as_ref(), Vec::new()).map_err(failed)?;
+        fragments.iter().try_for_each(|fragment| document.push(fragment)).map_err(failed)?;
+        let text = document.finish(&summary).map_err(failed)?;
+        let text = String::from_utf8(text).map_err(failed)?;
+        Ok((text, worst.map(Severity::name), unreadable))
+    }
+
+    fn judge(
+        &self,
+        reading: Reading,
+        fragments: &mut Vec<Fragment>,
+        summary: &mut Summary,
+        worst: &mut Option<Severity>,
+    ) {
+        let Reading { mut transcript, problems } = reading;
+        set_aside_feedback(&mut transcript);
+        if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
+            transcript.catalog = catalog.clone();
+        }
+        let report = check_rules(&transcript, &self.settings);
+        let mut findings = report.findings;
+        *worst = (*worst).max(findings.iter().map(|finding| finding.severity).max());
+        let before = findings.len();
+        findings.retain(|finding| finding.severity >= self.least);
+        summary.hidden += before - findings.len();
+        summary.unchecked_calls += report.counts.unchecked_calls;
+        let checked = Checked {
+            path: &self.path,
+            transcript: &transcript,
+            findings: &findings,
+            judgements: &report.judgements,
+            claims: Claims::of(&report.counts.claims),
+        };
+        fragments.push(self.renderer.transcript(&checked));
+        summary.add(&checked);
+        self.unread(&problems, false, fragments, summary);
+    }
+
+    fn unread(
+        &self,
+        problems: &[Problem],
+        fatal: bool,
+        fragments: &mut Vec<Fragment>,
+        summary: &mut Summary,
+    ) {
+        if !problems.is_empty() {
+            let unread = Unread { path: &self.path, problems, fatal };
+            fragments.push(self.renderer.unread(&unread));
+            summary.add_unread(&unread);
+        }
+    }
+}
+
+/// The catalog in a list of tools: OpenAI's, Anthropic's or MCP's shape.
+pub(crate) fn catalog(tools: &str) -> PyResult<Catalog> {
+    let value = serde_json::from_str(tools).map_err(failed)?;
+    Ok(Catalog::known(read_tools(&value).map_err(failed)?).0)
+}

@@ -1,0 +1,177 @@
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use counterfoil_guard::{
+    Admitted, Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, ByApproval,
+    ByPolicy, CallError, ExecutorId, ExecutorKind, Permit, Scene, ToolError, ToolExecutor,
+    ToolOutput,
+};
+use counterfoil_model::{Tool, ToolErrorCategory};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+/// What the thread that made a call is to do next.
+pub(crate) enum Turn {
+    /// Run a function of the program.
+    Run { tool: String, arguments: String, reply: oneshot::Sender<Result<ToolOutput, ToolError>> },
+    /// Say whether the call may be made.
+    Ask { question: String, reply: oneshot::Sender<ApprovalReply> },
+    /// It is over.
+    Done(Box<Result<Answer, CallError>>),
+}
+
+/// Which thread waits for which call: by session and id of the call. Functions of a program run in
+/// the thread that made the call, with its context; the guard works elsewhere.
+#[derive(Default)]
+pub(crate) struct Desk {
+    waiting: Mutex<HashMap<(String, String), Sender<Turn>>>,
+}
+
+impl Desk {
+    /// Whoever waits for a call from now on; false where somebody does already.
+    pub(crate) fn wait(&self, session: &str, call: &str, turns: Sender<Turn>) -> bool {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (session.to_owned(), call.to_owned());
+        if waiting.contains_key(&key) {
+            return false;
+        }
+        waiting.insert(key, turns);
+        true
+    }
+
+    pub(crate) fn leave(&self, session: &str, call: &str) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.remove(&(session.to_owned(), call.to_owned()));
+    }
+
+    fn tell(&self, session: &str, call: &str, turn: Turn) -> bool {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = waiting.get(&(session.to_owned(), call.to_owned()));
+        sender.is_some_and(|sender| sender.send(turn).is_ok())
+    }
+}
+
+/// Asks the thread that made the call; whoever waits there asks the program.
+pub(crate) struct DeskApprover(pub(crate) Arc<Desk>);
+
+impl Approver for DeskApprover {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        let why: Vec<&str> = request.questions.iter().map(|q| q.why.as_str()).collect();
+        let question = json!({
+            "session": request.session,
+            "call_id": request.call_id,
+            "call": request.call(),
+            "arguments": request.arguments,
+            "why": why,
+        });
+        let (reply, answer) = oneshot::channel();
+        let turn = Turn::Ask { question: question.to_string(), reply };
+        let asked = self.0.tell(request.session, request.call_id, turn);
+        Box::pin(async move {
+            if !asked {
+                return ApprovalReply::Nobody;
+            }
+            answer.await.unwrap_or(ApprovalReply::Nobody)
+        })
+    }
+}
+
+/// What the program said: agreed or not, who, and why.
+pub(crate) fn reply_of(agreed: bool, by: String, reason: Option<String>) -> ApprovalReply {
+    if !agreed {
+        return ApprovalReply::Declined { by, reason };
+    }
+    let approval = Approval::by(by);
+    ApprovalReply::Agreed(match reason {
+        Some(reason) => approval.because(reason),
+        None => approval,
+    })
+}
+
+/// A function of the program as a tool.
+pub(crate) struct PythonTool {
+    pub(crate) tool: Tool,
+    pub(crate) desk: Arc<Desk>,
+    /// Why a person has to agree to every call.
+    pub(crate) asks: Option<String>,
+}
+
+impl PythonTool {
+    fn perform(
+        &self,
+        call: &Admitted,
+        scene: &Scene<'_>,
+    ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send + use<> {
+        let owned = self.owns(&call.tool().name);
+        let (reply, answer) = oneshot::channel();
+        let tool = call.tool().name.clone();
+        let arguments = call.arguments().to_string();
+        let asked = owned
+            && self.desk.tell(scene.session, &call.call().id, Turn::Run { tool, arguments, reply });
+        async move {
+            match (owned, asked) {
+                (false, _) => Ok(None),
+                (true, false) => Err(nobody()),
+                (true, true) => answer.await.unwrap_or_else(|_| Err(nobody())).map(Some),
+            }
+        }
+    }
+}
+
+fn nobody() -> ToolError {
+    ToolError::of(ToolErrorCategory::Cancelled, "the program no longer waits for this call")
+}
+
+impl ToolExecutor for PythonTool {
+    fn id(&self) -> ExecutorId {
+        ExecutorId::new(ExecutorKind::Native, self.tool.name.clone())
+    }
+
+    fn tool_definitions(&self) -> Vec<Tool> {
+        vec![self.tool.clone()]
+    }
+
+    fn owns(&self, tool: &str) -> bool {
+        tool == self.tool.name
+    }
+
+    fn execute_tool_call(
+        &self,
+        permit: Permit<ByPolicy>,
+        scene: &Scene<'_>,
+    ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send {
+        self.perform(permit.call(), scene)
+    }
+
+    fn execute_tool_call_confirmed(
+        &self,
+        permit: Permit<ByApproval>,
+        scene: &Scene<'_>,
+    ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send {
+        self.perform(permit.call(), scene)
+    }
+
+    fn requires_confirmation(&self, _: &Admitted, _: &Scene<'_>) -> Option<String> {
+        self.asks.clone()
+    }
+
+    fn is_tool_retryable(&self, _: &str) -> bool {
+        self.tool.effects.idempotent == Some(true)
+    }
+
+    /// Nobody waits for a call that was not made yet.
+    fn is_tool_speculatable(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// What a function gave back: text, or JSON.
+pub(crate) fn output(result: &str, is_text: bool) -> ToolOutput {
+    if is_text {
+        return ToolOutput::from(result.to_owned());
+    }
+    let structured = serde_json::from_str::<Value>(result).ok();
+    ToolOutput { text: result.to_owned(), structured, ..ToolOutput::default() }
+}

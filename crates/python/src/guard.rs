@@ -1,0 +1,185 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use counterfoil_formats::read_tools;
+use counterfoil_guard::{
+    FileExecutor, Guard as Door, GuardOptions, Sandbox, SessionStart, ShellExecutor, StateFolder,
+    TrustLevel, WebExecutor,
+};
+use counterfoil_model::{Effects, Tool};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, DeskApprover, PythonTool};
+use crate::failure::{failed, failure};
+use crate::process::{OfProcess, runtime};
+use crate::session::Session;
+
+/// How a guard is made, as JSON.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Making {
+    /// As in `counterfoil.toml`: `tools`, `ledger`, `audit`, `agent`.
+    config: GuardOptions,
+    state: Option<String>,
+    workspace: Option<String>,
+    /// Of the executors that we bring: `shell`, `file`, `web`.
+    builtin: Vec<String>,
+    /// The program that confines commands.
+    program: Option<String>,
+    /// A program answers when a gate asks.
+    asks: bool,
+    /// The program runs its tools itself: there are none to call.
+    host: bool,
+}
+
+/// The one door for every tool call.
+#[pyclass(frozen, module = "counterfoil._counterfoil")]
+pub(crate) struct Guard {
+    door: OfProcess<Door>,
+    desk: Arc<Desk>,
+}
+
+#[pymethods]
+impl Guard {
+    #[new]
+    fn new(py: Python<'_>, making: &str) -> PyResult<Self> {
+        let making: Making = serde_json::from_str(making)
+            .map_err(|error| failure(error, Some("the keys are those of docs/configuration.md")))?;
+        py.detach(|| Self::made(making))
+    }
+
+    /// Adds a function of the program as a tool: `{name, description, parameters, effects?, asks?}`
+    /// as JSON.
+    fn add_tool(&self, tool: &str) -> PyResult<()> {
+        let value: Value = serde_json::from_str(tool).map_err(failed)?;
+        let tools = read_tools(&json!([value])).map_err(failed)?;
+        let mut tool: Tool =
+            tools.into_iter().next().ok_or_else(|| failed("this is no definition of a tool"))?;
+        tool.effects = effects(value.get("effects"), tool.effects);
+        let asks = value.get("asks").and_then(Value::as_str).map(str::to_owned);
+        let made = PythonTool { tool, desk: Arc::clone(&self.desk), asks };
+        self.door.get()?.register(made).map_err(failed)
+    }
+
+    /// Begins a session, or goes on with an earlier one.
+    #[pyo3(signature = (id=None, model=None, trust=None, environment=BTreeMap::new()))]
+    fn session(
+        &self,
+        py: Python<'_>,
+        id: Option<String>,
+        model: Option<String>,
+        trust: Option<&str>,
+        environment: BTreeMap<String, String>,
+    ) -> PyResult<Session> {
+        let trust: TrustLevel = match trust {
+            Some(word) => serde_json::from_value(json!(word)).map_err(failed)?,
+            None => TrustLevel::default(),
+        };
+        let start = SessionStart { id, model, trust, environment, ..SessionStart::default() };
+        py.detach(|| {
+            let door = self.door.get()?;
+            let session = door.session(start).map_err(failed)?;
+            Ok(Session::new(door.clone(), session, Arc::clone(&self.desk)))
+        })
+    }
+
+    /// The tools that there are, as JSON.
+    fn tools(&self) -> PyResult<String> {
+        let catalog = self.door.get()?.catalog();
+        let tools: Vec<Value> = catalog
+            .iter()
+            .map(|tool| {
+                json!({
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                })
+            })
+            .collect();
+        Ok(json!(tools).to_string())
+    }
+
+    /// A receipt as JSON; None where there is none of that id.
+    fn receipt(&self, py: Python<'_>, execution_id: &str) -> PyResult<Option<String>> {
+        py.detach(|| {
+            let receipt = self.door.get()?.ledger().receipt(execution_id).map_err(failed)?;
+            receipt.map(|receipt| serde_json::to_string(&receipt).map_err(failed)).transpose()
+        })
+    }
+
+    /// The ids of the latest executions, newest first; of one session, or of all.
+    #[pyo3(signature = (limit, session=None))]
+    fn recent(&self, py: Python<'_>, limit: usize, session: Option<&str>) -> PyResult<Vec<String>> {
+        py.detach(|| self.door.get()?.ledger().recent(session, limit).map_err(failed))
+    }
+
+    /// What the operator should know about the start.
+    #[getter]
+    fn notices(&self) -> PyResult<Vec<String>> {
+        Ok(self.door.get()?.notices().to_vec())
+    }
+}
+
+impl Guard {
+    fn made(making: Making) -> PyResult<Self> {
+        runtime()?;
+        let desk = Arc::new(Desk::default());
+        let folder = making.state.map(StateFolder::at);
+        let settings = making.config.resolve().map_err(failed)?;
+        let mut builder = Door::builder();
+        for kind in &making.builtin {
+            builder = match kind.as_str() {
+                "shell" => {
+                    let program = making.program.as_deref().ok_or_else(|| {
+                        failed(
+                            "the program `counterfoil`, which confines commands, is not installed",
+                        )
+                    })?;
+                    let mut sandbox = Sandbox::by_helper(program, &["__confine"]);
+                    if let Some(folder) = &folder {
+                        sandbox = sandbox.hiding(folder.path());
+                    }
+                    let shell = ShellExecutor::new(settings.shell.clone()).confined(sandbox);
+                    builder.at_session_end(shell.session_end()).executor(shell)
+                }
+                "file" => {
+                    let files = FileExecutor::new(settings.file.clone());
+                    builder.executor(match &folder {
+                        Some(folder) => files.protecting(folder.path()),
+                        None => files,
+                    })
+                }
+                "web" => builder.executor(WebExecutor::new(settings.web.clone())),
+                other => return Err(failed(format!("`{other}` is none of shell, file, web"))),
+            };
+        }
+        if !making.host {
+            builder = builder.growing();
+        }
+        if making.asks {
+            builder = builder.approver(Arc::new(DeskApprover(Arc::clone(&desk))));
+        }
+        if let Some(folder) = folder {
+            builder = builder.state(folder);
+        }
+        if let Some(workspace) = making.workspace {
+            builder = builder.workspace(workspace);
+        }
+        let door = builder.settings(settings).build().map_err(failed)?;
+        Ok(Self { door: OfProcess::new(door), desk })
+    }
+}
+
+/// What is declared, and what the definition says already.
+fn effects(declared: Option<&Value>, known: Effects) -> Effects {
+    let said = |name: &str| declared.and_then(|all| all.get(name)).and_then(Value::as_bool);
+    Effects {
+        reads: said("reads").or(known.reads),
+        writes: said("writes").or(known.writes),
+        network: said("network").or(known.network),
+        idempotent: said("idempotent").or(known.idempotent),
+        retrieves: said("retrieves").or(known.retrieves),
+    }
+}

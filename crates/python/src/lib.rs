@@ -1,0 +1,49 @@
+//! The extension module `counterfoil._counterfoil`: what the Python package stands on.
+//!
+//! Everything goes in and comes out as JSON, so that the shapes are those of the command line; the
+//! package beside it (`python/counterfoil`) makes Python objects of them. Nothing here holds the
+//! interpreter's lock while it works or waits, and nothing here calls Python from another thread:
+//! functions of a program run where the program called.
+//!
+//! Deliberately not here: decisions. They are made by the crates below.
+
+mod admission;
+mod call;
+mod check;
+mod desk;
+mod failure;
+mod fixation;
+mod guard;
+mod process;
+mod session;
+mod text;
+mod tracked;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _counterfoil {
+    #[pymodule_export]
+    use super::admission::Admission;
+    #[pymodule_export]
+    use super::call::RunningCall;
+    #[pymodule_export]
+    use super::check::{check, check_file, rules};
+    #[pymodule_export]
+    use super::fixation::Fixation;
+    #[pymodule_export]
+    use super::guard::Guard;
+    #[pymodule_export]
+    use super::session::Session;
+    #[pymodule_export]
+    use super::text::{executions_cited, generate_execution_id};
+    #[pymodule_export]
+    use super::tracked::Tracked;
+
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,79 @@
+use std::sync::{Mutex, TryLockError};
+use std::thread::yield_now;
+
+use pyo3::prelude::*;
+use tokio::runtime::Runtime;
+
+use crate::failure::{failed, failure};
+
+const FORKED: &str = "start processes with `spawn` or `forkserver`, or make a guard in each child";
+
+/// Something whose threads belong to the process that made it. A child that was forked can neither
+/// use nor drop it: its threads stayed behind.
+pub(crate) struct OfProcess<T> {
+    value: Option<T>,
+    process: u32,
+}
+
+impl<T> OfProcess<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: Some(value), process: std::process::id() }
+    }
+
+    /// The thing itself.
+    ///
+    /// # Errors
+    /// In a process that was forked from the one that made it.
+    pub(crate) fn get(&self) -> PyResult<&T> {
+        let here = self.process == std::process::id();
+        self.value.as_ref().filter(|_| here).ok_or_else(|| {
+            failure(
+                "this was made in another process, from which this one was forked",
+                Some(FORKED),
+            )
+        })
+    }
+}
+
+impl<T> Drop for OfProcess<T> {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(self.value.take());
+        }
+    }
+}
+
+/// The runtime of this process: what is waited for is waited for by the thread that asks.
+pub(crate) fn runtime() -> PyResult<&'static Runtime> {
+    static MADE: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+    let process = std::process::id();
+    // A child may have been forked while it was held, and then nobody lets go of it any more.
+    for _ in 0..10_000 {
+        let mut made = match MADE.try_lock() {
+            Ok(made) => made,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                yield_now();
+                continue;
+            }
+        };
+        if let Some((_, runtime)) = made.filter(|(made_by, _)| *made_by == process) {
+            return Ok(runtime);
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("counterfoil")
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+        *made = Some((process, runtime));
+        return Ok(runtime);
+    }
+    Err(failure("this process was forked while Counterfoil began", Some(FORKED)))
+}
+
+/// Waits in this thread.
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> PyResult<T> {
+    Ok(runtime()?.block_on(future))
+}

@@ -1,0 +1,232 @@
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use counterfoil_guard::{Guard as Door, Session as Conversation, Surroundings, export};
+use counterfoil_model::{Role, ToolCall};
+use counterfoil_report::json_line;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::call::RunningCall;
+use crate::desk::{Desk, Turn};
+use crate::failure::{failed, failure};
+use crate::process::{OfProcess, runtime, wait};
+use crate::tracked::Tracked;
+
+/// One conversation of one agent.
+#[pyclass(frozen, module = "counterfoil._counterfoil")]
+pub(crate) struct Session {
+    parts: OfProcess<(Door, Conversation)>,
+    desk: Arc<Desk>,
+    #[pyo3(get)]
+    id: String,
+}
+
+impl Session {
+    pub(crate) fn new(door: Door, conversation: Conversation, desk: Arc<Desk>) -> Self {
+        let id = conversation.id().to_owned();
+        Self { parts: OfProcess::new((door, conversation)), desk, id }
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Takes note of what a person (`user`) or a policy (`system`) said.
+    fn hear(&self, py: Python<'_>, role: &str, text: &str) -> PyResult<()> {
+        let role = match role {
+            "user" => Role::User,
+            "system" | "developer" => Role::System,
+            "assistant" => Role::Assistant,
+            other => return Err(failed(format!("`{other}` is none of user, system, assistant"))),
+        };
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            wait(door.hear(session, role, text))?.map_err(failed)
+        })
+    }
+
+    /// Holds an answer against the receipts: `{disposition, text, findings, claims, feedback}` as
+    /// JSON.
+    fn verify(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            let verified = wait(door.verify(session, text))?.map_err(failed)?;
+            let claims: Vec<Value> = verified
+                .judgements
+                .iter()
+                .map(|judgement| {
+                    json!({
+                        "rule": judgement.rule.0,
+                        "verdict": judgement.verdict,
+                        "span": judgement.claim.span,
+                        "claim": judgement.claim,
+                        "evidence": judgement.evidence,
+                    })
+                })
+                .collect();
+            Ok(json_line(&json!({
+                "disposition": verified.disposition,
+                "text": verified.text,
+                "findings": verified.findings.iter().map(finding).collect::<Vec<_>>(),
+                "claims": claims,
+                "feedback": verified.feedback,
+            })))
+        })
+    }
+
+    /// Begins a call. `arguments` is what the model wrote.
+    #[pyo3(signature = (tool, arguments, call_id, caller=None))]
+    fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+        call_id: &str,
+        caller: Option<String>,
+    ) -> PyResult<RunningCall> {
+        let (sender, turns) = channel();
+        let place = (self.id.clone(), call_id.to_owned());
+        let (door, session) = self.parts.get()?.clone();
+        if !self.desk.wait(&place.0, &place.1, sender.clone()) {
+            return Err(failure(
+                format!("a call with the id `{call_id}` is running in this session"),
+                Some("give each call an id of its own, or none"),
+            ));
+        }
+        let desk = Arc::clone(&self.desk);
+        let call = ToolCall::new(call_id, tool, arguments.to_owned());
+        let around = Surroundings { caller, ..Surroundings::default() };
+        let left = place.clone();
+        let running = runtime()?.spawn(async move {
+            let answer = door.call(&session, call, around).await;
+            desk.leave(&left.0, &left.1);
+            sender.send(Turn::Done(Box::new(answer))).ok();
+        });
+        Ok(RunningCall {
+            turns: Mutex::new(turns),
+            running: running.abort_handle(),
+            desk: Arc::clone(&self.desk),
+            place,
+            owed: Mutex::new(None),
+        })
+    }
+
+    /// Opens a receipt for an execution that the program performs itself.
+    #[pyo3(signature = (tool, arguments, retry_of=None))]
+    fn track(
+        &self,
+        py: Python<'_>,
+        tool: &str,
+        arguments: &str,
+        retry_of: Option<String>,
+    ) -> PyResult<Tracked> {
+        py.detach(|| {
+            let arguments: Value = serde_json::from_str(arguments).map_err(failed)?;
+            let around = Surroundings { retry_of, ..Surroundings::default() };
+            let (door, session) = self.parts.get()?;
+            let opened = wait(door.track(session, tool, &arguments, around))?;
+            Ok(Tracked::new(opened.map_err(failed)?))
+        })
+    }
+
+    /// Whether an execution stands as cited: `{valid, reason?, message?, receipt?, result?}` as JSON.
+    /// `window` is in seconds.
+    #[pyo3(signature = (execution_id, tool, window=None))]
+    fn cited(
+        &self,
+        py: Python<'_>,
+        execution_id: &str,
+        tool: &str,
+        window: Option<f64>,
+    ) -> PyResult<String> {
+        let window = window.map(Duration::try_from_secs_f64).transpose().map_err(failed)?;
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            let cited = door.cited(session, execution_id, tool, window);
+            Ok(match cited.map_err(failed)? {
+                Ok(stands) => {
+                    let result =
+                        stands.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    json!({ "valid": true, "receipt": stands.receipt, "result": result })
+                }
+                Err(not) => json!({ "valid": false, "reason": not.reason, "message": not.message }),
+            }
+            .to_string())
+        })
+    }
+
+    /// The tools that the model may see, as JSON.
+    fn offer(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            let offer = door.offer(session);
+            let tools: Vec<Value> = offer
+                .tools
+                .iter()
+                .map(|tool| {
+                    let parameters = tool.parameters.clone().unwrap_or_else(|| json!({}));
+                    json!({
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": parameters,
+                    })
+                })
+                .collect();
+            Ok(json!(tools).to_string())
+        })
+    }
+
+    /// The session as a log that `counterfoil check` reads, as JSON.
+    fn transcript(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            let transcript = door.transcript(session).map_err(failed)?;
+            Ok(export(&transcript).to_string())
+        })
+    }
+
+    /// Forgets what was learned of its calls.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            wait(door.clear(session))?.map_err(failed)
+        })
+    }
+
+    /// Ends the session; its record is signed to here.
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            let (door, session) = self.parts.get()?;
+            wait(door.end(session))?.map_err(failed)
+        })
+    }
+}
+
+/// A finding about an answer.
+fn finding(found: &counterfoil_model::Finding) -> Value {
+    use counterfoil_model::Subject;
+    let mut record = json!({
+        "rule": { "code": found.code.0, "name": found.name },
+        "severity": found.severity,
+        "mode": found.mode,
+        "verdict": found.verdict,
+        "confidence": found.confidence,
+        "message": found.message,
+        "turn": found.turn,
+        "evidence": found.evidence,
+        "help": found.help,
+    });
+    let (name, value) = match &found.subject {
+        Subject::Claim { span, claim } => ("claim", json!({ "span": span, "claim": claim })),
+        Subject::Call(call) => ("call", json!(call)),
+    };
+    if let Some(members) = record.as_object_mut() {
+        match value {
+            Value::Object(both) if name == "claim" => members.extend(both),
+            value => {
+                members.insert(name.to_owned(), value);
+            }
+        }
+    }
+    record
+}

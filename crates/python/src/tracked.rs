@@ -1,0 +1,59 @@
+use std::sync::{Mutex, PoisonError};
+
+use counterfoil_guard::Tracked as Opened;
+use counterfoil_model::ToolErrorCategory;
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::failure::failed;
+use crate::process::{OfProcess, wait};
+
+/// An execution that the program performs itself. Dropping it records `cancelled`.
+#[pyclass(frozen, module = "counterfoil._counterfoil")]
+pub(crate) struct Tracked {
+    opened: OfProcess<Mutex<Option<Opened>>>,
+    #[pyo3(get)]
+    execution_id: String,
+}
+
+impl Tracked {
+    pub(crate) fn new(opened: Opened) -> Self {
+        let execution_id = opened.execution_id().to_owned();
+        Self { opened: OfProcess::new(Mutex::new(Some(opened))), execution_id }
+    }
+
+    fn take(&self) -> PyResult<Opened> {
+        let opened = self.opened.get()?.lock().unwrap_or_else(PoisonError::into_inner).take();
+        opened.ok_or_else(|| failed(format!("`{}` has ended already", self.execution_id)))
+    }
+}
+
+#[pymethods]
+impl Tracked {
+    /// It succeeded with this result: text, or JSON.
+    fn complete(&self, py: Python<'_>, result: &str, is_text: bool) -> PyResult<()> {
+        let opened = self.take()?;
+        py.detach(|| {
+            let value = if is_text {
+                Value::from(result)
+            } else {
+                serde_json::from_str(result).map_err(failed)?
+            };
+            wait(opened.complete(value))?.map_err(failed)
+        })?;
+        Ok(())
+    }
+
+    /// It failed.
+    fn fail(&self, py: Python<'_>, kind: &str, message: &str) -> PyResult<()> {
+        let (opened, category) = (self.take()?, category(kind)?);
+        py.detach(|| wait(opened.fail(category, message))?.map_err(failed))?;
+        Ok(())
+    }
+}
+
+/// The category of that name.
+pub(crate) fn category(name: &str) -> PyResult<ToolErrorCategory> {
+    let known = ToolErrorCategory::ALL.into_iter().find(|category| category.name() == name);
+    known.ok_or_else(|| failed(format!("`{name}` is no category of failures")))
+}

@@ -1,0 +1,100 @@
+//! `cargo xtask wheel`: the Python package with the command line in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// Flags of `cargo xtask wheel`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// A Python that has maturin; with `--portable` also cargo-zigbuild and ziglang.
+    #[arg(long, default_value = "python3")]
+    python: PathBuf,
+    /// Where the wheel goes.
+    #[arg(long, default_value = "target/wheels")]
+    out: PathBuf,
+    /// For every Linux with glibc 2.17 or newer, not only for this machine.
+    #[arg(long)]
+    portable: bool,
+    /// The source distribution, too.
+    #[arg(long)]
+    sdist: bool,
+}
+
+/// The oldest glibc that a portable wheel runs on, as the linker and as the tag name it.
+const GLIBC: (u32, u32) = (2, 17);
+const TAG: &str = "manylinux2014";
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let folder = root.join("crates/python");
+    let scripts = folder.join("counterfoil.data/scripts");
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let binary = if options.portable {
+        let (major, minor) = GLIBC;
+        let python = std::env::current_dir()?.join(&options.python);
+        let tools = python.parent().context("the Python stands in no folder")?;
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut build = Command::new("cargo");
+        build.args(["zigbuild", "--release", "--locked", "-p", "counterfoil", "--target"]);
+        build.arg(format!("{target}.{major}.{minor}"));
+        build.env("PATH", format!("{}:{path}", tools.display()));
+        done(build.current_dir(root))?;
+        root.join("target").join(&target).join("release/counterfoil")
+    } else {
+        let mut build = Command::new("cargo");
+        build.args(["build", "--release", "--locked", "-p", "counterfoil"]);
+        done(build.current_dir(root))?;
+        root.join("target/release/counterfoil")
+    };
+    std::fs::create_dir_all(&scripts)?;
+    let placed = scripts.join("counterfoil");
+    std::fs::copy(&binary, &placed).with_context(|| binary.display().to_string())?;
+    let mut strip = Command::new("strip");
+    // Without it the wheel is larger, and no worse.
+    let _ = strip.arg(&placed).status();
+    let out = root.join(&options.out);
+    let mut wheel = Command::new(&options.python);
+    wheel.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&out);
+    match options.portable {
+        true => wheel.args(["--zig", "--compatibility", TAG, "--target", &target]),
+        false => wheel.args(["--compatibility", "linux"]),
+    };
+    wheel.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+    let made = done(&mut wheel);
+    std::fs::remove_dir_all(&scripts)?;
+    made?;
+    if options.sdist {
+        let mut sdist = Command::new(&options.python);
+        sdist.args(["-m", "maturin", "sdist", "--out"]).arg(&out);
+        done(sdist.arg("--manifest-path").arg(folder.join("Cargo.toml")))?;
+    }
+    if options.portable {
+        // maturin looks at the extension module only.
+        let newest = newest_glibc(&binary)?;
+        ensure!(newest <= GLIBC, "the command line needs glibc {}.{}", newest.0, newest.1);
+    }
+    println!("{}", out.display());
+    Ok(())
+}
+
+fn done(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("{command:?}"))?;
+    ensure!(status.success(), "{command:?}: {status}");
+    Ok(())
+}
+
+/// The newest version of glibc that a program asks for.
+fn newest_glibc(binary: &Path) -> Result<(u32, u32)> {
+    let bytes = std::fs::read(binary)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let asked = text.split("GLIBC_").skip(1).filter_map(|rest| {
+        let version: String =
+            rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        let (major, minor) = version.split_once('.')?;
+        let minor = minor.split('.').next()?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    asked.max().context("it names no glibc")
+}
