@@ -15,6 +15,8 @@ const LONGEST: usize = 60;
 pub(super) struct Bound {
     /// Names of members and their values, as texts.
     members: Vec<(String, String)>,
+    /// The name of its tool, lower case.
+    tool: String,
     texts: [String; 3],
 }
 
@@ -27,7 +29,8 @@ impl Bound {
             add(&leaves, &mut members);
         }
         let texts = [args.to_owned(), execution.text().to_owned(), behind.to_string()];
-        Self { members, texts }
+        let tool = execution.tool().to_ascii_lowercase();
+        Self { members, tool, texts }
     }
 
     /// Whether anything in it speaks of the thing.
@@ -35,10 +38,12 @@ impl Bound {
         self.texts.iter().any(|text| named.stands_in(text))
     }
 
-    /// The number that stands behind the same word, or under a member of its name.
+    /// The number that stands behind the same word, under a member of its name, or as the id for a
+    /// tool of its name: 8, of `cancel_order {"id": 8}`.
     pub(super) fn other_number(&self, head: &str) -> Option<String> {
         let under = self.members.iter().find(|(name, value)| {
             let last = name.rsplit('_').find(|part| !["id", "number", "no", "name"].contains(part));
+            let last = last.or_else(|| is_word_in(&self.tool, head).then_some(head));
             last == Some(head) && value.bytes().any(|b| b.is_ascii_digit()) && value.len() <= 5
         });
         let under = under.map(|(_, value)| format!("{head} {value}"));

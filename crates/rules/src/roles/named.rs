@@ -105,8 +105,11 @@ fn read(prose: &Prose<'_>, tokens: &[Token], at: usize) -> (Option<Named>, usize
     }
     if let Some(tail) = tokens.get(at + 1).filter(|next| is_number(prose, next)) {
         let plain = token.kind == TokenKind::Word && word.len() >= SHORTEST_HEAD;
-        let head =
-            plain && !token.has(Tags::PREPOSITION) && (token.capital || token.verb.is_none());
+        // "I order 7" is an act, "I cancelled order 7" and "the order 7" are of a thing.
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let is_thing = |before: &Token| before.verb.is_some() || before.has(Tags::DETERMINER);
+        let noun = token.capital || token.verb.is_none() || before.is_some_and(is_thing);
+        let head = plain && noun && !token.has(Tags::PREPOSITION);
         if head {
             let tail = prose.word(tail).trim_start_matches('#').to_owned();
             let text = format!("{word} {tail}");
