@@ -415,7 +415,7 @@ def test_deepeval():
     score, success, _ = measured(call("#B20418"))
     assert score < 1 and not success
     score, success, reason = measured()
-    assert (score, success) == (0.0, False) and "FK010" in reason
+    assert score < 1 and not success and "FK010" in reason
 
 
 def test_promptfoo(tmp_path):

@@ -4,8 +4,7 @@
 
     assert_test(LLMTestCase(input=…, actual_output=…, tools_called=[…]), [SupportedMetric()])
 
-The score is the share of checkable claims that the recorded calls do not contradict and do not lack;
-1 where there is none.
+The score is 1 where nothing is found, else the share of checkable claims that the calls support.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ class SupportedMetric(BaseMetric):
         report = check(_messages(test_case), _tools(test_case), session=test_case.name or "case")
         wrong = report.at_least(self.fail_on)
         counts = report.summary.claims
-        false = max(len(wrong), counts.get("contradicted", 0) if wrong else 0)
-        judged = max(sum(counts.values()) - counts.get("not_checkable", 0), false)
+        true = counts.get("supported", 0)
+        false = counts.get("contradicted", 0) + counts.get("unsupported", 0)
         self.report = report
-        self.score = 1.0 if judged == 0 else 1.0 - false / judged
+        self.score = true / (true + max(false, 1)) if wrong else 1.0
         self.reason = str(report)
         self.success = not wrong and not report.unreadable and self.score >= self.threshold
         return self.score
