@@ -28,10 +28,11 @@ def check_sessions(
     tools: str | None = None,
     sessions: bool = False,
     max_bytes: int = _fleet.MAX_BYTES,
-    batch_size: int = 256,
+    batch_size: int = 500,
     **how: Any,
 ) -> Dataset:
-    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`."""
+    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`. `batch_size` is
+    how many are one task."""
     given = {"tools": tools, "sessions": sessions, "max_bytes": max_bytes, "how": how}
     return _mapped(dataset, column, key, False, given, batch_size)
 
@@ -68,4 +69,6 @@ def _mapped(
         batch = fleet.batch(table, column=column, key=key, is_path=is_path, how=given)
         return pa.Table.from_batches([batch])
 
-    return dataset.map_batches(mapped, batch_format="pyarrow", batch_size=batch_size)
+    # Small files come as one block, which is one task: checking takes longer than moving rows.
+    spread = dataset.repartition(target_num_rows_per_block=batch_size)
+    return spread.map_batches(mapped, batch_format="pyarrow", batch_size=None)
