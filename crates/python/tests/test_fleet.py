@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -149,6 +150,8 @@ def test_ray(tmp_path):
         found.write_parquet(str(tmp_path / "out"))
         rows = pyarrow.parquet.read_table(tmp_path / "out").to_pylist()
         assert sorted(rows, key=lambda row: row["key"]) == expected(200)
+        split = check_sessions(data, key="id", tools="[]", sessions=True, batch_size=50)
+        assert sorted(split.take_all(), key=lambda row: row["key"]) == expected(200)
         place = tmp_path / "a.json"
         place.write_text(LIE)
         paths = ray.data.from_items([{"path": str(place)}, {"path": "/nowhere.json"}])
@@ -156,4 +159,50 @@ def test_ray(tmp_path):
         assert sorted(kinds) == ["finding", "problem"]
     finally:
         ray.shutdown()
+        shutil.rmtree(f"/tmp/cfray-{os.getpid()}", ignore_errors=True)
+
+
+def test_object_storage(tmp_path, monkeypatch):
+    """The example, with a bucket on this machine."""
+    pytest.importorskip("ray")
+    moto = pytest.importorskip("moto.server")
+    import pyarrow
+    import pyarrow.fs
+    import pyarrow.parquet
+
+    example = pathlib.Path(__file__).parents[3] / "examples" / "fleet" / "object_storage.py"
+    if not example.is_file():
+        pytest.skip("the example is not beside this checkout")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        environment = {
+            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+            "AWS_ACCESS_KEY_ID": "none",
+            "AWS_SECRET_ACCESS_KEY": "none",
+            "AWS_REGION": "us-east-1",
+            "RAY_TMPDIR": f"/tmp/cfray-{os.getpid()}",
+        }
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        bucket = pyarrow.fs.S3FileSystem(
+            endpoint_override=environment["AWS_ENDPOINT_URL"],
+            scheme="http",
+            allow_bucket_creation=True,
+        )
+        bucket.create_dir("logs")
+        table = pyarrow.Table.from_pylist([{"id": k, "session": s} for k, s in sessions(20)])
+        pyarrow.parquet.write_table(table, "logs/sessions/a.parquet", filesystem=bucket)
+        done = subprocess.run(
+            [sys.executable, str(example), "logs/sessions", "logs/findings"],
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert done.returncode == 0, done.stderr
+        rows = pyarrow.parquet.read_table("logs/findings", filesystem=bucket).to_pylist()
+        assert sorted(row["key"] for row in rows) == ["s-0", "s-10", "s-15", "s-5"]
+    finally:
+        server.stop()
         shutil.rmtree(f"/tmp/cfray-{os.getpid()}", ignore_errors=True)

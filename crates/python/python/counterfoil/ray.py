@@ -28,11 +28,12 @@ def check_sessions(
     tools: str | None = None,
     sessions: bool = False,
     max_bytes: int = _fleet.MAX_BYTES,
-    batch_size: int = 500,
+    batch_size: int | None = None,
     **how: Any,
 ) -> Dataset:
-    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`. `batch_size` is
-    how many are one task."""
+    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`. Each block
+    is a task; small files come as one block, and `batch_size` makes blocks of so many sessions first.
+    """
     given = {"tools": tools, "sessions": sessions, "max_bytes": max_bytes, "how": how}
     return _mapped(dataset, column, key, False, given, batch_size)
 
@@ -45,7 +46,7 @@ def check_paths(
     tools: str | None = None,
     sessions: bool = False,
     max_bytes: int = _fleet.MAX_BYTES,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     **how: Any,
 ) -> Dataset:
     """Checks logs by their paths, which every worker must reach; they may be packed."""
@@ -59,7 +60,7 @@ def _mapped(
     key: str | None,
     is_path: bool,
     given: dict[str, Any],
-    batch_size: int,
+    batch_size: int | None,
 ) -> Dataset:
     def mapped(table: pyarrow.Table) -> pyarrow.Table:
         import pyarrow as pa
@@ -69,6 +70,6 @@ def _mapped(
         batch = fleet.batch(table, column=column, key=key, is_path=is_path, how=given)
         return pa.Table.from_batches([batch])
 
-    # Small files come as one block, which is one task: checking takes longer than moving rows.
-    spread = dataset.repartition(target_num_rows_per_block=batch_size)
-    return spread.map_batches(mapped, batch_format="pyarrow", batch_size=None)
+    if batch_size is not None:
+        dataset = dataset.repartition(target_num_rows_per_block=batch_size)
+    return dataset.map_batches(mapped, batch_format="pyarrow", batch_size=None)
