@@ -7,6 +7,7 @@ core.
 """
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 
 import counterfoil
 from counterfoil import _counterfoil as native
@@ -55,6 +57,16 @@ def conversation(turns):
     return messages
 
 
+def checked(sessions):
+    for session in sessions:
+        counterfoil.check(session)
+
+
+def checked_in_rust(encoded, wanted):
+    for session in encoded:
+        native.check(session, wanted, None)
+
+
 def overhead(place):
     @counterfoil.track_tool_execution
     def nothing():
@@ -69,14 +81,14 @@ def overhead(place):
         sets = {f"{turns} turns": [conversation(turns)] for turns in (2, 20, 200)}
     else:
         with open(place) as lines:
-            sessions = [json.loads(line) for _, line in zip(range(300), lines)]
+            sessions = [json.loads(line) for line in itertools.islice(lines, 300)]
         sets = {f"{len(sessions)} sessions of the file": sessions}
     print("a check in memory: Python, Rust alone, ratio")
     wanted = _wanted("session", None, None, None, None, None, 0)
     for name, sessions in sets.items():
         encoded = [json.dumps(session).encode() for session in sessions]
-        python = timed(lambda: [counterfoil.check(session) for session in sessions])
-        rust = timed(lambda: [native.check(data, wanted, None) for data in encoded])
+        python = timed(partial(checked, sessions))
+        rust = timed(partial(checked_in_rust, encoded, wanted))
         print(f"  {name:34} {python * 1e3:8.2f} ms {rust * 1e3:8.2f} ms {python / rust:6.2f}")
 
 
@@ -122,9 +134,8 @@ def fleet(name, count):
 def on_spark(rows, cores, folder):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from pyspark.sql import SparkSession
-
     from counterfoil.spark import check_sessions
+    from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "2g")
@@ -144,7 +155,6 @@ def on_spark(rows, cores, folder):
 def on_ray(rows, cores, folder):
     import pyarrow
     import ray
-
     from counterfoil.ray import check_sessions
 
     ray.init(

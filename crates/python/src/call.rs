@@ -22,6 +22,7 @@ pub(crate) struct RunningCall {
     pub(crate) running: AbortHandle,
     pub(crate) desk: Arc<Desk>,
     pub(crate) place: (String, String),
+    pub(crate) process: u32,
     pub(crate) owed: Mutex<Option<Owed>>,
 }
 
@@ -97,8 +98,11 @@ impl RunningCall {
 
     /// Gives the call up.
     fn cancel(&self) {
-        self.running.abort();
-        self.desk.leave(&self.place.0, &self.place.1);
+        // A child that was forked holds a copy; the call is the parent's.
+        if self.process == std::process::id() {
+            self.running.abort();
+            self.desk.leave(&self.place.0, &self.place.1);
+        }
     }
 }
 

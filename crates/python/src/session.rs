@@ -84,6 +84,7 @@ impl Session {
         call_id: &str,
         caller: Option<String>,
     ) -> PyResult<RunningCall> {
+        let runtime = runtime()?;
         let (sender, turns) = channel();
         let place = (self.id.clone(), call_id.to_owned());
         let (door, session) = self.parts.get()?.clone();
@@ -97,7 +98,7 @@ impl Session {
         let call = ToolCall::new(call_id, tool, arguments.to_owned());
         let around = Surroundings { caller, ..Surroundings::default() };
         let left = place.clone();
-        let running = runtime()?.spawn(async move {
+        let running = runtime.spawn(async move {
             let answer = door.call(&session, call, around).await;
             desk.leave(&left.0, &left.1);
             sender.send(Turn::Done(Box::new(answer))).ok();
@@ -107,6 +108,7 @@ impl Session {
             running: running.abort_handle(),
             desk: Arc::clone(&self.desk),
             place,
+            process: std::process::id(),
             owed: Mutex::new(None),
         })
     }

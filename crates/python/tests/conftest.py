@@ -1,8 +1,7 @@
 """What several tests need."""
 
-import pytest
-
 import counterfoil
+import pytest
 from counterfoil import execution_tracker, tool_fixation_detector
 
 pytest_plugins = ["pytester"]

@@ -13,9 +13,8 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 import counterfoil
+import pytest
 from counterfoil import Guard
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -55,11 +54,10 @@ LOOKED_UP = [("get_order", {"id": 7}, "completed")]
 
 def test_langchain(model, session):
     agents = pytest.importorskip("langchain.agents")
+    from counterfoil.adapters._shared import Blocked
+    from counterfoil.adapters.langchain import CounterfoilCallback
     from langchain_core.tools import tool
     from langchain_openai import ChatOpenAI
-
-    from counterfoil.adapters.langchain import CounterfoilCallback
-    from counterfoil.adapters._shared import Blocked
 
     llm = ChatOpenAI(model="m-1", base_url=f"http://127.0.0.1:{model}/v1", api_key="none")
     agent = agents.create_agent(llm, [tool(get_order)])
@@ -80,11 +78,10 @@ def test_langchain(model, session):
 
 def test_langgraph(session):
     pytest.importorskip("langgraph")
+    from counterfoil.adapters.langchain import tool_node
     from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
     from langgraph.graph import START, MessagesState, StateGraph
-
-    from counterfoil.adapters.langchain import tool_node
 
     def broken(id: int) -> str:
         """Breaks."""
@@ -116,9 +113,8 @@ def test_langgraph(session):
 
 def test_openai_agents(model, session):
     agents = pytest.importorskip("agents")
-    from openai import AsyncOpenAI
-
     from counterfoil.adapters.openai_agents import CounterfoilHooks, supported
+    from openai import AsyncOpenAI
 
     agents.set_tracing_disabled(True)
 
@@ -143,11 +139,10 @@ def test_openai_agents(model, session):
 
 def test_pydantic_ai(model, session):
     ai = pytest.importorskip("pydantic_ai")
+    from counterfoil.adapters.pydantic_ai import GuardedToolset, supported
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.toolsets import FunctionToolset
-
-    from counterfoil.adapters.pydantic_ai import GuardedToolset, supported
 
     provider = OpenAIProvider(base_url=f"http://127.0.0.1:{model}/v1", api_key="none")
 
@@ -197,7 +192,9 @@ def test_smolagents(model, session):
         def generate(self, messages, **how):
             name, arguments = self.answers.pop(0)
             function = smolagents.models.ChatMessageToolCallFunction(name=name, arguments=arguments)
-            call = smolagents.models.ChatMessageToolCall(id="c1", type="function", function=function)
+            call = smolagents.models.ChatMessageToolCall(
+                id="c1", type="function", function=function
+            )
             return smolagents.models.ChatMessage(role="assistant", content="", tool_calls=[call])
 
     def ask(*answers):
@@ -345,13 +342,11 @@ app.run()
 
 def test_inspect(tmp_path, monkeypatch):
     inspect_ai = pytest.importorskip("inspect_ai")
-    from inspect_ai.model import ModelAPI
+    from counterfoil.adapters.inspect import supported
     from inspect_ai.dataset import Sample
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import ModelAPI, ModelOutput, get_model
     from inspect_ai.solver import generate, use_tools
     from inspect_ai.tool import tool
-
-    from counterfoil.adapters.inspect import supported
 
     # Its tokenizer is downloaded at run time.
     async def estimated(self, text):
@@ -394,9 +389,8 @@ def test_inspect(tmp_path, monkeypatch):
 
 def test_deepeval():
     pytest.importorskip("deepeval")
-    from deepeval.test_case import LLMTestCase, ToolCall
-
     from counterfoil.adapters.deepeval import SupportedMetric
+    from deepeval.test_case import LLMTestCase, ToolCall
 
     def measured(*calls):
         case = LLMTestCase(

@@ -8,9 +8,8 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 import counterfoil
+import pytest
 from counterfoil._plain import to_json
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
@@ -154,7 +153,10 @@ def test_files_that_are_not_there():
 
 def test_python_dash_m():
     done = subprocess.run(
-        [sys.executable, "-m", "counterfoil", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "counterfoil", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.strip().endswith(counterfoil.__version__)
     done = subprocess.run([sys.executable, "-m", "counterfoil", "--nonsense"], capture_output=True)
@@ -196,6 +198,12 @@ def test_anything_becomes_json():
     generator = (x for x in [1])
     assert "generator" in to_json(generator) and next(generator) == 1
     assert json.loads(to_json({"n": 10**40}))["n"] in (10**40, str(10**40))
+
+
+def test_arrays_become_lists():
+    numpy = pytest.importorskip("numpy")
+    value = {"a": numpy.int64(3), "b": numpy.array([1.5, 2.5])}
+    assert json.loads(to_json(value)) == {"a": 3, "b": [1.5, 2.5]}
 
 
 def test_messages_that_are_no_plain_data_never_crash():

@@ -7,9 +7,8 @@ import re
 import threading
 import time
 
-import pytest
-
 import counterfoil
+import pytest
 from counterfoil.execution_tracker import (
     clear_old_executions,
     configure,
@@ -96,7 +95,7 @@ def test_the_four_reasons():
     for given, tool, reason, message in [
         ("other_1735999999123_deadbeef", "other", "execution_id_not_found", "No execution found"),
         ("nonsense", "other", "execution_id_not_found", "No execution found with ID: nonsense"),
-        (id, "other", "tool_name_mismatch", f"was for tool dummy_tool, not other"),
+        (id, "other", "tool_name_mismatch", "was for tool dummy_tool, not other"),
         (failed, "broken", "execution_incomplete", "did not complete successfully"),
     ]:
         verified = verify_execution(given, tool)
@@ -185,6 +184,21 @@ def test_coroutines_generators_methods_and_threads():
     assert receipts["look_up"]["arguments"] == {"order": "W1"}
     assert all(r["status"] == "completed" for r in receipts.values())
     assert len(tracker.guard.recent(100)) == 25
+
+
+def test_a_generator_is_sent_to_and_thrown_at():
+    @track_tool_execution
+    def echo():
+        heard = yield "begin"
+        try:
+            yield heard
+        except ValueError as error:
+            yield f"caught {error}"
+
+    one = echo()
+    assert (next(one), one.send("a"), one.throw(ValueError("b"))) == ("begin", "a", "caught b")
+    assert list(one) == []
+    assert get_recent_executions()[-1]["result"] == ["begin", "a", "caught b"]
 
 
 def test_a_generator_that_is_left_is_cancelled():

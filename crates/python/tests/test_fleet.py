@@ -7,9 +7,8 @@ import shutil
 import subprocess
 import sys
 
-import pytest
-
 import counterfoil
+import pytest
 from counterfoil import _fleet
 
 LIE = json.dumps([{"role": "assistant", "content": "I have cancelled order 7."}])
@@ -130,7 +129,6 @@ def test_ray(tmp_path):
     pytest.importorskip("ray.data")
     import pyarrow
     import pyarrow.parquet
-
     from counterfoil.ray import check_paths, check_sessions
 
     ray.init(

@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import enum
-import json
 import multiprocessing
 import os
 import subprocess
@@ -12,11 +11,10 @@ import textwrap
 import threading
 import time
 from dataclasses import dataclass
-from typing import Annotated, Literal, Optional
-
-import pytest
+from typing import Annotated, Literal
 
 import counterfoil
+import pytest
 from counterfoil import CounterfoilError, Guard, Refused
 
 
@@ -118,6 +116,12 @@ def test_guarded_coroutines():
     assert asyncio.run(main()) == ([2 * n for n in range(20)], 3, True, 21)
     # Without a loop, a coroutine runs in one of its own.
     assert guard.session().call("double", {"n": 2}).value == 4
+
+    async def within():
+        with pytest.raises(CounterfoilError, match="await `acall` instead"):
+            guard.session().call("double", {"n": 2})
+
+    asyncio.run(within())
 
 
 def test_a_cancelled_task_leaves_a_receipt():
@@ -272,7 +276,7 @@ def test_schemas_come_from_hints():
         nights: Annotated[int, "how many"],
         size: Size,
         address: Address,
-        tags: Optional[list[str]] = None,
+        tags: list[str] | None = None,
         kind: Literal["a", "b"] = "a",
         **more,
     ):
@@ -291,7 +295,7 @@ def test_schemas_come_from_hints():
     seen = {}
 
     @guard.tool
-    def pack(size: Size, address: Address, tags: Optional[list[str]] = None) -> str:
+    def pack(size: Size, address: Address, tags: list[str] | None = None) -> str:
         seen.update(size=size, address=address, tags=tags)
         return "packed"
 

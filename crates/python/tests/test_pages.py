@@ -1,7 +1,6 @@
 """The programs of the pages about frameworks: they run, and print what the pages say."""
 
 import os
-import pathlib
 import re
 import subprocess
 import sys

@@ -58,9 +58,7 @@ async def acheck(messages: object, tools: Tools = None, **how: Any) -> Report:
     return await asyncio.to_thread(check, messages, tools, **how)
 
 
-def check_file(
-    path: str | os.PathLike[str], tools: Tools = None, **how: Any
-) -> Report:
+def check_file(path: str | os.PathLike[str], tools: Tools = None, **how: Any) -> Report:
     """`check` for one log, which may be packed (`.gz`, `.zst`, `.zip`)."""
     shown = os.fspath(path)
     how.setdefault("session", pathlib.PurePath(shown).name.split(".")[0])

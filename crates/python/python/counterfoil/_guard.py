@@ -26,7 +26,7 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
 Status = Literal["completed", "failed", "denied", "refused", "cancelled", "timeout", "open"]
-Approver = Callable[["Question"], "bool | str | None | Awaitable[bool | str | None]"]
+Approver = Callable[["Question"], "bool | str | Awaitable[bool | str | None] | None"]
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,12 @@ class Guard:
             asks=asks,
             effects=effects,
         )
-        return add if function is None else add(function)
+
+        def added(function: Callable[..., Any]) -> Callable[..., Any]:
+            add(function)
+            return function
+
+        return added if function is None else added(function)
 
     def _add(
         self,
@@ -197,18 +202,19 @@ class Guard:
         parameters: dict[str, Any] | None,
         asks: str | None,
         effects: Mapping[str, bool | None],
-    ) -> Callable[..., Any]:
+    ) -> str:
+        """The name of the tool that the function is now."""
         told = definition(function, name=name, description=description, parameters=parameters)
         declared = {key: value for key, value in effects.items() if value is not None}
         self._native.add_tool(to_json({**told, "effects": declared, "asks": asks}))
         self._functions[told["name"]] = function
-        return function
+        return cast("str", told["name"])
 
     def guarded(self, function: Callable[P, R], /, **how: Any) -> Callable[P, R]:
         """A function that goes through this guard whenever it is called, in the session that is
         current: returns what the function returns, raises what it raises, and `Refused` where the call
         is not made. `how` is that of `tool`."""
-        self._add(
+        tool = self._add(
             function,
             name=how.pop("name", None),
             description=how.pop("description", None),
@@ -216,7 +222,6 @@ class Guard:
             asks=how.pop("asks", None),
             effects=how,
         )
-        tool = next(name for name, one in self._functions.items() if one is function)
         signature = inspect.signature(function)
 
         def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -322,6 +327,7 @@ class Session:
         A call that is refused, denied or fails is an answer, too; it never raises what a tool raises
         (`answer.error` has that). Raises `CounterfoilError` where the record cannot be kept.
         """
+        self._refuse_within_loop(tool)
         running = self._begin(tool, arguments, call_id, caller)
         value: Any = _NOT_RUN
         error: BaseException | None = None
@@ -377,6 +383,18 @@ class Session:
                     running.finish(*_result(value))
         finally:
             running.cancel()
+
+    def _refuse_within_loop(self, tool: str) -> None:
+        function = self.guard._functions.get(tool)  # pyright: ignore[reportPrivateUsage]
+        if function is None or not inspect.iscoroutinefunction(function):
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        raise CounterfoilError(
+            f"`{tool}` is a coroutine, and a loop runs in this thread", "await `acall` instead"
+        )
 
     def _begin(
         self,
@@ -446,9 +464,7 @@ class Session:
         """`verify`, in a thread: the loop goes on."""
         return await asyncio.to_thread(self.verify, text)
 
-    def cited(
-        self, execution_id: str, tool: str, window: float | None = None
-    ) -> dict[str, Any]:
+    def cited(self, execution_id: str, tool: str, window: float | None = None) -> dict[str, Any]:
         """Whether an execution stands as cited: `{valid, reason?, message?, receipt?, result?}`.
         `window` is how many seconds ago it may have begun."""
         return cast("dict[str, Any]", json.loads(self._native.cited(execution_id, tool, window)))

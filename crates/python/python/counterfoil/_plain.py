@@ -32,7 +32,7 @@ def to_json(value: object) -> str:
 
 def _form(value: object) -> object:
     """One step towards what JSON can hold."""
-    for name in ("model_dump", "to_dict", "dict"):
+    for name in ("model_dump", "to_dict", "dict", "tolist"):
         method = getattr(value, name, None)
         if callable(method) and not isinstance(value, type):
             try:

@@ -222,7 +222,8 @@ class Report:
             for f in self.findings
         ]
         head = "".join(
-            f"<th>{word}</th>" for word in ("severity", "rule", "session", "turn", "said", "finding")
+            f"<th>{word}</th>"
+            for word in ("severity", "rule", "session", "turn", "said", "finding")
         )
         summary = html.escape(str(self).splitlines()[len(self.findings)])
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -31,7 +31,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What is remembered of executions beside the ledger: their arguments and results as objects.
-_REMEMBERED = 1000
+_REMEMBERED = 100
 # Of what a generator yields, so much is recorded.
 _ITEMS = 1000
 
@@ -102,7 +102,7 @@ class Tracker:
         return receipt is not None and receipt.get("session_id") == self.session.id
 
     def recent(self, limit: int = 10) -> list[dict[str, Any]]:
-        """The latest executions, oldest first; at most the last 1,000."""
+        """The latest executions, oldest first; at most the last 100."""
         with self._lock:
             return list(self._records.values())[-limit:] if limit > 0 else []
 
@@ -263,11 +263,11 @@ def _generator(target: Any, tool: str, named: _Named) -> Callable[..., Any]:
         opened = default_tracker().begin(tool, named(args, kwargs), args, kwargs)
         items: list[Any] = []
         inner = target(*args, **kwargs)
+        step: Callable[[], Any] = functools.partial(next, inner)
         try:
-            sent: Any = None
             while True:
                 try:
-                    item = inner.send(sent)
+                    item = step()
                 except StopIteration as end:
                     opened.completed(_collected(items, end.value))
                     return end.value
@@ -278,8 +278,9 @@ def _generator(target: Any, tool: str, named: _Named) -> Callable[..., Any]:
                     inner.close()
                     raise
                 except BaseException as thrown:
-                    _collect(items, inner.throw(thrown))
-                    sent = None
+                    step = functools.partial(inner.throw, thrown)
+                else:
+                    step = functools.partial(inner.send, sent)
         except BaseException as error:
             if not opened.record["completed"]:
                 opened.failed(error)
@@ -373,9 +374,8 @@ def _as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if getattr(function, "__name__", None) == name:
         return track_tool_execution(function)
     target: Any = function
-    if inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(
-        getattr(target, "__call__", None)
-    ):
+    called: Any = getattr(type(target), "__call__", None)  # noqa: B004, it is looked at
+    if inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(called):
 
         async def later(*args: Any, **kwargs: Any) -> Any:
             return await target(*args, **kwargs)

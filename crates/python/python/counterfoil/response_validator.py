@@ -23,7 +23,9 @@ def extract_tool_claims(response: str) -> tuple[list[dict[str, Any]], list[str]]
     cited: dict[str, Any] = json.loads(native.executions_cited(response))
     named = cast("list[dict[str, Any]]", cited["objects"])
     ids = cast("list[str]", cited["ids"])
-    stated = re.findall(r"""execution_id["']?\s*:\s*["']?([A-Za-z0-9_./:-]*[A-Za-z0-9_])""", response)
+    stated = re.findall(
+        r"""execution_id["']?\s*:\s*["']?([A-Za-z0-9_./:-]*[A-Za-z0-9_])""", response
+    )
     return named, list(dict.fromkeys([*ids, *stated]))
 
 

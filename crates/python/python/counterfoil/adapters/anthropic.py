@@ -1,11 +1,11 @@
 """The tool runner of Anthropic's SDK.
 
-    from counterfoil import Guard
-    from counterfoil.adapters.anthropic import guarded_tools, verify_message
+from counterfoil import Guard
+from counterfoil.adapters.anthropic import guarded_tools, verify_message
 
-    session = Guard().session()
-    runner = client.beta.messages.tool_runner(tools=guarded_tools(session, [get_order]), …)
-    verified = verify_message(session, runner.until_done())
+session = Guard().session()
+runner = client.beta.messages.tool_runner(tools=guarded_tools(session, [get_order]), …)
+verified = verify_message(session, runner.until_done())
 """
 
 from __future__ import annotations

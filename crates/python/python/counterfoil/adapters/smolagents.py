@@ -1,11 +1,11 @@
 """smolagents.
 
-    from counterfoil import Guard
-    from counterfoil.adapters.smolagents import guarded_tools, supported
+from counterfoil import Guard
+from counterfoil.adapters.smolagents import guarded_tools, supported
 
-    session = Guard().session()
-    agent = ToolCallingAgent(guarded_tools(session, tools), model,
-                             final_answer_checks=[supported(session)])
+session = Guard().session()
+agent = ToolCallingAgent(guarded_tools(session, tools), model,
+                         final_answer_checks=[supported(session)])
 """
 
 from __future__ import annotations
