@@ -134,8 +134,9 @@ def fleet(name, count):
 def on_spark(rows, cores, folder):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from counterfoil.spark import check_sessions
     from pyspark.sql import SparkSession
+
+    from counterfoil.spark import check_sessions
 
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "2g")
@@ -155,6 +156,7 @@ def on_spark(rows, cores, folder):
 def on_ray(rows, cores, folder):
     import pyarrow
     import ray
+
     from counterfoil.ray import check_sessions
 
     ray.init(

@@ -1,7 +1,8 @@
 """What several tests need."""
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil import execution_tracker, tool_fixation_detector
 
 pytest_plugins = ["pytester"]

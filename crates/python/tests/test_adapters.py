@@ -13,8 +13,9 @@ import pathlib
 import subprocess
 import sys
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil import Guard
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -54,10 +55,11 @@ LOOKED_UP = [("get_order", {"id": 7}, "completed")]
 
 def test_langchain(model, session):
     agents = pytest.importorskip("langchain.agents")
-    from counterfoil.adapters._shared import Blocked
-    from counterfoil.adapters.langchain import CounterfoilCallback
     from langchain_core.tools import tool
     from langchain_openai import ChatOpenAI
+
+    from counterfoil.adapters._shared import Blocked
+    from counterfoil.adapters.langchain import CounterfoilCallback
 
     llm = ChatOpenAI(model="m-1", base_url=f"http://127.0.0.1:{model}/v1", api_key="none")
     agent = agents.create_agent(llm, [tool(get_order)])
@@ -78,10 +80,11 @@ def test_langchain(model, session):
 
 def test_langgraph(session):
     pytest.importorskip("langgraph")
-    from counterfoil.adapters.langchain import tool_node
     from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
     from langgraph.graph import START, MessagesState, StateGraph
+
+    from counterfoil.adapters.langchain import tool_node
 
     def broken(id: int) -> str:
         """Breaks."""
@@ -113,8 +116,9 @@ def test_langgraph(session):
 
 def test_openai_agents(model, session):
     agents = pytest.importorskip("agents")
-    from counterfoil.adapters.openai_agents import CounterfoilHooks, supported
     from openai import AsyncOpenAI
+
+    from counterfoil.adapters.openai_agents import CounterfoilHooks, supported
 
     agents.set_tracing_disabled(True)
 
@@ -139,10 +143,11 @@ def test_openai_agents(model, session):
 
 def test_pydantic_ai(model, session):
     ai = pytest.importorskip("pydantic_ai")
-    from counterfoil.adapters.pydantic_ai import GuardedToolset, supported
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.toolsets import FunctionToolset
+
+    from counterfoil.adapters.pydantic_ai import GuardedToolset, supported
 
     provider = OpenAIProvider(base_url=f"http://127.0.0.1:{model}/v1", api_key="none")
 
@@ -342,11 +347,12 @@ app.run()
 
 def test_inspect(tmp_path, monkeypatch):
     inspect_ai = pytest.importorskip("inspect_ai")
-    from counterfoil.adapters.inspect import supported
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelAPI, ModelOutput, get_model
     from inspect_ai.solver import generate, use_tools
     from inspect_ai.tool import tool
+
+    from counterfoil.adapters.inspect import supported
 
     # Its tokenizer is downloaded at run time.
     async def estimated(self, text):
@@ -389,8 +395,9 @@ def test_inspect(tmp_path, monkeypatch):
 
 def test_deepeval():
     pytest.importorskip("deepeval")
-    from counterfoil.adapters.deepeval import SupportedMetric
     from deepeval.test_case import LLMTestCase, ToolCall
+
+    from counterfoil.adapters.deepeval import SupportedMetric
 
     def measured(*calls):
         case = LLMTestCase(

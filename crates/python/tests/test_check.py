@@ -8,8 +8,9 @@ import pathlib
 import subprocess
 import sys
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil._plain import to_json
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"

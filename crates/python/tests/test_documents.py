@@ -7,8 +7,9 @@ import re
 import threading
 import time
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil.execution_tracker import (
     clear_old_executions,
     configure,

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import sys
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil import _fleet
 
 LIE = json.dumps([{"role": "assistant", "content": "I have cancelled order 7."}])
@@ -129,6 +130,7 @@ def test_ray(tmp_path):
     pytest.importorskip("ray.data")
     import pyarrow
     import pyarrow.parquet
+
     from counterfoil.ray import check_paths, check_sessions
 
     ray.init(

@@ -13,8 +13,9 @@ import time
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import counterfoil
 import pytest
+
+import counterfoil
 from counterfoil import CounterfoilError, Guard, Refused
 
 
