@@ -17,6 +17,8 @@ mod docs;
 mod gateway;
 mod hooks;
 mod hostile;
+#[expect(clippy::disallowed_methods, reason = "packages are files, and npm is started")]
+mod npm;
 mod process;
 #[expect(clippy::disallowed_methods, reason = "proxies are started")]
 mod proxy;
@@ -85,6 +87,8 @@ enum Command {
     Receipts(receipts::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
+    /// Makes the npm package, and the one with the program of a platform.
+    Npm(npm::Options),
     /// Makes the Python package, with the command line in it.
     Wheel(wheel::Options),
     /// Checks the house rules: floors, pages, names, length, links.
@@ -112,6 +116,7 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::Npm(options) => npm::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),

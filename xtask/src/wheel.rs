@@ -31,16 +31,16 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let folder = root.join("crates/python");
     let scripts = folder.join("counterfoil.data/scripts");
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    // What is installed beside the Python is found there.
+    let python = std::env::current_dir()?.join(&options.python);
+    let tools = python.parent().context("the Python stands in no folder")?;
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
     let binary = if options.portable {
         let (major, minor) = GLIBC;
-        let python = std::env::current_dir()?.join(&options.python);
-        let tools = python.parent().context("the Python stands in no folder")?;
-        let path = std::env::var("PATH").unwrap_or_default();
         let mut build = Command::new("cargo");
         build.args(["zigbuild", "--release", "--locked", "-p", "counterfoil", "--target"]);
         build.arg(format!("{target}.{major}.{minor}"));
-        build.env("PATH", format!("{}:{path}", tools.display()));
-        done(build.current_dir(root))?;
+        done(build.env("PATH", &path).current_dir(root))?;
         root.join("target").join(&target).join("release/counterfoil")
     } else {
         let mut build = Command::new("cargo");
@@ -58,7 +58,9 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut wheel = Command::new(&options.python);
     wheel.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&out);
     match options.portable {
-        true => wheel.args(["--zig", "--compatibility", TAG, "--target", &target]),
+        true => {
+            wheel.env("PATH", &path).args(["--zig", "--compatibility", TAG, "--target", &target])
+        }
         false => wheel.args(["--compatibility", "linux"]),
     };
     wheel.arg("--manifest-path").arg(folder.join("Cargo.toml"));
