@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from . import _counterfoil as native
 from ._errors import CounterfoilError, Unsupported
-from ._plain import to_json
+from ._plain import clean, to_json
 from ._report import Report, Severity
 from ._rules import modes as modes_of
 
@@ -135,6 +135,13 @@ def _wanted(
     severity: Severity | None,
     execution_window: int,
 ) -> str:
+    if severity not in (None, "error", "warning", "note"):
+        raise CounterfoilError(f"`{severity}` is no severity", "there are error, warning, note")
+    if not isinstance(execution_window, int) or execution_window < 0:
+        raise CounterfoilError(
+            f"an execution window is a number of seconds, not {execution_window!r}"
+        )
+    session = clean(str(session))
     chosen = modes_of(modes, only, ignore) if modes or only is not None or ignore else {}
     return json.dumps(
         {
@@ -153,8 +160,18 @@ def _bytes_of(messages: object, tools: Tools) -> bytes:
     if isinstance(messages, (bytes, bytearray, memoryview)):
         return bytes(messages)
     if isinstance(messages, str):
-        return messages.encode("utf-8", "replace")
+        return _strict(messages).encode("utf-8", "replace")
     return to_json(messages).encode("utf-8")
+
+
+def _strict(text: str) -> str:
+    """JSON as others write it, with NaN for a number that is none."""
+    if "NaN" not in text and "Infinity" not in text:
+        return text
+    try:
+        return to_json(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
 
 
 def _tools(tools: Tools) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class CounterfoilError(Exception):
     """Something that the machine failed to do. `help` says what to do, where that is known."""
@@ -13,6 +15,9 @@ class CounterfoilError(Exception):
         super().__init__(message)
         self.message = message
         self.help = help
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, dict(self.__dict__))
 
     def __str__(self) -> str:
         return self.message if self.help is None else f"{self.message}\n  help: {self.help}"
@@ -35,3 +40,11 @@ class Unsupported(CounterfoilError, AssertionError):
     def __init__(self, report: object, message: str) -> None:
         super().__init__(message)
         self.report = report
+
+
+def _again(kind: type[CounterfoilError], args: tuple[Any, ...], members: Any) -> CounterfoilError:
+    """An error that came out of another process."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(members)
+    return error

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import inspect
 import json
 import os
+import threading
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
@@ -17,9 +19,9 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 from . import _counterfoil as native
 from ._check import check, program
 from ._errors import CounterfoilError, Refused
-from ._plain import to_json
+from ._plain import clean, to_json
 from ._report import Claim, Finding, Report, claim_of, finding_of
-from ._schema import convert, definition
+from ._schema import convert, definition, is_coroutine, is_method
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,6 +132,7 @@ class Guard:
         self._approver = approver
         self._functions: dict[str, Callable[..., Any]] = {}
         self._session: Session | None = None
+        self._lock = threading.Lock()
         for function in tools:
             self.tool(function)
 
@@ -205,47 +208,106 @@ class Guard:
     ) -> str:
         """The name of the tool that the function is now."""
         told = definition(function, name=name, description=description, parameters=parameters)
+        known = self._functions.get(told["name"])
+        if known is not None and _origin(known) != _origin(function):
+            raise CounterfoilError(
+                f"there is a tool `{told['name']}` already", "give one of them another by `name=`"
+            )
+        if told["name"] == "<lambda>":
+            raise CounterfoilError("a lambda has no name", "give it one by `name=`")
+        if known is not None:
+            # A cell of a notebook that is run again.
+            self._functions[told["name"]] = function
+            return cast("str", told["name"])
         declared = {key: value for key, value in effects.items() if value is not None}
         self._native.add_tool(to_json({**told, "effects": declared, "asks": asks}))
         self._functions[told["name"]] = function
         return cast("str", told["name"])
 
-    def guarded(self, function: Callable[P, R], /, **how: Any) -> Callable[P, R]:
+    def guarded(
+        self,
+        function: Callable[P, R],
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        asks: str | None = None,
+        reads: bool | None = None,
+        writes: bool | None = None,
+        network: bool | None = None,
+        idempotent: bool | None = None,
+        retrieves: bool | None = None,
+    ) -> Callable[P, R]:
         """A function that goes through this guard whenever it is called, in the session that is
         current: returns what the function returns, raises what it raises, and `Refused` where the call
-        is not made. `how` is that of `tool`."""
+        is not made. What is judged and recorded are its arguments as JSON; the function gets the
+        objects themselves, unless somebody changed them. Methods work; generators do not.
+
+        The other arguments are those of `tool`. Raises `CounterfoilError` for what cannot be a tool.
+        """
+        target: Any = function
+        effects = {
+            "reads": reads,
+            "writes": writes,
+            "network": network,
+            "idempotent": idempotent,
+            "retrieves": retrieves,
+        }
+        if isinstance(target, (staticmethod, classmethod)):
+            inner = self.guarded(
+                target.__func__,
+                name=name,
+                description=description,
+                parameters=parameters,
+                asks=asks,
+                **effects,
+            )
+            return cast("Callable[P, R]", type(cast("Any", target))(inner))
+        if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
+            raise CounterfoilError(
+                f"`{target.__name__}` is a generator, whose result is not known when it is called",
+                "track it: `counterfoil.track_tool_execution`",
+            )
         tool = self._add(
             function,
-            name=how.pop("name", None),
-            description=how.pop("description", None),
-            parameters=how.pop("parameters", None),
-            asks=how.pop("asks", None),
-            effects=how,
+            name=name,
+            description=description,
+            parameters=parameters,
+            asks=asks,
+            effects=effects,
         )
+        own = 1 if is_method(function) else 0
         signature = inspect.signature(function)
 
         def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
             bound = signature.bind(*args, **kwargs)
             named: dict[str, Any] = {}
-            for key, value in bound.arguments.items():
+            for key, value in list(bound.arguments.items())[own:]:
                 if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD:
-                    named.update(value)
+                    # A name that a parameter by place has, too, is kept apart.
+                    apart = {one: v for one, v in value.items() if one in bound.arguments}
+                    named.update({one: v for one, v in value.items() if one not in apart})
+                    named.update({f"{one} (by name)": v for one, v in apart.items()})
                 else:
                     named[key] = value
             return named
 
-        if inspect.iscoroutinefunction(function):
+        if is_coroutine(function):
 
             @functools.wraps(function)
             async def later(*args: P.args, **kwargs: P.kwargs) -> Any:
-                session = self.current()
-                return _value(await session.acall(tool, arguments(args, kwargs)))
+                given = to_json(arguments(args, kwargs))
+                with _called_with(tool, given, args, kwargs):
+                    return _value(await self.current().acall(tool, given))
 
             return cast("Callable[P, R]", later)
 
         @functools.wraps(function)
         def now(*args: P.args, **kwargs: P.kwargs) -> R:
-            return cast("R", _value(self.current().call(tool, arguments(args, kwargs))))
+            given = to_json(arguments(args, kwargs))
+            with _called_with(tool, given, args, kwargs):
+                return cast("R", _value(self.current().call(tool, given)))
 
         return now
 
@@ -254,7 +316,7 @@ class Guard:
         id: str | None = None,
         *,
         model: str | None = None,
-        trust: Literal["trusted", "verified", "quarantined", "untrusted"] | str | None = None,
+        trust: Literal["trusted", "provisional", "untrusted"] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Session:
         """Begins a session, or goes on with an earlier one of that id."""
@@ -262,13 +324,16 @@ class Guard:
         return Session(self, made)
 
     def current(self) -> Session:
-        """The session whose `with` block this is, else one of the guard's own."""
+        """The session whose `with` block this is, else one of the guard's own. A thread that was begun
+        within the block is not in it, unless it runs in a copy of the context
+        (`contextvars.copy_context().run`, `asyncio.to_thread`)."""
         session = _current.get()
         if session is not None and session.guard is self:
             return session
-        if self._session is None:
-            self._session = self.session()
-        return self._session
+        with self._lock:
+            if self._session is None:
+                self._session = self.session()
+            return self._session
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -296,6 +361,44 @@ _current: contextvars.ContextVar[Session | None] = contextvars.ContextVar(
 )
 
 
+# What a guarded function was called with: its tool, the JSON, and the objects.
+_objects: contextvars.ContextVar[tuple[str, str, tuple[Any, ...], dict[str, Any]] | None] = (
+    contextvars.ContextVar("counterfoil_objects", default=None)
+)
+
+
+@contextlib.contextmanager
+def _called_with(
+    tool: str, given: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[None]:
+    token = _objects.set((tool, given, args, kwargs))
+    try:
+        yield
+    finally:
+        _objects.reset(token)
+
+
+def _origin(function: Any) -> tuple[Any, Any]:
+    return getattr(function, "__module__", None), getattr(function, "__qualname__", id(function))
+
+
+def _waited_for(value: Any) -> Any:
+    """What an awaitable gives, where no loop runs in this thread."""
+    if not inspect.isawaitable(value):
+        return value
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_awaited(value))
+    if inspect.iscoroutine(value):
+        value.close()
+    raise CounterfoilError("there is something to await, and a loop runs in this thread", "`acall`")
+
+
+async def _awaited(value: Awaitable[Any]) -> Any:
+    return await value
+
+
 class Session:
     """One conversation of one agent. As a context manager it is the current one of `guarded`
     functions, and it ends with the block."""
@@ -311,7 +414,7 @@ class Session:
 
     def hear(self, text: str, role: Literal["user", "system", "assistant"] = "user") -> None:
         """Takes note of what a person or a policy said: it may ground values, never actions."""
-        self._native.hear(role, text)
+        self._native.hear(role, clean(text))
 
     def call(
         self,
@@ -328,6 +431,7 @@ class Session:
         (`answer.error` has that). Raises `CounterfoilError` where the record cannot be kept.
         """
         self._refuse_within_loop(tool)
+        broken: Exception | None = None
         running = self._begin(tool, arguments, call_id, caller)
         value: Any = _NOT_RUN
         error: BaseException | None = None
@@ -335,9 +439,15 @@ class Session:
             while True:
                 what, first, second = running.next()
                 if what == "done":
+                    if broken is not None:
+                        raise broken
                     return _answer(first, value, error)
                 if what == "ask":
-                    self._decide(running, self._asked(first))
+                    try:
+                        self._decide(running, _waited_for(self._asked(first)))
+                    except Exception as raised:  # nobody agreed, and the receipt says so
+                        broken = raised
+                        running.nobody()
                     continue
                 value, error = _NOT_RUN, None
                 try:
@@ -360,6 +470,7 @@ class Session:
     ) -> Answer:
         """`call` for a loop: coroutines run in it, other functions in a thread. A task that is
         cancelled leaves a receipt that says so."""
+        broken: Exception | None = None
         running = self._begin(tool, arguments, call_id, caller)
         value: Any = _NOT_RUN
         error: BaseException | None = None
@@ -367,11 +478,17 @@ class Session:
             while True:
                 what, first, second = await asyncio.to_thread(running.next)
                 if what == "done":
+                    if broken is not None:
+                        raise broken
                     return _answer(first, value, error)
                 if what == "ask":
-                    answered = self._asked(first)
-                    answered = await answered if inspect.isawaitable(answered) else answered
-                    self._decide(running, answered)
+                    try:
+                        answered = self._asked(first)
+                        answered = await answered if inspect.isawaitable(answered) else answered
+                        self._decide(running, answered)
+                    except Exception as raised:  # nobody agreed, and the receipt says so
+                        broken = raised
+                        running.nobody()
                     continue
                 value, error = _NOT_RUN, None
                 try:
@@ -386,7 +503,7 @@ class Session:
 
     def _refuse_within_loop(self, tool: str) -> None:
         function = self.guard._functions.get(tool)  # pyright: ignore[reportPrivateUsage]
-        if function is None or not inspect.iscoroutinefunction(function):
+        if function is None or not is_coroutine(function):
             return
         try:
             asyncio.get_running_loop()
@@ -403,25 +520,28 @@ class Session:
         call_id: str | None,
         caller: str | None,
     ) -> native.RunningCall:
-        text = arguments if isinstance(arguments, str) else to_json(arguments)
-        return self._native.call(tool, text, call_id or f"call_{uuid.uuid4().hex[:12]}", caller)
+        text = clean(arguments) if isinstance(arguments, str) else to_json(arguments)
+        return self._native.call(
+            clean(tool), text, call_id or f"call_{uuid.uuid4().hex[:12]}", caller
+        )
 
-    def _prepared(self, tool: str, arguments: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+    def _prepared(self, tool: str, arguments: str) -> Callable[[], Any]:
+        """The function with what it is called with: the objects of whoever called, where the arguments
+        are still theirs."""
         function = self.guard._functions[tool]  # pyright: ignore[reportPrivateUsage]
-        return function, convert(function, json.loads(arguments))
+        called = _objects.get()
+        given = json.loads(arguments)
+        if called is not None and called[0] == tool and json.loads(called[1]) == given:
+            return functools.partial(function, *called[2], **called[3])
+        return functools.partial(_applied, function, convert(function, given))
 
     def _run(self, tool: str, arguments: str) -> Any:
-        function, given = self._prepared(tool, arguments)
-        value = _applied(function, given)
-        if inspect.iscoroutine(value):
-            return asyncio.run(value)
-        return value
+        return _waited_for(self._prepared(tool, arguments)())
 
     async def _arun(self, tool: str, arguments: str) -> Any:
-        function, given = self._prepared(tool, arguments)
-        if inspect.iscoroutinefunction(function):
-            return await _applied(function, given)
-        value = await asyncio.to_thread(_applied, function, given)
+        prepared = self._prepared(tool, arguments)
+        function = self.guard._functions[tool]  # pyright: ignore[reportPrivateUsage]
+        value = prepared() if is_coroutine(function) else await asyncio.to_thread(prepared)
         return await value if inspect.isawaitable(value) else value
 
     def _asked(self, question: str) -> Any:
@@ -433,25 +553,25 @@ class Session:
 
     @staticmethod
     def _decide(running: native.RunningCall, answered: Any) -> None:
-        if inspect.iscoroutine(answered):
-            answered = asyncio.run(answered)
         if answered is None:
             running.nobody()
+        elif isinstance(answered, bool):
+            running.decide(answered, "program")
         elif isinstance(answered, str):
-            running.decide(False, "program", answered)
+            running.decide(False, "program", clean(answered))
         else:
-            running.decide(bool(answered), "program")
+            raise TypeError(f"an approver says True, False, a reason or None, not {answered!r}")
 
     def track(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Execution:
         """Opens a receipt for something that the program does itself: a context manager whose
         `complete(result)` closes it; an exception closes it as failed, leaving without a word as
         cancelled."""
-        return Execution(self._native.track(tool, to_json(dict(arguments or {})), None))
+        return Execution(self._native.track(clean(tool), to_json(dict(arguments or {})), None))
 
     def verify(self, text: str) -> Verified:
         """Holds what the agent says against the receipts of this session. The judgement is
         recorded."""
-        found: dict[str, Any] = json.loads(self._native.verify(text))
+        found: dict[str, Any] = json.loads(self._native.verify(clean(text)))
         return Verified(
             disposition=found["disposition"],
             text=found["text"],
@@ -467,7 +587,8 @@ class Session:
     def cited(self, execution_id: str, tool: str, window: float | None = None) -> dict[str, Any]:
         """Whether an execution stands as cited: `{valid, reason?, message?, receipt?, result?}`.
         `window` is how many seconds ago it may have begun."""
-        return cast("dict[str, Any]", json.loads(self._native.cited(execution_id, tool, window)))
+        cited = self._native.cited(clean(execution_id), clean(tool), window)
+        return cast("dict[str, Any]", json.loads(cited))
 
     @property
     def offer(self) -> list[dict[str, Any]]:
@@ -504,8 +625,14 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _current.reset(self._tokens.pop())
+        self._leave()
         self.end()
+
+    def _leave(self) -> None:
+        try:
+            _current.reset(self._tokens.pop())
+        except ValueError:  # another thread is in it, too
+            _current.set(None)
 
     async def __aenter__(self) -> Session:
         return self.__enter__()
@@ -516,7 +643,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _current.reset(self._tokens.pop())
+        self._leave()
         await asyncio.to_thread(self.end)
 
     def __repr__(self) -> str:
@@ -563,14 +690,16 @@ class Execution:
 
 
 _default: Guard | None = None
+_making = threading.Lock()
 
 
 def default_guard() -> Guard:
     """The guard of `guarded`: one a process, in memory."""
     global _default
-    if _default is None:
-        _default = Guard()
-    return _default
+    with _making:
+        if _default is None:
+            _default = Guard()
+        return _default
 
 
 def guarded(function: Callable[P, R]) -> Callable[P, R]:
@@ -579,8 +708,8 @@ def guarded(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _forget() -> None:
-    global _default
-    _default = None
+    global _default, _making
+    _default, _making = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -612,7 +741,7 @@ def _applied(function: Callable[..., Any], given: dict[str, Any]) -> Any:
 
 def _result(value: object) -> tuple[str, bool]:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8"), True
+        return clean(value), True
     if value is None:
         return "", True
     return to_json(value), False
@@ -628,13 +757,17 @@ def _failure(error: BaseException) -> tuple[str, str]:
         kind = "Cancelled"
     else:
         kind = "PermanentFailure"
-    try:
-        said = str(error)
-    except Exception:
-        said = ""
+    text = said(error)
     name = type(error).__name__
-    text = f"{name}: {said}" if said else name
-    return kind, text.encode("utf-8", "replace").decode("utf-8")
+    return kind, f"{name}: {text}" if text else name
+
+
+def said(error: BaseException) -> str:
+    """The words of an exception, whatever they do when they are asked for."""
+    try:
+        return clean(str(error))
+    except Exception:
+        return ""
 
 
 def _answer(text: str, value: Any, error: BaseException | None) -> Answer:

@@ -12,10 +12,10 @@ default it is kept in memory; `configure(state=FOLDER)` keeps it.
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import functools
 import inspect
+import json
 import os
 import threading
 import time
@@ -25,7 +25,9 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 
 from . import _counterfoil as native
-from ._guard import Execution, Guard, Session
+from ._guard import Execution, Guard, Session, said
+from ._plain import clean
+from ._schema import is_coroutine
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,7 +41,8 @@ _ITEMS = 1000
 class Tracker:
     """Executions of one program, on one ledger.
 
-    `state` is a folder that keeps them; without it they are gone with the process. `window` is for how
+    `state` is a folder that keeps them, for other processes, too; without it they are gone with the
+    process, and take about 3 kB of memory each. `window` is for how
     many seconds an execution may be cited. `guard` and `session` are for programs that have them.
     """
 
@@ -52,8 +55,11 @@ class Tracker:
         session: Session | None = None,
     ) -> None:
         self.window = window
+        self.is_given = guard is not None or session is not None
         self.guard = guard if guard is not None else Guard(state=state)
-        self.session = session if session is not None else self.guard.session()
+        # What is kept is found again by the next process.
+        kept = "tracked" if guard is None and state is not None else None
+        self.session = session if session is not None else self.guard.session(kept)
         self._records: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -82,11 +88,14 @@ class Tracker:
 
     def verify(self, execution_id: str, tool_name: str) -> dict[str, Any]:
         """Whether a cited execution occurred: see `verify_execution`."""
+        execution_id = clean(execution_id)
         cited = self.session.cited(execution_id, tool_name, self.window)
         if cited["valid"]:
             record = self._record(execution_id, cited["receipt"])
-            result = record["result"] if record["completed"] else cited.get("result")
-            return {"valid": True, "execution": record, "actual_result": result}
+            if not record["completed"]:
+                record["completed"] = True
+                record["result"] = _read(cited.get("result"))
+            return {"valid": True, "execution": record, "actual_result": record["result"]}
         reason = _REASONS.get(cited["reason"], cited["reason"])
         message = _MESSAGES[reason]
         if reason == "tool_name_mismatch":
@@ -98,7 +107,7 @@ class Tracker:
 
     def known(self, execution_id: str) -> bool:
         """Whether this session has an execution of this id."""
-        receipt = self.guard.receipt(execution_id)
+        receipt = self.guard.receipt(clean(execution_id))
         return receipt is not None and receipt.get("session_id") == self.session.id
 
     def recent(self, limit: int = 10) -> list[dict[str, Any]]:
@@ -146,7 +155,7 @@ class _Open:
 
     def failed(self, error: BaseException) -> None:
         self.execution.fail(error)
-        self._ended(False, None, str(error))
+        self._ended(False, None, said(error))
 
     def _ended(self, completed: bool, result: object, error: str | None) -> None:
         self.record["duration"] = time.perf_counter() - self._began
@@ -159,13 +168,26 @@ class _Open:
         id = self.execution.execution_id
         at = datetime.fromtimestamp(self.record["start_time"]).isoformat()
         if isinstance(result, dict):
-            # What was returned may be shared: it stays as it is.
-            own = cast("dict[str, Any]", copy.copy(cast("dict[str, Any]", result)))
-            own["execution_id"] = id
-            own["executed_at"] = at
-            return own
+            try:
+                # What was returned may be shared: it stays as it is.
+                own = cast("dict[str, Any]", copy.copy(cast("dict[str, Any]", result)))
+                own["execution_id"] = id
+                own["executed_at"] = at
+                return own
+            except Exception:  # one that lets nobody in
+                pass
         tool = self.record["tool_name"]
         return {"execution_id": id, "tool_name": tool, "result": result, "executed_at": at}
+
+
+def _read(result: str | None) -> Any:
+    """A recorded result: an object or a list, where it is one, else its text."""
+    if result is None or result[:1] not in ("{", "["):
+        return result
+    try:
+        return json.loads(result)
+    except ValueError:
+        return result
 
 
 _REASONS = {"malformed_id": "execution_id_not_found", "execution_evicted": "execution_expired"}
@@ -177,6 +199,7 @@ _MESSAGES = {
 }
 
 _default: Tracker | None = None
+_again: Callable[[], Tracker] = Tracker
 _making = threading.Lock()
 
 
@@ -185,7 +208,7 @@ def default_tracker() -> Tracker:
     global _default
     with _making:
         if _default is None:
-            _default = Tracker()
+            _default = _again()
         return _default
 
 
@@ -196,11 +219,13 @@ def configure(
     guard: Guard | None = None,
     session: Session | None = None,
 ) -> Tracker:
-    """Gives this process another tracker; see `Tracker`. What the old one has is not looked at."""
-    global _default
+    """Gives this process another tracker; see `Tracker`. What the old one has is not looked at. A
+    forked child makes one alike, unless `guard` or `session` are the parent's."""
+    global _default, _again
     made = Tracker(state, window, guard=guard, session=session)
     with _making:
         _default = made
+        _again = functools.partial(Tracker, state, window)
     return made
 
 
@@ -222,13 +247,13 @@ def track_tool_execution(tool_func: Callable[P, R]) -> Callable[P, Any]:
     if isinstance(target, (staticmethod, classmethod)):
         inner = track_tool_execution(target.__func__)
         return cast("Callable[P, Any]", type(cast("Any", target))(inner))
-    tool = getattr(target, "__name__", type(target).__name__)
+    tool = getattr(target, "__name__", None) or _name_of(target)
     named = _named(target)
     if inspect.isasyncgenfunction(target):
         return cast("Callable[P, Any]", _async_generator(target, tool, named))
     if inspect.isgeneratorfunction(target):
         return cast("Callable[P, Any]", _generator(target, tool, named))
-    if inspect.iscoroutinefunction(target):
+    if is_coroutine(target):
 
         @functools.wraps(tool_func)
         async def later(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -295,15 +320,28 @@ def _async_generator(target: Any, tool: str, named: _Named) -> Callable[..., Any
         opened = default_tracker().begin(tool, named(args, kwargs), args, kwargs)
         items: list[Any] = []
         inner = target(*args, **kwargs)
+        step: Callable[[], Any] = inner.__anext__
         try:
-            async for item in inner:
+            while True:
+                try:
+                    item = await step()
+                except StopAsyncIteration:
+                    opened.completed(_collected(items, None))
+                    return
                 _collect(items, item)
-                yield item
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as thrown:
+                    step = functools.partial(inner.athrow, thrown)
+                else:
+                    step = functools.partial(inner.asend, sent)
         except BaseException as error:
-            opened.failed(error)
-            await asyncio.shield(inner.aclose())
+            if not opened.record["completed"]:
+                opened.failed(error)
             raise
-        opened.completed(_collected(items, None))
 
     return generator
 
@@ -336,10 +374,19 @@ def _named(function: Any) -> _Named:
         found = dict(zip(names[own:], args[own:], strict=False))
         if rest and len(args) > len(names):
             found[rest[0]] = list(args[len(names) :])
-        found.update(kwargs)
+        for name, value in kwargs.items():
+            # A name that a parameter by place has, too, is kept apart.
+            found[f"{name} (by name)" if name in found else name] = value
         return found
 
     return named
+
+
+def _name_of(function: Any) -> str:
+    """Of a partial its function's, of an object its class's."""
+    while isinstance(function, functools.partial):
+        function = cast("Any", function).func
+    return getattr(function, "__name__", None) or type(function).__name__
 
 
 def _numbered(args: tuple[Any, ...]) -> list[tuple[str, Any]]:
@@ -374,13 +421,19 @@ def _as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if getattr(function, "__name__", None) == name:
         return track_tool_execution(function)
     target: Any = function
-    called: Any = getattr(type(target), "__call__", None)  # noqa: B004, it is looked at
-    if inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(called):
+    if inspect.isasyncgenfunction(target):
+
+        async def later_items(*args: Any, **kwargs: Any) -> Any:
+            async for item in target(*args, **kwargs):
+                yield item
+
+        renamed: Callable[..., Any] = later_items
+    elif is_coroutine(target):
 
         async def later(*args: Any, **kwargs: Any) -> Any:
             return await target(*args, **kwargs)
 
-        renamed: Callable[..., Any] = later
+        renamed = later
     elif inspect.isgeneratorfunction(target):
 
         def items(*args: Any, **kwargs: Any) -> Any:
@@ -400,7 +453,10 @@ def _as(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _forget() -> None:
     global _default, _making
-    _default, _making = None, threading.Lock()
+    _making = threading.Lock()
+    # A guard that was given stays, and says that it is another process's.
+    if _default is not None and not _default.is_given:
+        _default = None
 
 
 if hasattr(os, "register_at_fork"):

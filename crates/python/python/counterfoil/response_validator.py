@@ -12,52 +12,96 @@ import re
 from typing import Any, cast
 
 from . import _counterfoil as native
+from ._check import check
+from ._plain import clean, to_json
 from .execution_tracker import default_tracker
+
+_STATED = re.compile(
+    r"""execution_id["']?\s*:\s*["']?([A-Za-z0-9_./:-]*[A-Za-z0-9_])(?![A-Za-z0-9_])"""
+)
 
 _log = logging.getLogger("counterfoil")
 
 
 def extract_tool_claims(response: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """What an answer cites: objects (JSON or Python, at any depth) that name a tool or an execution,
-    and execution ids, each once."""
+    """What an answer cites: objects (JSON or Python, at any depth) with a `tool_name` or an
+    `execution_id`, and execution ids, each once."""
+    response = clean(response)
     cited: dict[str, Any] = json.loads(native.executions_cited(response))
-    named = cast("list[dict[str, Any]]", cited["objects"])
+    objects = cast("list[dict[str, Any]]", cited["objects"])
+    named = [one for one in objects if "tool_name" in one or "execution_id" in one]
     ids = cast("list[str]", cited["ids"])
-    stated = re.findall(
-        r"""execution_id["']?\s*:\s*["']?([A-Za-z0-9_./:-]*[A-Za-z0-9_])""", response
-    )
+    stated = [id for id in _STATED.findall(response) if any(c.isdigit() for c in id)]
     return named, list(dict.fromkeys([*ids, *stated]))
 
 
 def validate_response(response: str) -> tuple[bool, list[str]]:
-    """Whether every execution that an answer cites is real: `(is_valid, issues)`."""
+    """Whether every execution that an answer cites is real: `(is_valid, issues)`.
+
+    A result that is printed as data must be the recorded one, of an execution that completed within the
+    window; it may leave out and shorten. An id in running text only has to exist: honest answers cite
+    failures, too.
+    """
     claims, ids = extract_tool_claims(response)
     tracker = default_tracker()
     issues: list[str] = []
+    receipts: dict[str, dict[str, Any]] = {}
     for claim in claims:
-        tool = extract_tool_name_from_claim(claim)
         id = claim.get("execution_id")
         if not isinstance(id, str) or not id:
+            tool = extract_tool_name_from_claim(claim)
             issues.append(f"Tool claim for {tool} missing execution_id")
-        elif not tool:
-            # A result that carries the id of its execution has no name of a tool in it.
-            receipt = tracker.guard.receipt(id)
-            if receipt is None:
-                issues.append(f"Tool claim with execution_id {id} missing tool_name")
-            else:
-                _verify(id, receipt["tool"], issues)
-        else:
-            _verify(id, tool, issues)
+            continue
+        receipt = tracker.guard.receipt(clean(id)) if tracker.known(id) else None
+        tool = _tool_of(claim, receipt)
+        if tool is None:
+            issues.append(f"Tool claim with execution_id {id} missing tool_name")
+            continue
+        verified = tracker.verify(id, tool)
+        if not verified["valid"]:
+            issues.append(f"Invalid execution: {verified['message']}")
+        elif receipt is not None:
+            receipts[id] = {**receipt, "result": verified["actual_result"]}
     for id in ids:
         if not tracker.known(id):
             issues.append(f"Referenced execution_id {id} not found")
+    issues += _altered(response, receipts)
     return not issues, issues
 
 
-def _verify(execution_id: str, tool: str, issues: list[str]) -> None:
-    verified = default_tracker().verify(execution_id, tool)
-    if not verified["valid"]:
-        issues.append(f"Invalid execution: {verified['message']}")
+def _tool_of(claim: dict[str, Any], receipt: dict[str, Any] | None) -> str | None:
+    """The tool that a claim with an id is about: the receipt's, unless it names another as its own. A
+    result may have members called `tool` or `function`, too."""
+    if receipt is not None and not isinstance(claim.get("tool_name"), str):
+        return cast("str", receipt["tool"])
+    return extract_tool_name_from_claim(claim)
+
+
+def _altered(response: str, receipts: dict[str, dict[str, Any]]) -> list[str]:
+    """What an answer prints of results otherwise than they are on record."""
+    if not receipts:
+        return []
+    messages: list[dict[str, Any]] = []
+    for id, receipt in receipts.items():
+        function = {"name": receipt["tool"], "arguments": to_json(receipt["arguments"])}
+        call = {"id": id, "type": "function", "function": function}
+        result = receipt["result"]
+        text = result if isinstance(result, str) else to_json(result)
+        messages.append({"role": "assistant", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": id, "content": text})
+    messages.append({"role": "assistant", "content": response})
+    known = [
+        {
+            "execution_id": id,
+            "tool": one["tool"],
+            "call_id": id,
+            "status": "completed",
+            "result": one["result"],
+        }
+        for id, one in receipts.items()
+    ]
+    report = check({"id": "cited", "messages": messages, "receipts": known}, only=["CS005"])
+    return [f"Altered result: {finding.message}" for finding in report.errors]
 
 
 def extract_tool_name_from_claim(claim: dict[str, Any]) -> str | None:

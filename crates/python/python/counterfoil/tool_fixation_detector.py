@@ -28,6 +28,8 @@ class ToolFixationDetector:
     """
 
     def __init__(self, threshold: int = 0, window: int = 0) -> None:
+        if threshold < 0 or window < 0:
+            raise ValueError("a threshold and a window are numbers of calls")
         self.threshold = threshold or _number("TOOL_FIXATION_THRESHOLD", 5)
         self.window = max(window or _number("TOOL_FIXATION_WINDOW", 10), self.threshold)
         self._watch = native.Fixation(self.threshold, self.window, 3, 5)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _counterfoil as native
-from ._plain import to_json
+from ._plain import clean, to_json
 
 
 class ValidationSeverity(enum.Enum):
@@ -95,7 +95,8 @@ class ToolHallucinationDetector:
         self, tool_name: str, arguments: Mapping[str, Any] | str, model: str = "unknown"
     ) -> ValidationResult:
         """What is wrong with a call. `arguments` is an object, or the text that the model wrote."""
-        text = arguments if isinstance(arguments, str) else to_json(arguments)
+        text = clean(arguments) if isinstance(arguments, str) else to_json(arguments)
+        tool_name = clean(tool_name)
         report: dict[str, Any] = json.loads(
             self._admission().admit(tool_name, text, int(time.time() * 1000), model)
         )
