@@ -1,6 +1,7 @@
 //! The examples: each gives exactly what is listed for it.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -10,10 +11,16 @@ use crate::Desk;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
+/// The example sessions and what is said of them. The folders beside them hold programs.
+fn sessions() -> Vec<DirEntry> {
+    let entries = std::fs::read_dir(EXAMPLES).unwrap().flatten();
+    entries.filter(|entry| entry.file_type().unwrap().is_file()).collect()
+}
+
 /// A desk with a copy of the examples.
 fn desk() -> Desk {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(EXAMPLES).unwrap().flatten() {
+    for entry in sessions() {
         let text = std::fs::read_to_string(entry.path()).unwrap();
         files.push((entry.file_name().into_string().unwrap(), text));
     }
@@ -51,7 +58,7 @@ fn every_example_gives_what_is_listed() {
 fn every_example_is_listed_and_described() {
     let listed = std::fs::read_to_string(Path::new(EXAMPLES).join("expected.json")).unwrap();
     let readme = std::fs::read_to_string(Path::new(EXAMPLES).join("README.md")).unwrap();
-    for entry in std::fs::read_dir(EXAMPLES).unwrap().flatten() {
+    for entry in sessions() {
         let name = entry.file_name().into_string().unwrap();
         if name == "README.md" || name == "expected.json" {
             continue;
