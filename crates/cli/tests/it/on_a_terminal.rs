@@ -136,6 +136,8 @@ fn a_conversation_on_a_screen() {
     terminal.see("Verdict");
     terminal.write("q");
     terminal.resize(40, 140);
+    // What is typed before the page is closed belongs to the page.
+    terminal.see("1 receipt: Ctrl-R");
     terminal.write("Run the tests\r");
     terminal.see("an answer was held back");
     terminal.see("No test was run.");
