@@ -33,7 +33,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     // What is installed beside the Python is found there.
     let python = std::env::current_dir()?.join(&options.python);
-    let tools = python.parent().context("the Python stands in no folder")?;
+    let tools = python.parent().context("`--python` names no file in a folder")?;
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
     let binary = if options.portable {
         let (major, minor) = GLIBC;

@@ -7,27 +7,8 @@ use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, needle};
 use super::tie::{head, stem};
 use crate::facts::{Facts, Families};
+use crate::prose::sets;
 use crate::values::{Leaf, Leaves};
-
-/// What such lists are called, without marks and capitals.
-const NAMES: [&str; 16] = [
-    "rejected",
-    "failed",
-    "failures",
-    "errors",
-    "skipped",
-    "notfound",
-    "notupdated",
-    "invalid",
-    "unavailable",
-    "declined",
-    "denied",
-    "ignored",
-    "unprocessed",
-    "refused",
-    "omitted",
-    "conflicts",
-];
 
 /// The latest call for something that is said to have been acted on, where its result lists that
 /// very thing as left out.
@@ -108,7 +89,7 @@ fn opens(name: &str, leaf: Leaf<'_>, verb: &str) -> bool {
     }
     let plain: String =
         name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
-    NAMES.contains(&plain.as_str()) && head(&plain) != head(stem(verb))
+    sets::LEFT_OUT_LISTS.list.contains(&plain.as_str()) && head(&plain) != head(stem(verb))
 }
 
 #[cfg(test)]

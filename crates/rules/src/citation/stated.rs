@@ -5,6 +5,7 @@ use counterfoil_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
 use super::literal::{number, objects};
+use crate::prose::sets;
 use crate::values::Signs;
 
 /// Everything in one text that cites an execution.
@@ -169,22 +170,6 @@ fn tool_of(value: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Words that introduce what a tool gave back.
-const HEADS: [&str; 12] = [
-    "tool result",
-    "tool_result",
-    "tool output",
-    "tool_output",
-    "tool response",
-    "tool_response",
-    "tool returned",
-    "function result",
-    "function returned",
-    "execution result",
-    "result of the tool",
-    "result from the tool",
-];
-
 /// Whether what stands just before `at` introduces a result.
 fn is_headed(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
@@ -200,13 +185,14 @@ fn is_headed(text: &str, at: usize) -> bool {
 fn is_head(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let line = line.trim_end_matches(['*', '`', ']', ' ', '{', '[']);
-    let ends = line.ends_with(':') || HEADS.iter().any(|head| line.ends_with(head));
-    ends && HEADS.iter().any(|head| line.contains(head))
+    let heads = || sets::RESULT_HEADS.list.iter();
+    let ends = line.ends_with(':') || heads().any(|head| line.ends_with(head));
+    ends && heads().any(|head| line.contains(head))
 }
 
 /// `key: value` lines below words such as "Tool result:".
 fn headed_blocks(text: &str, fences: &Fences) -> Vec<Stated> {
-    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(&HEADS));
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(sets::RESULT_HEADS.list));
     let mut found = Vec::new();
     if !ANY.stand_in(&text.to_ascii_lowercase()) {
         return found;

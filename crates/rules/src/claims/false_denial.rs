@@ -199,10 +199,9 @@ fn did(deed: &Deed<'_>, family: Family) -> bool {
 
 /// Whether a tool that is no shell changed something that is not the agent's own notes.
 fn changes_records(deed: &Deed<'_>) -> bool {
-    let notes = ["todo", "todos", "task", "tasks", "plan", "title", "memory", "note", "think"];
     deed.shell.is_none()
         && deed.families.meets(Families::changing())
-        && !deed.words().iter().any(|word| notes.contains(&word.as_str()))
+        && !deed.words().iter().any(|word| sets::OWN_NOTES.list.contains(&word.as_str()))
 }
 
 /// "I have not sent it": one act denied, of a thing that is named or pointed at.

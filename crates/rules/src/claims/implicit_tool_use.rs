@@ -2,6 +2,7 @@ use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::prose::sets;
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::{
     Mention, is_talked_about, retrieved, searches_only_files, shares_topic, unmade_work,
@@ -89,13 +90,16 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
 
 /// Whether all that was called is known, and none of it goes to the web.
 fn stays_offline(facts: &Facts<'_>, turn: usize) -> bool {
-    const PROGRAMS: [&str; 10] =
-        ["curl", "wget", "http", "lynx", "w3m", "gh ", "python", "node", "ruby", "perl"];
+    // `gh` is a part of other words; `python3` and `nodejs` are what they begin with.
+    let reaches = |command: &str| {
+        command.split(|c: char| !c.is_alphanumeric()).any(|word| {
+            let mut programs = sets::WEB_PROGRAMS.list.iter();
+            programs.any(|p| word == *p || p.len() > 2 && word.starts_with(p))
+        })
+    };
     facts.is_complete_before(turn)
         && facts.deeds_before(turn).all(|(_, deed)| match &deed.shell {
-            Some(work) => {
-                !work.opaque && !PROGRAMS.iter().any(|program| work.command.contains(program))
-            }
+            Some(work) => !work.opaque && !reaches(&work.command),
             None => !(deed.opaque || deed.delegates || deed.families.is_empty()),
         })
 }

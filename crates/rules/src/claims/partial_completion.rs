@@ -6,7 +6,7 @@ use crate::action::{self, ActionClaim, ActionVerdict};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, vouching};
 use crate::findings::{Findings, Note};
 use crate::grounding::{Rest, rest};
-use crate::prose::{Prose, Tags, Token, TokenKind};
+use crate::prose::{Prose, Tags, Token, TokenKind, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{each_figure, holds, longest_list, whole};
 
@@ -153,11 +153,9 @@ fn judge_left_out(
 
 /// "Four were updated, one was rejected": whether the answer tells of what was left out.
 fn discloses(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let told =
-        ["reject", "skip", "declin", "ignored", "refused", "omitted", "not found", "invalid"];
     let bad = Tags::NEGATION.or(Tags::FAILURE).or(Tags::ADVERSATIVE);
     facts.answers().iter().filter(|answer| answer.turn == said.claim.turn).any(|answer| {
-        told.iter().any(|word| holds(answer.prose.text, word))
+        sets::LEFT_OUT.list.iter().any(|word| holds(answer.prose.text, word))
             || answer.prose.tokens.iter().any(|t| t.has(bad))
     })
 }

@@ -525,11 +525,11 @@ fn shows_file(deed: &Deed<'_>) -> bool {
 
 /// Whether a text has words with which runners of this kind say that all is well.
 fn may_report(text: &str, family: Family) -> bool {
-    let words: &[&str] = match family {
-        Family::Test => &["pass", "PASS", "ok", "OK"],
-        _ => &["rror", "uccess", "UCCESS", "inished", "uilt", "pass", "clean", "ssues", "arning"],
+    let words = match family {
+        Family::Test => &sets::TESTS_REPORT,
+        _ => &sets::CHECKS_REPORT,
     };
-    words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+    words.list.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
 /// Whether the user told the agent how a check came out.

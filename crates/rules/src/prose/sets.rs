@@ -92,6 +92,13 @@ sets! {
     RUN_LOGS = "run-logs";
     IN_PART = "in-part";
     WHOLE_TASKS = "whole-tasks";
+    OWN_NOTES = "own-notes";
+    WEB_PROGRAMS = "web-programs";
+    RESULT_HEADS = "result-heads";
+    TESTS_REPORT = "tests-report";
+    CHECKS_REPORT = "checks-report";
+    LEFT_OUT = "left-out";
+    LEFT_OUT_LISTS = "left-out-lists";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -430,7 +430,10 @@ impl Relay {
     /// What of the answer was not judged, or is not what was.
     fn unaccounted(&self, reply: &Reply) -> Option<String> {
         if reply.text != self.text {
-            return Some("its words came in another order than they stand in it".to_owned());
+            return Some(
+                "its words were streamed in another order than the finished answer has them"
+                    .to_owned(),
+            );
         }
         self.exchange.uncounted(&self.calls, reply)
     }
