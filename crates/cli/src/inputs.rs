@@ -1,8 +1,7 @@
-use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use counterfoil_formats::decompressed;
+use counterfoil_formats::{decompressed, log_name, looks_like_a_log};
 use walkdir::WalkDir;
 
 use crate::files;
@@ -27,12 +26,6 @@ enum Source {
 
 /// Folders that never hold logs.
 const SKIPPED: [&str; 5] = [".git", ".hg", ".svn", "node_modules", "__pycache__"];
-/// Endings of logs, before packing.
-const ENDINGS: [&str; 9] =
-    ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log", "txt", "eval"];
-/// Endings of packed files.
-const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
-
 /// The inputs behind what the user named, in that order, folders by file name. What cannot be
 /// listed comes back as an input too: reading it says why.
 pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Input> {
@@ -71,22 +64,6 @@ fn file(path: &Path, named: bool) -> Input {
     Input { shown: path.to_string_lossy().into_owned(), source: Source::File(path.into()), named }
 }
 
-fn looks_like_a_log(path: &Path) -> bool {
-    let ending =
-        |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-    let Some(last) = ending(path) else {
-        // Hidden files without an ending are settings.
-        return !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    };
-    if !PACKED.contains(&last.as_str()) {
-        return ENDINGS.contains(&last.as_str());
-    }
-    match path.file_stem().map(Path::new).and_then(ending) {
-        Some(inner) => ENDINGS.contains(&inner.as_str()),
-        None => true,
-    }
-}
-
 impl Input {
     /// A text that was made here, under the name it is shown by.
     pub(crate) fn text(shown: String, text: String) -> Self {
@@ -108,19 +85,11 @@ impl Input {
 
     /// The name that a transcript without an id gets.
     pub(crate) fn name(&self) -> String {
-        let path = match &self.source {
-            Source::Stdin => return "stdin".to_owned(),
-            Source::Text(_) => return self.shown.clone(),
-            Source::File(path) => path,
-        };
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let mut name = name.unwrap_or_else(|| self.shown.clone());
-        for ending in PACKED.iter().chain(&ENDINGS) {
-            if let Some(stem) = name.strip_suffix(&format!(".{ending}")).filter(|s| !s.is_empty()) {
-                name = stem.to_owned();
-            }
+        match &self.source {
+            Source::Stdin => "stdin".to_owned(),
+            Source::Text(_) => self.shown.clone(),
+            Source::File(path) => log_name(path),
         }
-        name
     }
 
     /// How many bytes there are to read, packed as they are; `None` where nobody knows.
@@ -157,39 +126,5 @@ impl<R: Read, T: Fn(usize)> Read for Watched<R, T> {
         let count = self.inner.read(out)?;
         (self.told)(count);
         Ok(count)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn logs_by_their_ending() {
-        for (path, expected) in [
-            ("a.json", true),
-            ("a.JSONL", true),
-            ("b/a.traj", true),
-            ("a.jsonl.gz", true),
-            ("a.zst", true),
-            ("a.tar.gz", false),
-            ("a.py", false),
-            // Logs are kept without an ending, too, and settings are hidden.
-            ("session", true),
-            ("a.txt", true),
-            ("a.eval", true),
-            (".gitignore", false),
-        ] {
-            assert_eq!(looks_like_a_log(Path::new(path)), expected, "{path}");
-        }
-    }
-
-    #[test]
-    fn a_transcript_is_named_after_its_file() {
-        for (path, expected) in
-            [("logs/a.jsonl.gz", "a"), ("b.json", "b"), ("c", "c"), (".json", ".json")]
-        {
-            assert_eq!(file(Path::new(path), true).name(), expected);
-        }
     }
 }

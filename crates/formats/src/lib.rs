@@ -20,6 +20,7 @@ mod exchange;
 mod fields;
 mod gemini_parts;
 mod lines;
+mod log_name;
 mod near;
 mod other_kind;
 mod otlp;
@@ -40,5 +41,6 @@ mod written;
 
 pub use decompress::decompressed;
 pub use detect::looked_for;
+pub use log_name::{log_name, looks_like_a_log};
 pub use read::{Options, ReadError, Reading, Summary, read};
 pub use tools::{ToolListError, read_tools};

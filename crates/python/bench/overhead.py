@@ -11,6 +11,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import resource
 import shutil
 import statistics
 import sys
@@ -21,7 +22,7 @@ from functools import partial
 import counterfoil
 from counterfoil import _counterfoil as native
 from counterfoil import _fleet
-from counterfoil._check import _wanted
+from counterfoil._check import wanted as wanted_of
 
 
 def timed(function, least=1.0):
@@ -83,8 +84,13 @@ def overhead(place):
         with open(place) as lines:
             sessions = [json.loads(line) for line in itertools.islice(lines, 300)]
         sets = {f"{len(sessions)} sessions of the file": sessions}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(20):
+        many()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 20_000
+    print(f"memory that each keeps                {grown:8.1f} KiB")
     print("a check in memory: Python, Rust alone, ratio")
-    wanted = _wanted("session", None, None, None, None, None, 0)
+    wanted = wanted_of({}, "session")
     for name, sessions in sets.items():
         encoded = [json.dumps(session).encode() for session in sessions]
         python = timed(partial(checked, sessions))
@@ -101,8 +107,9 @@ def made(count):
 
 
 def alone(rows):
+    wanted = _fleet.checked({})
     start = time.perf_counter()
-    found = [row for one in rows for row in _fleet.rows_of(one["id"], one["session"])]
+    found = [row for one in rows for row in _fleet.rows_of(one["id"], one["session"], wanted)]
     return found, time.perf_counter() - start
 
 

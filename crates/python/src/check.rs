@@ -3,26 +3,24 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
-use counterfoil_formats::{Options, ReadError, Reading, decompressed, read, read_tools};
+use counterfoil_formats::{Options, ReadError, Reading, decompressed, log_name, read, read_tools};
 use counterfoil_guard::set_aside_feedback;
 use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
 use counterfoil_report::{
-    Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, RuleCard, Summary, Unread,
+    Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
 use counterfoil_rules::{Settings, check as check_rules, rules as all_rules};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::failure::{failed, failure};
+use crate::failure::failed;
 
 /// What the caller wants, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Wanted {
-    /// The name that a transcript without an id gets.
-    name: String,
-    /// As it is shown in findings.
-    path: String,
+    /// The name that a transcript without an id gets; a file's own where it is not said.
+    name: Option<String>,
     /// The form of log; found out where it is not said.
     form: Option<String>,
     /// Mode by the code of a rule.
@@ -30,9 +28,6 @@ struct Wanted {
     execution_window: u64,
     /// Findings below are left out.
     severity: Option<Severity>,
-    show_supported: bool,
-    /// Of the report.
-    output: Option<String>,
 }
 
 /// What is wanted, checked.
@@ -55,7 +50,7 @@ pub(crate) fn check(
     wanted: &str,
     tools: Option<&str>,
 ) -> PyResult<(String, Option<&'static str>, bool)> {
-    let job = Job::new(wanted, tools)?;
+    let job = Job::new(wanted, None, tools)?;
     // What Python writes must not change while it is read.
     let data = data.to_vec();
     py.detach(|| job.run(decompressed(Cursor::new(data)).map_err(ReadError::Io)))
@@ -70,7 +65,7 @@ pub(crate) fn check_file(
     wanted: &str,
     tools: Option<&str>,
 ) -> PyResult<(String, Option<&'static str>, bool)> {
-    let job = Job::new(wanted, tools)?;
+    let job = Job::new(wanted, Some(path), tools)?;
     py.detach(|| {
         let file = File::open(Path::new(path));
         let opened = file.and_then(|file| decompressed(BufReader::with_capacity(64 * 1024, file)));
@@ -86,9 +81,11 @@ pub(crate) fn rules() -> Vec<(&'static str, &'static str, &'static str, &'static
 }
 
 impl Job {
-    fn new(wanted: &str, tools: Option<&str>) -> PyResult<Self> {
+    fn new(wanted: &str, path: Option<&str>, tools: Option<&str>) -> PyResult<Self> {
         let wanted: Wanted = serde_json::from_str(wanted).map_err(failed)?;
-        let mut reading = Options::new(wanted.name);
+        let name = wanted.name.unwrap_or_else(|| log_name(path.unwrap_or_default()));
+        let shown = path.map_or_else(|| name.clone(), str::to_owned);
+        let mut reading = Options::new(name);
         if let Some(form) = &wanted.form {
             let known = Format::from_name(form);
             let known = known.ok_or_else(|| failed(format!("`{form}` is no form of log")))?;
@@ -103,31 +100,15 @@ impl Job {
             execution_window_secs: wanted.execution_window,
             ..Settings::default()
         };
-        let rules = metas().map(|meta| RuleCard {
-            code: meta.code.0,
-            name: meta.name,
-            summary: meta.summary,
-            page: meta.page,
-        });
-        let look = Look {
-            show_supported: wanted.show_supported,
-            version: env!("CARGO_PKG_VERSION"),
-            rules: rules.collect(),
-            ..Look::default()
-        };
-        let output = wanted.output.as_deref().unwrap_or("json");
-        let output = ReportFormat::from_name(output).ok_or_else(|| {
-            let names: Vec<&str> = ReportFormat::ALL.iter().map(|(_, name)| *name).collect();
-            let help = format!("there are {}", names.join(", "));
-            failure(format!("`{output}` is no format of a report"), Some(&help))
-        })?;
+        let look =
+            Look { show_supported: true, version: env!("CARGO_PKG_VERSION"), ..Look::default() };
         Ok(Self {
-            path: wanted.path,
+            path: shown,
             reading,
             settings,
             catalog: tools.map(catalog).transpose()?,
             least: wanted.severity.unwrap_or(Severity::Note),
-            renderer: output.renderer(look),
+            renderer: ReportFormat::Json.renderer(look),
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
     FileExecutor, Guard as Door, GuardOptions, Sandbox, SessionStart, ShellExecutor, StateFolder,
-    TrustLevel, WebExecutor,
+    ToolExecutor as _, TrustLevel, WebExecutor,
 };
 use counterfoil_model::{Effects, Tool};
 use pyo3::prelude::*;
@@ -50,8 +50,8 @@ impl Guard {
         py.detach(|| Self::made(making))
     }
 
-    /// Adds a function of the program as a tool: `{name, description, parameters, effects?, asks?}`
-    /// as JSON.
+    /// Adds a function of the program as a tool, in the place of one of that name: `{name,
+    /// description, parameters, effects?, asks?}` as JSON.
     fn add_tool(&self, tool: &str) -> PyResult<()> {
         let value: Value = serde_json::from_str(tool).map_err(failed)?;
         let tools = read_tools(&json!([value])).map_err(failed)?;
@@ -60,7 +60,9 @@ impl Guard {
         tool.effects = effects(value.get("effects"), tool.effects);
         let asks = value.get("asks").and_then(Value::as_str).map(str::to_owned);
         let made = PythonTool { tool, desk: Arc::clone(&self.desk), asks };
-        self.door.get()?.register(made).map_err(failed)
+        let door = self.door.get()?;
+        door.unregister(&made.id());
+        door.register(made).map_err(failed)
     }
 
     /// Begins a session, or goes on with an earlier one.

@@ -23,33 +23,40 @@ def sessions(count):
         yield f"s-{at}", "{broken" if at % 97 == 96 else text
 
 
+def rows_of(key, session, is_path=False, **options):
+    return _fleet.rows_of(key, session, _fleet.checked(options), is_path=is_path)
+
+
 def expected(count):
     rows = []
     for key, session in sessions(count):
-        rows += _fleet.rows_of(key, session, tools="[]", sessions=True)
+        rows += rows_of(key, session, tools="[]", sessions=True)
     return sorted(rows, key=lambda row: row["key"])
 
 
 def test_rows():
     lie, good, broken = (
-        _fleet.rows_of("k", session, tools="[]", sessions=True) for session in (LIE, GOOD, "{")
+        rows_of("k", session, tools="[]", sessions=True) for session in (LIE, GOOD, "{")
     )
     assert [row["kind"] for row in (*lie, *good, *broken)] == ["finding", "session", "problem"]
     assert set(lie[0]) == set(_fleet.columns()) == set(good[0]) == set(broken[0])
     assert (lie[0]["key"], lie[0]["rule"], lie[0]["session"]) == ("k", "FK010", "k")
-    assert _fleet.rows_of("k", GOOD) == []
-    (large,) = _fleet.rows_of("k", LIE, max_bytes=10)
+    assert rows_of("k", GOOD) == []
+    (large,) = rows_of("k", LIE, max_bytes=10)
     assert large["kind"] == "problem" and "larger than 10 bytes" in large["message"]
-    (wrong,) = _fleet.rows_of("k", LIE, how={"only": ["nonsense"]})
-    assert wrong["kind"] == "problem" and "no rule" in wrong["message"]
-    (gone,) = _fleet.rows_of("k", "/nowhere.json", is_path=True)
+    # Before any worker begins.
+    with pytest.raises(counterfoil.CounterfoilError, match="no rule"):
+        rows_of("k", LIE, only=["nonsense"])
+    with pytest.raises(TypeError, match="max_byte"):
+        rows_of("k", LIE, max_byte=1)
+    (gone,) = rows_of("k", "/nowhere.json", is_path=True)
     assert gone["kind"] == "problem"
 
 
 def test_paths(tmp_path):
     place = tmp_path / "a.json"
     place.write_text(LIE)
-    (row,) = _fleet.rows_of("a", str(place), is_path=True, tools="[]")
+    (row,) = rows_of("a", str(place), is_path=True, tools="[]")
     assert (row["rule"], row["path"]) == ("FK010", str(place))
     (there,) = counterfoil.check_file(place, "[]").findings
     assert row["fingerprint"] == there.fingerprint

@@ -69,6 +69,14 @@ def test_a_misspelt_option_is_no_option():
         Guard().guarded(wipe, ask="danger")
 
 
+def test_what_is_said_last_counts():
+    # Once the same function was taken again, and the question was not.
+    guard = Guard(approver=lambda question: False)
+    assert guard.guarded(wipe)(1) == "wiped"
+    with pytest.raises(Refused):
+        guard.guarded(wipe, asks="danger")(1)
+
+
 def test_methods_are_methods():
     guard = Guard()
 

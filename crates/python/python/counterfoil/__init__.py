@@ -18,6 +18,7 @@ talks to a network, and nothing it is given makes it raise but what its document
 """
 
 from . import _interpreter as _interpreter  # first: it refuses where nothing can work
+from ._answers import Answer, Question, Verified
 from ._check import (
     acheck,
     assert_supported,
@@ -28,19 +29,11 @@ from ._check import (
 )
 from ._counterfoil import __version__
 from ._errors import CounterfoilError, Refused, Unsupported
-from ._guard import (
-    Answer,
-    Execution,
-    Guard,
-    Question,
-    Session,
-    Verified,
-    default_guard,
-    guarded,
-)
+from ._guard import Guard, ToolOptions, default_guard, guarded
 from ._report import COLUMNS, Claim, Finding, Report, Span, Summary
 from ._rules import Rule, rules
 from ._schema import definition
+from ._session import Execution, Session
 from .execution_tracker import (
     Tracker,
     clear_old_executions,
@@ -91,6 +84,7 @@ __all__ = [
     "Summary",
     "ToolFixationDetector",
     "ToolHallucinationDetector",
+    "ToolOptions",
     "Tracker",
     "Unsupported",
     "ValidationIssue",

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from . import _counterfoil as native
 from ._errors import CounterfoilError, Unsupported
@@ -18,8 +18,27 @@ from ._plain import clean, to_json
 from ._report import Report, Severity
 from ._rules import modes as modes_of
 
-Messages = object
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Tools = Sequence[object] | str | None
+
+
+class CheckOptions(TypedDict, total=False):
+    """What is judged, and how strictly.
+
+    `only` and `ignore` name rules (codes, names, patterns such as `CS01*`), `modes` gives them modes
+    (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
+    many seconds an execution may be cited; 0 is the whole session. `form` names the form of the log,
+    where it should not be found out.
+    """
+
+    form: str | None
+    only: Iterable[str] | None
+    ignore: Iterable[str] | None
+    modes: Mapping[str, str] | None
+    severity: Severity | None
+    execution_window: int
 
 
 def check(
@@ -27,44 +46,45 @@ def check(
     tools: Tools = None,
     *,
     session: str = "session",
-    form: str | None = None,
-    only: Iterable[str] | None = None,
-    ignore: Iterable[str] | None = None,
-    modes: Mapping[str, str] | None = None,
-    severity: Severity | None = None,
-    execution_window: int = 0,
+    **options: Unpack[CheckOptions],
 ) -> Report:
     """Holds what an agent said against what its calls show.
 
     `messages` is a list of messages, or a whole session, in any form that `counterfoil check` reads
     (docs/formats.md): OpenAI's, Anthropic's, LangChain's and others; dictionaries, objects of
     frameworks, JSON as `str` or `bytes`. `tools` is the list of tools that the agent had, where the
-    session does not hold it: without it, nothing is concluded from a name that is not known.
-
-    `only` and `ignore` name rules (codes, names, patterns such as `CS01*`), `modes` gives them modes
-    (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
-    many seconds an execution may be cited; 0 is the whole session.
+    session does not hold it: without it, nothing is concluded from a name that is not known. `session`
+    names it in findings. The other arguments are those of `CheckOptions`.
 
     Never raises for what is in `messages`: what cannot be read is a problem of the summary, and then
     `report.unreadable` is true. Raises `CounterfoilError` for rules, modes and forms that there are
     not.
     """
-    wanted = _wanted(session, form, only, ignore, modes, severity, execution_window)
-    return _report(native.check(_bytes_of(messages, tools), wanted, _tools(tools)))
+    return _report(native.check(_bytes_of(messages), wanted(options, session), _tools(tools)))
 
 
-async def acheck(messages: object, tools: Tools = None, **how: Any) -> Report:
+async def acheck(
+    messages: object,
+    tools: Tools = None,
+    *,
+    session: str = "session",
+    **options: Unpack[CheckOptions],
+) -> Report:
     """`check`, in a thread: the loop goes on."""
-    return await asyncio.to_thread(check, messages, tools, **how)
+    return await asyncio.to_thread(check, messages, tools, session=session, **options)
 
 
-def check_file(path: str | os.PathLike[str], tools: Tools = None, **how: Any) -> Report:
-    """`check` for one log, which may be packed (`.gz`, `.zst`, `.zip`)."""
+def check_file(
+    path: str | os.PathLike[str],
+    tools: Tools = None,
+    *,
+    session: str | None = None,
+    **options: Unpack[CheckOptions],
+) -> Report:
+    """`check` for one log, which may be packed (`.gz`, `.zst`, `.zip`). Without `session` it is named
+    after the file."""
     shown = os.fspath(path)
-    how.setdefault("session", pathlib.PurePath(shown).name.split(".")[0])
-    wanted = json.loads(_wanted(*_how(how)))
-    wanted["path"] = shown
-    return _report(native.check_file(shown, json.dumps(wanted), _tools(tools)))
+    return _report(native.check_file(shown, wanted(options, session), _tools(tools)))
 
 
 def check_files(
@@ -90,13 +110,17 @@ def check_files(
 
 
 def assert_supported(
-    messages: object, tools: Tools = None, *, fail_on: Severity = "error", **how: Any
+    messages: object,
+    tools: Tools = None,
+    *,
+    session: str = "session",
+    fail_on: Severity = "error",
+    **options: Unpack[CheckOptions],
 ) -> Report:
     """`check`, which raises `Unsupported` (an `AssertionError`) for findings of `fail_on` and above,
     and where nothing could be read."""
-    report = check(messages, tools, **how)
-    wrong = report.at_least(fail_on)
-    if wrong or report.unreadable:
+    report = check(messages, tools, session=session, **options)
+    if report.at_least(fail_on) or report.unreadable:
         raise Unsupported(report, str(report))
     return report
 
@@ -118,45 +142,31 @@ def program() -> str:
     return found
 
 
-def _how(how: dict[str, Any]) -> tuple[Any, ...]:
-    names = ("session", "form", "only", "ignore", "modes", "severity", "execution_window")
-    unknown = set(how) - set(names)
+def wanted(options: CheckOptions, session: str | None) -> str:
+    """The options, checked, as the extension module reads them.
+
+    Raises `CounterfoilError` for what there is not, and `TypeError` for what is no option.
+    """
+    unknown = set(options) - set(CheckOptions.__annotations__)
     if unknown:
-        raise TypeError(f"unexpected keyword arguments: {', '.join(sorted(unknown))}")
-    return tuple(how.get(name, 0 if name == "execution_window" else None) for name in names)
-
-
-def _wanted(
-    session: str,
-    form: str | None,
-    only: Iterable[str] | None,
-    ignore: Iterable[str] | None,
-    modes: Mapping[str, str] | None,
-    severity: Severity | None,
-    execution_window: int,
-) -> str:
+        raise TypeError(f"a check has no option {', '.join(sorted(unknown))}")
+    severity, window = options.get("severity"), options.get("execution_window", 0)
     if severity not in (None, "error", "warning", "note"):
         raise CounterfoilError(f"`{severity}` is no severity", "there are error, warning, note")
-    if not isinstance(execution_window, int) or execution_window < 0:
-        raise CounterfoilError(
-            f"an execution window is a number of seconds, not {execution_window!r}"
-        )
-    session = clean(str(session))
-    chosen = modes_of(modes, only, ignore) if modes or only is not None or ignore else {}
+    if not isinstance(window, int) or window < 0:
+        raise CounterfoilError(f"an execution window is a number of seconds, not {window!r}")
     return json.dumps(
         {
-            "name": session,
-            "path": session,
-            "form": form,
-            "modes": chosen,
-            "execution_window": execution_window,
+            "name": None if session is None else clean(str(session)),
+            "form": options.get("form"),
+            "modes": modes_of(options.get("modes"), options.get("only"), options.get("ignore")),
+            "execution_window": window,
             "severity": severity,
-            "show_supported": True,
         }
     )
 
 
-def _bytes_of(messages: object, tools: Tools) -> bytes:
+def _bytes_of(messages: object) -> bytes:
     if isinstance(messages, (bytes, bytearray, memoryview)):
         return bytes(messages)
     if isinstance(messages, str):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ._check import check, check_file
+from ._check import CheckOptions, check, check_file
 from ._report import COLUMNS, Report
 
 if TYPE_CHECKING:
     import pyarrow
-
-# What a row tells: a finding, a session without one (where these are asked for), or a problem.
-KINDS = ("finding", "session", "problem")
 
 # Beyond this a session is not read: a cluster must not die of one.
 MAX_BYTES = 256 * 1024 * 1024
@@ -32,29 +30,50 @@ def schema() -> pyarrow.Schema:
     return pa.schema([("key", pa.string()), ("kind", pa.string()), *findings()])
 
 
+class FleetOptions(CheckOptions, total=False):
+    """What is wanted of a fleet's sessions, beside what is judged. `tools` is JSON of the tools that the
+    agents had, where the sessions do not hold it. With `sessions`, those without a finding have a row,
+    too. A session larger than `max_bytes` (256 MiB) is a problem."""
+
+    tools: str | None
+    sessions: bool
+    max_bytes: int
+
+
+class Wanted(NamedTuple):
+    """The options, checked before any worker begins."""
+
+    check: CheckOptions
+    tools: str | None
+    sessions: bool
+    max_bytes: int
+
+
+def checked(options: FleetOptions) -> Wanted:
+    """Raises `CounterfoilError` and `TypeError` for what `check` raises them, once and here: not in a
+    row for every session."""
+    rest = dict(options)
+    tools = rest.pop("tools", None)
+    sessions, max_bytes = rest.pop("sessions", False), rest.pop("max_bytes", MAX_BYTES)
+    chosen = cast("CheckOptions", rest)
+    check([], cast("str | None", tools), **chosen)
+    return Wanted(chosen, cast("str | None", tools), bool(sessions), cast("int", max_bytes))
+
+
 def rows_of(
-    key: str,
-    session: Any,
-    *,
-    is_path: bool = False,
-    tools: str | None = None,
-    sessions: bool = False,
-    max_bytes: int = MAX_BYTES,
-    how: Mapping[str, Any] | None = None,
+    key: str, session: Any, wanted: Wanted, *, is_path: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of one session. Whatever goes wrong with it is a row, too; nothing is raised."""
     try:
-        too_large = _size(session, is_path) > max_bytes
-        if too_large:
-            return [_problem(key, f"larger than {max_bytes} bytes, so it was not read")]
-        named = {"session": key, **(how or {})}
+        if _size(session, is_path) > wanted.max_bytes:
+            return [_problem(key, f"larger than {wanted.max_bytes} bytes, so it was not read")]
         if is_path:
-            report = check_file(str(session), tools, **named)
+            report = check_file(str(session), wanted.tools, session=key, **wanted.check)
         else:
-            report = check(session, tools, **named)
+            report = check(session, wanted.tools, session=key, **wanted.check)
     except Exception as error:  # a partial failure is a row
         return [_problem(key, f"{type(error).__name__}: {error}")]
-    return _rows(key, report, sessions)
+    return _rows(key, report, wanted.sessions)
 
 
 def _rows(key: str, report: Report, sessions: bool) -> list[dict[str, Any]]:
@@ -73,8 +92,6 @@ def _problem(key: str, message: str) -> dict[str, Any]:
 
 def _size(session: Any, is_path: bool) -> int:
     if is_path:
-        import os
-
         return os.stat(session).st_size
     if isinstance(session, (str, bytes)):
         return len(session)
@@ -82,12 +99,7 @@ def _size(session: Any, is_path: bool) -> int:
 
 
 def batch(
-    table: Any,
-    *,
-    column: str,
-    key: str | None,
-    is_path: bool,
-    how: Mapping[str, Any],
+    table: Any, wanted: Wanted, *, column: str, key: str | None, is_path: bool
 ) -> pyarrow.RecordBatch:
     """The rows of a batch of sessions, as a batch."""
     import pyarrow as pa
@@ -100,5 +112,5 @@ def batch(
         if session is None:
             rows.append(_problem(name, "there is nothing in this row"))
             continue
-        rows += rows_of(name, session, is_path=is_path, **how)
+        rows += rows_of(name, session, wanted, is_path=is_path)
     return pa.RecordBatch.from_pylist(rows, schema=schema())

@@ -175,8 +175,7 @@ class Report:
 
     def at_least(self, severity: Severity) -> tuple[Finding, ...]:
         """The findings of this severity and above."""
-        least = _RANK[severity]
-        return tuple(f for f in self.findings if _RANK[f.severity] >= least)
+        return at_least(self.findings, severity)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a finding, with the members of `COLUMNS`."""
@@ -252,6 +251,11 @@ class Report:
 
 def _span(value: dict[str, int] | None) -> Span | None:
     return None if value is None else Span(value["start"], value["end"])
+
+
+def at_least(findings: tuple[Finding, ...], severity: Severity) -> tuple[Finding, ...]:
+    """The findings of a severity and above."""
+    return tuple(one for one in findings if _RANK[one.severity] >= _RANK[severity])
 
 
 def finding_of(record: dict[str, Any]) -> Finding:

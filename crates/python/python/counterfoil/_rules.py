@@ -48,6 +48,8 @@ def modes(
     given: Mapping[str, str] | None, only: Iterable[str] | None, ignore: Iterable[str] | None
 ) -> dict[str, str]:
     """The mode of every rule whose mode is not its own. What is ignored wins over what is named."""
+    if not given and only is None and not ignore:
+        return {}
     only = [only] if isinstance(only, str) else only
     ignore = [ignore] if isinstance(ignore, str) else ignore
     chosen: dict[str, str] = {}

@@ -25,9 +25,11 @@ from datetime import datetime
 from typing import Any, ParamSpec, TypeVar, cast
 
 from . import _counterfoil as native
-from ._guard import Execution, Guard, Session, said
+from ._calling import Naming, named_arguments, words_of
+from ._guard import Guard
 from ._plain import clean
 from ._schema import is_coroutine
+from ._session import Execution, Session
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -155,7 +157,7 @@ class _Open:
 
     def failed(self, error: BaseException) -> None:
         self.execution.fail(error)
-        self._ended(False, None, said(error))
+        self._ended(False, None, words_of(error))
 
     def _ended(self, completed: bool, result: object, error: str | None) -> None:
         self.record["duration"] = time.perf_counter() - self._began
@@ -248,7 +250,7 @@ def track_tool_execution(tool_func: Callable[P, R]) -> Callable[P, Any]:
         inner = track_tool_execution(target.__func__)
         return cast("Callable[P, Any]", type(cast("Any", target))(inner))
     tool = getattr(target, "__name__", None) or _name_of(target)
-    named = _named(target)
+    named = named_arguments(target)
     if inspect.isasyncgenfunction(target):
         return cast("Callable[P, Any]", _async_generator(target, tool, named))
     if inspect.isgeneratorfunction(target):
@@ -282,7 +284,7 @@ def track_tool_execution(tool_func: Callable[P, R]) -> Callable[P, Any]:
     return now
 
 
-def _generator(target: Any, tool: str, named: _Named) -> Callable[..., Any]:
+def _generator(target: Any, tool: str, named: Naming) -> Callable[..., Any]:
     @functools.wraps(target)
     def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         opened = default_tracker().begin(tool, named(args, kwargs), args, kwargs)
@@ -314,7 +316,7 @@ def _generator(target: Any, tool: str, named: _Named) -> Callable[..., Any]:
     return generator
 
 
-def _async_generator(target: Any, tool: str, named: _Named) -> Callable[..., Any]:
+def _async_generator(target: Any, tool: str, named: Naming) -> Callable[..., Any]:
     @functools.wraps(target)
     async def generator(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         opened = default_tracker().begin(tool, named(args, kwargs), args, kwargs)
@@ -356,42 +358,11 @@ def _collected(items: list[Any], value: object) -> object:
     return found if value is None else {"items": found, "value": value}
 
 
-_Named = Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]
-
-
-def _named(function: Any) -> _Named:
-    """The arguments of a call by name, without the object of a method."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return lambda args, kwargs: {**dict(_numbered(args)), **kwargs}
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    names = [parameter.name for parameter in parameters if parameter.kind in kinds]
-    rest = [p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL]
-    own = 1 if names[:1] in (["self"], ["cls"]) else 0
-
-    def named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        found = dict(zip(names[own:], args[own:], strict=False))
-        if rest and len(args) > len(names):
-            found[rest[0]] = list(args[len(names) :])
-        for name, value in kwargs.items():
-            # A name that a parameter by place has, too, is kept apart.
-            found[f"{name} (by name)" if name in found else name] = value
-        return found
-
-    return named
-
-
 def _name_of(function: Any) -> str:
     """Of a partial its function's, of an object its class's."""
     while isinstance(function, functools.partial):
         function = cast("Any", function).func
     return getattr(function, "__name__", None) or type(function).__name__
-
-
-def _numbered(args: tuple[Any, ...]) -> list[tuple[str, Any]]:
-    """Names for arguments of a function that tells none."""
-    return [(f"arg{at}", value) for at, value in enumerate(args)]
 
 
 def verify_execution(execution_id: str, tool_name: str) -> dict[str, Any]:

@@ -15,19 +15,25 @@ report's own section, and so does how much could be checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import pytest
 
 from . import _check
+from ._answers import Verified
 from ._errors import Unsupported
-from ._guard import Guard, Session, Verified
+from ._guard import Guard
 from ._report import Report, Severity
+from ._session import Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._check import CheckOptions
+    from ._guard import ToolOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_RANK = {"note": 0, "warning": 1, "error": 2}
 
 
 class Watch:
@@ -54,9 +60,9 @@ class RecordedSession:
         self._watch = watch
         self._test = test
 
-    def guarded(self, function: Callable[P, R], **how: Any) -> Callable[P, R]:
+    def guarded(self, function: Callable[P, R], **options: Unpack[ToolOptions]) -> Callable[P, R]:
         """A function whose calls go through the guard."""
-        return self.session.guard.guarded(function, **how)
+        return self.session.guard.guarded(function, **options)
 
     def hear(self, text: str) -> None:
         """What the user said."""
@@ -76,8 +82,7 @@ class RecordedSession:
     def assert_supported(self, answer: str, fail_on: Severity | None = None) -> Verified:
         """`verify`, which fails the test for findings of `fail_on` and above."""
         verified = self.verify(answer)
-        least = _RANK[fail_on or self._watch.fail_on]
-        wrong = [finding for finding in verified.findings if _RANK[finding.severity] >= least]
+        wrong = verified.at_least(fail_on or self._watch.fail_on)
         if wrong:
             raise Unsupported(verified, "\n".join(str(finding) for finding in wrong))
         return verified
@@ -121,11 +126,17 @@ def assert_supported(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """`counterfoil.assert_supported` with `--counterfoil-fail-on`, counted in the report."""
     watch = request.config.stash[_watch]
 
-    def check(messages: object, tools: Any = None, **how: Any) -> Report:
-        fail_on: Severity = how.pop("fail_on", watch.fail_on)
-        report = _check.check(messages, tools, **how)
+    def check(
+        messages: object,
+        tools: Any = None,
+        *,
+        session: str = "session",
+        fail_on: Severity | None = None,
+        **options: Unpack[CheckOptions],
+    ) -> Report:
+        report = _check.check(messages, tools, session=session, **options)
         watch.note(request.node.nodeid, report.findings, report.claims)
-        if report.at_least(fail_on) or report.unreadable:
+        if report.at_least(fail_on or watch.fail_on) or report.unreadable:
             raise Unsupported(report, str(report))
         return report
 

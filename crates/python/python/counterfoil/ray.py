@@ -11,13 +11,15 @@ The rows are those of `counterfoil.spark`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _fleet
+from ._fleet import FleetOptions
 
 if TYPE_CHECKING:
     import pyarrow
     from ray.data import Dataset
+    from typing_extensions import Unpack
 
 
 def check_sessions(
@@ -25,17 +27,13 @@ def check_sessions(
     column: str = "session",
     key: str | None = None,
     *,
-    tools: str | None = None,
-    sessions: bool = False,
-    max_bytes: int = _fleet.MAX_BYTES,
     batch_size: int | None = None,
-    **how: Any,
+    **options: Unpack[FleetOptions],
 ) -> Dataset:
-    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`. Each block
-    is a task; small files come as one block, and `batch_size` makes blocks of so many sessions first.
+    """Checks sessions that stand in a column; see `counterfoil.spark.check_sessions`. Each block is a
+    task; small files come as one block, and `batch_size` makes blocks of so many sessions first.
     """
-    given = {"tools": tools, "sessions": sessions, "max_bytes": max_bytes, "how": how}
-    return _mapped(dataset, column, key, False, given, batch_size)
+    return _mapped(dataset, column, key, False, batch_size, _fleet.checked(options))
 
 
 def check_paths(
@@ -43,15 +41,11 @@ def check_paths(
     column: str = "path",
     key: str | None = None,
     *,
-    tools: str | None = None,
-    sessions: bool = False,
-    max_bytes: int = _fleet.MAX_BYTES,
     batch_size: int | None = None,
-    **how: Any,
+    **options: Unpack[FleetOptions],
 ) -> Dataset:
     """Checks logs by their paths, which every worker must reach; they may be packed."""
-    given = {"tools": tools, "sessions": sessions, "max_bytes": max_bytes, "how": how}
-    return _mapped(dataset, column, key, True, given, batch_size)
+    return _mapped(dataset, column, key, True, batch_size, _fleet.checked(options))
 
 
 def _mapped(
@@ -59,15 +53,13 @@ def _mapped(
     column: str,
     key: str | None,
     is_path: bool,
-    given: dict[str, Any],
     batch_size: int | None,
+    wanted: _fleet.Wanted,
 ) -> Dataset:
     def mapped(table: pyarrow.Table) -> pyarrow.Table:
         import pyarrow as pa
 
-        from counterfoil import _fleet as fleet
-
-        batch = fleet.batch(table, column=column, key=key, is_path=is_path, how=given)
+        batch = _fleet.batch(table, wanted, column=column, key=key, is_path=is_path)
         return pa.Table.from_batches([batch])
 
     if batch_size is not None:

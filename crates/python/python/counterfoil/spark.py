@@ -12,49 +12,40 @@ spread over rows together first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from . import _fleet
+from ._fleet import FleetOptions
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame
+    from typing_extensions import Unpack
 
 
 def check_sessions(
     frame: DataFrame,
     column: str = "session",
     key: str | None = None,
-    *,
-    tools: str | None = None,
-    sessions: bool = False,
-    max_bytes: int = _fleet.MAX_BYTES,
-    **how: Any,
+    **options: Unpack[FleetOptions],
 ) -> DataFrame:
     """Checks sessions that stand in a column, as text or bytes in any form that `check` reads.
 
-    `key` is the column that names them. `tools` is JSON of the tools that the agents had, where the
-    sessions do not hold it. With `sessions`, those without a finding have a row, too. A session larger
-    than `max_bytes` is a problem. `how` is that of `counterfoil.check`. Works on batches and streams.
+    `key` is the column that names them. The other arguments are those of `FleetOptions`. Works on
+    batches and streams.
     """
-    given = _given(tools, sessions, max_bytes, how)
-    return _mapped(frame, column, key, False, given)
+    return _mapped(frame, column, key, False, _fleet.checked(options))
 
 
 def check_paths(
     frame: DataFrame,
     column: str = "path",
     key: str | None = None,
-    *,
-    tools: str | None = None,
-    sessions: bool = False,
-    max_bytes: int = _fleet.MAX_BYTES,
-    **how: Any,
+    **options: Unpack[FleetOptions],
 ) -> DataFrame:
     """Checks logs by their paths, which every worker must reach; they may be packed."""
-    given = _given(tools, sessions, max_bytes, how)
-    return _mapped(frame, column, key, True, given)
+    return _mapped(frame, column, key, True, _fleet.checked(options))
 
 
 def gather(
@@ -78,21 +69,13 @@ def spark_schema() -> str:
     )
 
 
-def _given(
-    tools: str | None, sessions: bool, max_bytes: int, how: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {"tools": tools, "sessions": sessions, "max_bytes": max_bytes, "how": dict(how)}
-
-
 def _mapped(
-    frame: DataFrame, column: str, key: str | None, is_path: bool, given: dict[str, Any]
+    frame: DataFrame, column: str, key: str | None, is_path: bool, wanted: _fleet.Wanted
 ) -> DataFrame:
-    wanted = [column] if key is None else [key, column]
+    columns = [column] if key is None else [key, column]
 
     def mapped(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        from counterfoil import _fleet as fleet
-
         for batch in batches:
-            yield fleet.batch(batch, column=column, key=key, is_path=is_path, how=given)
+            yield _fleet.batch(batch, wanted, column=column, key=key, is_path=is_path)
 
-    return frame.select(*dict.fromkeys(wanted)).mapInArrow(mapped, spark_schema())
+    return frame.select(*dict.fromkeys(columns)).mapInArrow(mapped, spark_schema())

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from .._answers import Answer
 from .._errors import CounterfoilError
-from .._guard import Answer, Execution, Session
+from .._session import Execution, Session
 
 # What performs the call that runs in this context.
 _performing: ContextVar[Callable[[dict[str, Any]], Any]] = ContextVar("counterfoil_performing")

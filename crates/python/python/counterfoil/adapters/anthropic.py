@@ -16,7 +16,8 @@ from typing import Any
 from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool
 from anthropic.lib.tools import ToolError as AnthropicToolError
 
-from .._guard import Answer, Session, Verified
+from .._answers import Answer, Verified
+from .._session import Session
 from ._shared import acall, call, register, text_of
 
 

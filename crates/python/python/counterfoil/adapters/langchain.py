@@ -21,7 +21,8 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.tools import BaseTool
 
-from .._guard import Session, Verified
+from .._answers import Verified
+from .._session import Session
 from ._shared import Blocked, Recorder, acall, call, register, text_of
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from mcp import ClientSession
 from mcp.types import CallToolResult, TextContent
 
-from .._guard import Session
+from .._session import Session
 from ._shared import acall, register
 
 

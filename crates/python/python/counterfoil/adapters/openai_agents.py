@@ -17,8 +17,8 @@ from typing import Any
 
 from agents import Agent, GuardrailFunctionOutput, OutputGuardrail, RunContextWrapper, RunHooks
 
-from .._guard import Session
 from .._plain import to_json
+from .._session import Session
 from ._shared import Recorder, text_of
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from pydantic_ai import ModelRetry, RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
-from .._guard import Session
 from .._plain import to_json
+from .._session import Session
 from ._shared import acall, register
 
 

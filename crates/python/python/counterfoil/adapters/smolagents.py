@@ -17,7 +17,7 @@ from typing import Any
 from smolagents import Tool
 
 from .._errors import Refused
-from .._guard import Session
+from .._session import Session
 from ._shared import Blocked, call, register
 
 

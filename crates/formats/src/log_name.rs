@@ -1,0 +1,78 @@
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Endings of logs, before packing.
+const ENDINGS: [&str; 9] =
+    ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log", "txt", "eval"];
+/// Endings of packed files.
+const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
+
+/// Whether a file in a folder is read as a log, by its name.
+#[must_use]
+pub fn looks_like_a_log(path: &Path) -> bool {
+    let ending =
+        |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+    let Some(last) = ending(path) else {
+        // Hidden files without an ending are settings.
+        return !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    };
+    if !PACKED.contains(&last.as_str()) {
+        return ENDINGS.contains(&last.as_str());
+    }
+    match path.file_stem().map(Path::new).and_then(ending) {
+        Some(inner) => ENDINGS.contains(&inner.as_str()),
+        None => true,
+    }
+}
+
+/// The name that a session without an id gets from its file: without folder and endings.
+#[must_use]
+pub fn log_name(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let mut name = name.to_string_lossy().into_owned();
+    for ending in PACKED.iter().chain(&ENDINGS) {
+        if let Some(stem) = name.strip_suffix(&format!(".{ending}")).filter(|s| !s.is_empty()) {
+            name = stem.to_owned();
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_by_their_ending() {
+        for (path, expected) in [
+            ("a.json", true),
+            ("a.JSONL", true),
+            ("b/a.traj", true),
+            ("a.jsonl.gz", true),
+            ("a.zst", true),
+            ("a.tar.gz", false),
+            ("a.py", false),
+            // Logs are kept without an ending, too, and settings are hidden.
+            ("session", true),
+            ("a.txt", true),
+            ("a.eval", true),
+            (".gitignore", false),
+        ] {
+            assert_eq!(looks_like_a_log(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_session_is_named_after_its_file() {
+        for (path, expected) in [
+            ("logs/a.jsonl.gz", "a"),
+            ("b.json", "b"),
+            ("c", "c"),
+            (".json", ".json"),
+            ("run.2026-11-27.jsonl", "run.2026-11-27"),
+        ] {
+            assert_eq!(log_name(path), expected);
+        }
+    }
+}
