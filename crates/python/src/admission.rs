@@ -1,8 +1,6 @@
 use counterfoil_guard::{AdmissionOptions, Redactor};
 use counterfoil_model::{Arguments, ToolCall};
-use counterfoil_rules::{
-    Admission as Compiled, IssueSeverity, RejectionLog, rejection_text as text_of,
-};
+use counterfoil_rules::{Admission, IssueSeverity, RejectionLog, rejection_text as text_of};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +9,9 @@ use crate::check::catalog;
 use crate::failure::failed;
 
 /// Holds calls against a list of tools, before anybody runs them, and counts what it rejects.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct Admission {
-    compiled: Compiled,
+#[pyclass(frozen, name = "Admission", module = "counterfoil._counterfoil")]
+pub(crate) struct PyAdmission {
+    compiled: Admission,
     log: Mutex<RejectionLog>,
     redactor: Redactor,
     /// What is wrong with the definitions.
@@ -22,13 +20,13 @@ pub(crate) struct Admission {
 }
 
 #[pymethods]
-impl Admission {
+impl PyAdmission {
     #[new]
     #[pyo3(signature = (tools, options="{}"))]
     fn new(py: Python<'_>, tools: &str, options: &str) -> PyResult<Self> {
         let catalog = catalog(tools)?;
         let options: AdmissionOptions = serde_json::from_str(options).map_err(failed)?;
-        let (compiled, issues) = py.detach(|| Compiled::compile(&catalog, options.resolve()));
+        let (compiled, issues) = py.detach(|| Admission::compile(&catalog, options.resolve()));
         let issues = issues
             .iter()
             .filter(|issue| issue.severity == IssueSeverity::Block)

@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,58 +8,61 @@ use pyo3::prelude::*;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::desk::{Desk, Turn, output, reply_of};
 use crate::failure::failed;
 use crate::tracked::category;
+use crate::waiting_calls::{CallStep, WaitingCalls, output, reply_of};
 
 /// How long it is waited before signals are looked at.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// One call on its way through the guard. Whoever made it asks `next` what to do until it is done;
 /// dropping it gives the call up, and its receipt says `cancelled`.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct RunningCall {
-    pub(crate) turns: Mutex<Receiver<Turn>>,
+#[pyclass(frozen, name = "RunningCall", module = "counterfoil._counterfoil")]
+pub(crate) struct PyRunningCall {
+    pub(crate) steps: Mutex<Receiver<CallStep>>,
     pub(crate) running: AbortHandle,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) waiting: Arc<WaitingCalls>,
     pub(crate) place: (String, String),
+    /// There is nothing to give up any more; another call may have its id by now.
+    pub(crate) is_done: AtomicBool,
     pub(crate) process: u32,
-    pub(crate) owed: Mutex<Option<Owed>>,
+    pub(crate) pending: Mutex<Option<Pending>>,
 }
 
 /// What the program has been asked and did not answer yet.
-pub(crate) enum Owed {
+pub(crate) enum Pending {
     Result(oneshot::Sender<Result<ToolOutput, ToolError>>),
     Approval(oneshot::Sender<ApprovalReply>),
 }
 
 #[pymethods]
-impl RunningCall {
+impl PyRunningCall {
     /// `("run", tool, arguments)`, `("ask", question, "")` or `("done", answer, "")`; the second and
     /// third are JSON but for the name of the tool.
     fn next(&self, py: Python<'_>) -> PyResult<(&'static str, String, String)> {
-        let turn = loop {
+        let step = loop {
             py.check_signals()?;
-            let turn = py.detach(|| {
-                let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-                turns.recv_timeout(PATIENCE)
+            let step = py.detach(|| {
+                let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+                steps.recv_timeout(PATIENCE)
             });
-            match turn {
-                Ok(turn) => break turn,
+            match step {
+                Ok(step) => break step,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(failed("the call broke off")),
             }
         };
-        match turn {
-            Turn::Run { tool, arguments, reply } => {
-                self.owe(Some(Owed::Result(reply)));
+        match step {
+            CallStep::Run { tool, arguments, reply } => {
+                self.replace_pending(Some(Pending::Result(reply)));
                 Ok(("run", tool, arguments))
             }
-            Turn::Ask { question, reply } => {
-                self.owe(Some(Owed::Approval(reply)));
+            CallStep::Ask { question, reply } => {
+                self.replace_pending(Some(Pending::Approval(reply)));
                 Ok(("ask", question, String::new()))
             }
-            Turn::Done(answer) => {
+            CallStep::Done(answer) => {
+                self.is_done.store(true, Ordering::Release);
                 let answer = serde_json::to_string(&(*answer).map_err(failed)?);
                 Ok(("done", answer.map_err(failed)?, String::new()))
             }
@@ -67,7 +71,7 @@ impl RunningCall {
 
     /// The function gave this: text, or JSON.
     fn finish(&self, result: &str, is_text: bool) {
-        if let Some(Owed::Result(reply)) = self.owe(None) {
+        if let Some(Pending::Result(reply)) = self.replace_pending(None) {
             reply.send(Ok(output(result, is_text))).ok();
         }
     }
@@ -75,7 +79,7 @@ impl RunningCall {
     /// The function failed.
     fn fail(&self, kind: &str, message: &str) -> PyResult<()> {
         let category = category(kind)?;
-        if let Some(Owed::Result(reply)) = self.owe(None) {
+        if let Some(Pending::Result(reply)) = self.replace_pending(None) {
             reply.send(Err(ToolError::of(category, message))).ok();
         }
         Ok(())
@@ -84,14 +88,14 @@ impl RunningCall {
     /// Somebody said whether the call may be made.
     #[pyo3(signature = (agreed, by, reason=None))]
     fn decide(&self, agreed: bool, by: String, reason: Option<String>) {
-        if let Some(Owed::Approval(reply)) = self.owe(None) {
+        if let Some(Pending::Approval(reply)) = self.replace_pending(None) {
             reply.send(reply_of(agreed, by, reason)).ok();
         }
     }
 
     /// Nobody was there to be asked.
     fn nobody(&self) {
-        if let Some(Owed::Approval(reply)) = self.owe(None) {
+        if let Some(Pending::Approval(reply)) = self.replace_pending(None) {
             reply.send(ApprovalReply::Nobody).ok();
         }
     }
@@ -99,20 +103,24 @@ impl RunningCall {
     /// Gives the call up.
     fn cancel(&self) {
         // A child that was forked holds a copy; the call is the parent's.
-        if self.process == std::process::id() {
+        let is_done = self.is_done.load(Ordering::Acquire);
+        if !is_done && self.process == std::process::id() {
             self.running.abort();
-            self.desk.leave(&self.place.0, &self.place.1);
+            self.waiting.leave(&self.place.0, &self.place.1);
         }
     }
 }
 
-impl RunningCall {
-    fn owe(&self, owed: Option<Owed>) -> Option<Owed> {
-        std::mem::replace(&mut *self.owed.lock().unwrap_or_else(PoisonError::into_inner), owed)
+impl PyRunningCall {
+    fn replace_pending(&self, pending: Option<Pending>) -> Option<Pending> {
+        std::mem::replace(
+            &mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner),
+            pending,
+        )
     }
 }
 
-impl Drop for RunningCall {
+impl Drop for PyRunningCall {
     fn drop(&mut self) {
         self.cancel();
     }

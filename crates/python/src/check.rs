@@ -18,7 +18,7 @@ use crate::failure::failed;
 /// What the caller wants, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Wanted {
+struct CheckRequest {
     /// The name that a transcript without an id gets; a file's own where it is not said.
     name: Option<String>,
     /// The form of log; found out where it is not said.
@@ -82,7 +82,7 @@ pub(crate) fn rules() -> Vec<(&'static str, &'static str, &'static str, &'static
 
 impl Job {
     fn new(wanted: &str, path: Option<&str>, tools: Option<&str>) -> PyResult<Self> {
-        let wanted: Wanted = serde_json::from_str(wanted).map_err(failed)?;
+        let wanted: CheckRequest = serde_json::from_str(wanted).map_err(failed)?;
         let name = wanted.name.unwrap_or_else(|| log_name(path.unwrap_or_default()));
         let shown = path.map_or_else(|| name.clone(), str::to_owned);
         let mut reading = Options::new(name);

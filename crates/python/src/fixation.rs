@@ -2,19 +2,17 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use counterfoil_model::Arguments;
-use counterfoil_rules::{
-    Ending, Fixation as Watch, FixationKind, FixationSettings, Step, StreakInfo,
-};
+use counterfoil_rules::{Ending, Fixation, FixationKind, FixationSettings, Step, StreakInfo};
 use pyo3::prelude::*;
 
 /// Notices that an agent repeats itself.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct Fixation {
-    watch: Mutex<Watch>,
+#[pyclass(frozen, name = "Fixation", module = "counterfoil._counterfoil")]
+pub(crate) struct PyFixation {
+    watch: Mutex<Fixation>,
 }
 
 #[pymethods]
-impl Fixation {
+impl PyFixation {
     /// `streak`: calls of one name in a row that earn a word; `nudge` and `refuse`: identical ones
     /// without progress.
     #[new]
@@ -28,7 +26,7 @@ impl Fixation {
     ) -> Self {
         let pollers: BTreeSet<String> = pollers.into_iter().collect();
         let settings = FixationSettings { nudge, refuse, streak, window, pollers };
-        Self { watch: Mutex::new(Watch::new(settings)) }
+        Self { watch: Mutex::new(Fixation::new(settings)) }
     }
 
     /// Notes a call that ended; what to say to the agent, where it repeats itself.
@@ -77,8 +75,8 @@ impl Fixation {
     }
 }
 
-impl Fixation {
-    fn lock(&self) -> MutexGuard<'_, Watch> {
+impl PyFixation {
+    fn lock(&self) -> MutexGuard<'_, Fixation> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
-    FileExecutor, Guard as Door, GuardOptions, Sandbox, SessionStart, ShellExecutor, StateFolder,
+    FileExecutor, Guard, GuardOptions, Sandbox, SessionStart, ShellExecutor, StateFolder,
     ToolExecutor as _, TrustLevel, WebExecutor,
 };
 use counterfoil_model::{Effects, Tool};
@@ -11,15 +11,15 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, DeskApprover, PythonTool};
 use crate::failure::{failed, failure};
-use crate::process::{OfProcess, runtime};
-use crate::session::Session;
+use crate::process::{ProcessBound, runtime};
+use crate::session::PySession;
+use crate::waiting_calls::{CallerApprover, PythonTool, WaitingCalls};
 
 /// How a guard is made, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Making {
+struct GuardRequest {
     /// As in `counterfoil.toml`: `tools`, `ledger`, `audit`, `agent`.
     config: GuardOptions,
     state: Option<String>,
@@ -35,19 +35,19 @@ struct Making {
 }
 
 /// The one door for every tool call.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct Guard {
-    door: OfProcess<Door>,
-    desk: Arc<Desk>,
+#[pyclass(frozen, name = "Guard", module = "counterfoil._counterfoil")]
+pub(crate) struct PyGuard {
+    guard: ProcessBound<Guard>,
+    waiting: Arc<WaitingCalls>,
 }
 
 #[pymethods]
-impl Guard {
+impl PyGuard {
     #[new]
-    fn new(py: Python<'_>, making: &str) -> PyResult<Self> {
-        let making: Making = serde_json::from_str(making)
+    fn new(py: Python<'_>, request: &str) -> PyResult<Self> {
+        let request: GuardRequest = serde_json::from_str(request)
             .map_err(|error| failure(error, Some("the keys are those of docs/configuration.md")))?;
-        py.detach(|| Self::made(making))
+        py.detach(|| Self::made(request))
     }
 
     /// Adds a function of the program as a tool, in the place of one of that name: `{name,
@@ -59,10 +59,10 @@ impl Guard {
             tools.into_iter().next().ok_or_else(|| failed("this is no definition of a tool"))?;
         tool.effects = effects(value.get("effects"), tool.effects);
         let asks = value.get("asks").and_then(Value::as_str).map(str::to_owned);
-        let made = PythonTool { tool, desk: Arc::clone(&self.desk), asks };
-        let door = self.door.get()?;
-        door.unregister(&made.id());
-        door.register(made).map_err(failed)
+        let made = PythonTool { tool, waiting: Arc::clone(&self.waiting), asks };
+        let guard = self.guard.get()?;
+        guard.unregister(&made.id());
+        guard.register(made).map_err(failed)
     }
 
     /// Begins a session, or goes on with an earlier one.
@@ -74,39 +74,28 @@ impl Guard {
         model: Option<String>,
         trust: Option<&str>,
         environment: BTreeMap<String, String>,
-    ) -> PyResult<Session> {
+    ) -> PyResult<PySession> {
         let trust: TrustLevel = match trust {
             Some(word) => serde_json::from_value(json!(word)).map_err(failed)?,
             None => TrustLevel::default(),
         };
         let start = SessionStart { id, model, trust, environment, ..SessionStart::default() };
         py.detach(|| {
-            let door = self.door.get()?;
-            let session = door.session(start).map_err(failed)?;
-            Ok(Session::new(door.clone(), session, Arc::clone(&self.desk)))
+            let guard = self.guard.get()?;
+            let session = guard.session(start).map_err(failed)?;
+            Ok(PySession::new(guard.clone(), session, Arc::clone(&self.waiting)))
         })
     }
 
     /// The tools that there are, as JSON.
     fn tools(&self) -> PyResult<String> {
-        let catalog = self.door.get()?.catalog();
-        let tools: Vec<Value> = catalog
-            .iter()
-            .map(|tool| {
-                json!({
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                })
-            })
-            .collect();
-        Ok(json!(tools).to_string())
+        Ok(listed(self.guard.get()?.catalog().iter()))
     }
 
     /// A receipt as JSON; None where there is none of that id.
     fn receipt(&self, py: Python<'_>, execution_id: &str) -> PyResult<Option<String>> {
         py.detach(|| {
-            let receipt = self.door.get()?.ledger().receipt(execution_id).map_err(failed)?;
+            let receipt = self.guard.get()?.ledger().receipt(execution_id).map_err(failed)?;
             receipt.map(|receipt| serde_json::to_string(&receipt).map_err(failed)).transpose()
         })
     }
@@ -114,27 +103,27 @@ impl Guard {
     /// The ids of the latest executions, newest first; of one session, or of all.
     #[pyo3(signature = (limit, session=None))]
     fn recent(&self, py: Python<'_>, limit: usize, session: Option<&str>) -> PyResult<Vec<String>> {
-        py.detach(|| self.door.get()?.ledger().recent(session, limit).map_err(failed))
+        py.detach(|| self.guard.get()?.ledger().recent(session, limit).map_err(failed))
     }
 
     /// What the operator should know about the start.
     #[getter]
     fn notices(&self) -> PyResult<Vec<String>> {
-        Ok(self.door.get()?.notices().to_vec())
+        Ok(self.guard.get()?.notices().to_vec())
     }
 }
 
-impl Guard {
-    fn made(making: Making) -> PyResult<Self> {
+impl PyGuard {
+    fn made(request: GuardRequest) -> PyResult<Self> {
         runtime()?;
-        let desk = Arc::new(Desk::default());
-        let folder = making.state.map(StateFolder::at);
-        let settings = making.config.resolve().map_err(failed)?;
-        let mut builder = Door::builder();
-        for kind in &making.builtin {
+        let waiting = Arc::new(WaitingCalls::default());
+        let folder = request.state.map(StateFolder::at);
+        let settings = request.config.resolve().map_err(failed)?;
+        let mut builder = Guard::builder();
+        for kind in &request.builtin {
             builder = match kind.as_str() {
                 "shell" => {
-                    let program = making.program.as_deref().ok_or_else(|| {
+                    let program = request.program.as_deref().ok_or_else(|| {
                         failed(
                             "the program `counterfoil`, which confines commands, is not installed",
                         )
@@ -157,21 +146,30 @@ impl Guard {
                 other => return Err(failed(format!("`{other}` is none of shell, file, web"))),
             };
         }
-        if !making.host {
+        if !request.host {
             builder = builder.growing();
         }
-        if making.asks {
-            builder = builder.approver(Arc::new(DeskApprover(Arc::clone(&desk))));
+        if request.asks {
+            builder = builder.approver(Arc::new(CallerApprover(Arc::clone(&waiting))));
         }
         if let Some(folder) = folder {
             builder = builder.state(folder);
         }
-        if let Some(workspace) = making.workspace {
+        if let Some(workspace) = request.workspace {
             builder = builder.workspace(workspace);
         }
-        let door = builder.settings(settings).build().map_err(failed)?;
-        Ok(Self { door: OfProcess::new(door), desk })
+        let guard = builder.settings(settings).build().map_err(failed)?;
+        Ok(Self { guard: ProcessBound::new(guard), waiting })
     }
+}
+
+/// Tools as JSON: `[{name, description, parameters}]`.
+pub(crate) fn listed<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
+    let tools = tools.map(|tool| {
+        let parameters = tool.parameters.clone().unwrap_or_else(|| json!({ "type": "object" }));
+        json!({ "name": tool.name, "description": tool.description, "parameters": parameters })
+    });
+    Value::Array(tools.collect()).to_string()
 }
 
 /// What is declared, and what the definition says already.

@@ -10,35 +10,35 @@
 mod admission;
 mod call;
 mod check;
-mod desk;
+mod execution_ids;
 mod failure;
 mod fixation;
 mod guard;
 mod process;
 mod session;
-mod text;
 mod tracked;
+mod waiting_calls;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _counterfoil {
     #[pymodule_export]
-    use super::admission::Admission;
+    use super::admission::PyAdmission;
     #[pymodule_export]
-    use super::call::RunningCall;
+    use super::call::PyRunningCall;
     #[pymodule_export]
     use super::check::{check, check_file, rules};
     #[pymodule_export]
-    use super::fixation::Fixation;
+    use super::execution_ids::{executions_cited, generate_execution_id};
     #[pymodule_export]
-    use super::guard::Guard;
+    use super::fixation::PyFixation;
     #[pymodule_export]
-    use super::session::Session;
+    use super::guard::PyGuard;
     #[pymodule_export]
-    use super::text::{executions_cited, generate_execution_id};
+    use super::session::PySession;
     #[pymodule_export]
-    use super::tracked::Tracked;
+    use super::tracked::PyTracked;
 
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 

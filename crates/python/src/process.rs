@@ -10,12 +10,12 @@ const FORKED: &str = "start processes with `spawn` or `forkserver`, or make a gu
 
 /// Something whose threads belong to the process that made it. A child that was forked can neither
 /// use nor drop it: its threads stayed behind.
-pub(crate) struct OfProcess<T> {
+pub(crate) struct ProcessBound<T> {
     value: Option<T>,
     process: u32,
 }
 
-impl<T> OfProcess<T> {
+impl<T> ProcessBound<T> {
     pub(crate) fn new(value: T) -> Self {
         Self { value: Some(value), process: std::process::id() }
     }
@@ -35,7 +35,7 @@ impl<T> OfProcess<T> {
     }
 }
 
-impl<T> Drop for OfProcess<T> {
+impl<T> Drop for ProcessBound<T> {
     fn drop(&mut self) {
         if self.process != std::process::id() {
             std::mem::forget(self.value.take());

@@ -1,37 +1,39 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use counterfoil_guard::{Guard as Door, Session as Conversation, Surroundings, export};
+use counterfoil_guard::{Guard, Session, Surroundings, export};
 use counterfoil_model::{Role, ToolCall};
 use counterfoil_report::json_line;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::call::RunningCall;
-use crate::desk::{Desk, Turn};
+use crate::call::PyRunningCall;
 use crate::failure::{failed, failure};
-use crate::process::{OfProcess, runtime, wait};
-use crate::tracked::Tracked;
+use crate::guard::listed;
+use crate::process::{ProcessBound, runtime, wait};
+use crate::tracked::PyTracked;
+use crate::waiting_calls::{CallStep, WaitingCalls};
 
-/// One conversation of one agent.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct Session {
-    parts: OfProcess<(Door, Conversation)>,
-    desk: Arc<Desk>,
+/// One session of one agent.
+#[pyclass(frozen, name = "Session", module = "counterfoil._counterfoil")]
+pub(crate) struct PySession {
+    parts: ProcessBound<(Guard, Session)>,
+    waiting: Arc<WaitingCalls>,
     #[pyo3(get)]
     id: String,
 }
 
-impl Session {
-    pub(crate) fn new(door: Door, conversation: Conversation, desk: Arc<Desk>) -> Self {
-        let id = conversation.id().to_owned();
-        Self { parts: OfProcess::new((door, conversation)), desk, id }
+impl PySession {
+    pub(crate) fn new(guard: Guard, session: Session, waiting: Arc<WaitingCalls>) -> Self {
+        let id = session.id().to_owned();
+        Self { parts: ProcessBound::new((guard, session)), waiting, id }
     }
 }
 
 #[pymethods]
-impl Session {
+impl PySession {
     /// Takes note of what a person (`user`) or a policy (`system`) said.
     fn hear(&self, py: Python<'_>, role: &str, text: &str) -> PyResult<()> {
         let role = match role {
@@ -41,8 +43,8 @@ impl Session {
             other => return Err(failed(format!("`{other}` is none of user, system, assistant"))),
         };
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            wait(door.hear(session, role, text))?.map_err(failed)
+            let (guard, session) = self.parts.get()?;
+            wait(guard.hear(session, role, text))?.map_err(failed)
         })
     }
 
@@ -50,8 +52,8 @@ impl Session {
     /// JSON.
     fn verify(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            let verified = wait(door.verify(session, text))?.map_err(failed)?;
+            let (guard, session) = self.parts.get()?;
+            let verified = wait(guard.verify(session, text))?.map_err(failed)?;
             let claims: Vec<Value> = verified
                 .judgements
                 .iter()
@@ -83,33 +85,34 @@ impl Session {
         arguments: &str,
         call_id: &str,
         caller: Option<String>,
-    ) -> PyResult<RunningCall> {
+    ) -> PyResult<PyRunningCall> {
         let runtime = runtime()?;
-        let (sender, turns) = channel();
+        let (sender, steps) = channel();
         let place = (self.id.clone(), call_id.to_owned());
-        let (door, session) = self.parts.get()?.clone();
-        if !self.desk.wait(&place.0, &place.1, sender.clone()) {
+        let (guard, session) = self.parts.get()?.clone();
+        if !self.waiting.wait(&place.0, &place.1, sender.clone()) {
             return Err(failure(
                 format!("a call with the id `{call_id}` is running in this session"),
                 Some("give each call an id of its own, or none"),
             ));
         }
-        let desk = Arc::clone(&self.desk);
+        let waiting = Arc::clone(&self.waiting);
         let call = ToolCall::new(call_id, tool, arguments.to_owned());
         let around = Surroundings { caller, ..Surroundings::default() };
         let left = place.clone();
         let running = runtime.spawn(async move {
-            let answer = door.call(&session, call, around).await;
-            desk.leave(&left.0, &left.1);
-            sender.send(Turn::Done(Box::new(answer))).ok();
+            let answer = guard.call(&session, call, around).await;
+            waiting.leave(&left.0, &left.1);
+            sender.send(CallStep::Done(Box::new(answer))).ok();
         });
-        Ok(RunningCall {
-            turns: Mutex::new(turns),
+        Ok(PyRunningCall {
+            steps: Mutex::new(steps),
             running: running.abort_handle(),
-            desk: Arc::clone(&self.desk),
+            waiting: Arc::clone(&self.waiting),
             place,
+            is_done: AtomicBool::new(false),
             process: std::process::id(),
-            owed: Mutex::new(None),
+            pending: Mutex::new(None),
         })
     }
 
@@ -121,13 +124,13 @@ impl Session {
         tool: &str,
         arguments: &str,
         retry_of: Option<String>,
-    ) -> PyResult<Tracked> {
+    ) -> PyResult<PyTracked> {
         py.detach(|| {
             let arguments: Value = serde_json::from_str(arguments).map_err(failed)?;
             let around = Surroundings { retry_of, ..Surroundings::default() };
-            let (door, session) = self.parts.get()?;
-            let opened = wait(door.track(session, tool, &arguments, around))?;
-            Ok(Tracked::new(opened.map_err(failed)?))
+            let (guard, session) = self.parts.get()?;
+            let opened = wait(guard.track(session, tool, &arguments, around))?;
+            Ok(PyTracked::new(opened.map_err(failed)?))
         })
     }
 
@@ -143,8 +146,8 @@ impl Session {
     ) -> PyResult<String> {
         let window = window.map(Duration::try_from_secs_f64).transpose().map_err(failed)?;
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            let cited = door.cited(session, execution_id, tool, window);
+            let (guard, session) = self.parts.get()?;
+            let cited = guard.cited(session, execution_id, tool, window);
             Ok(match cited.map_err(failed)? {
                 Ok(stands) => {
                     let result =
@@ -160,29 +163,16 @@ impl Session {
     /// The tools that the model may see, as JSON.
     fn offer(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            let offer = door.offer(session);
-            let tools: Vec<Value> = offer
-                .tools
-                .iter()
-                .map(|tool| {
-                    let parameters = tool.parameters.clone().unwrap_or_else(|| json!({}));
-                    json!({
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": parameters,
-                    })
-                })
-                .collect();
-            Ok(json!(tools).to_string())
+            let (guard, session) = self.parts.get()?;
+            Ok(listed(guard.offer(session).tools.iter()))
         })
     }
 
     /// The session as a log that `counterfoil check` reads, as JSON.
     fn transcript(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            let transcript = door.transcript(session).map_err(failed)?;
+            let (guard, session) = self.parts.get()?;
+            let transcript = guard.transcript(session).map_err(failed)?;
             Ok(export(&transcript).to_string())
         })
     }
@@ -190,16 +180,16 @@ impl Session {
     /// Forgets what was learned of its calls.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            wait(door.clear(session))?.map_err(failed)
+            let (guard, session) = self.parts.get()?;
+            wait(guard.clear(session))?.map_err(failed)
         })
     }
 
     /// Ends the session; its record is signed to here.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let (door, session) = self.parts.get()?;
-            wait(door.end(session))?.map_err(failed)
+            let (guard, session) = self.parts.get()?;
+            wait(guard.end(session))?.map_err(failed)
         })
     }
 }

@@ -1,35 +1,35 @@
 use std::sync::{Mutex, PoisonError};
 
-use counterfoil_guard::Tracked as Opened;
+use counterfoil_guard::Tracked;
 use counterfoil_model::ToolErrorCategory;
 use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::failure::failed;
-use crate::process::{OfProcess, wait};
+use crate::process::{ProcessBound, wait};
 
 /// An execution that the program performs itself. Dropping it records `cancelled`.
-#[pyclass(frozen, module = "counterfoil._counterfoil")]
-pub(crate) struct Tracked {
-    opened: OfProcess<Mutex<Option<Opened>>>,
+#[pyclass(frozen, name = "Tracked", module = "counterfoil._counterfoil")]
+pub(crate) struct PyTracked {
+    opened: ProcessBound<Mutex<Option<Tracked>>>,
     #[pyo3(get)]
     execution_id: String,
 }
 
-impl Tracked {
-    pub(crate) fn new(opened: Opened) -> Self {
+impl PyTracked {
+    pub(crate) fn new(opened: Tracked) -> Self {
         let execution_id = opened.execution_id().to_owned();
-        Self { opened: OfProcess::new(Mutex::new(Some(opened))), execution_id }
+        Self { opened: ProcessBound::new(Mutex::new(Some(opened))), execution_id }
     }
 
-    fn take(&self) -> PyResult<Opened> {
+    fn take(&self) -> PyResult<Tracked> {
         let opened = self.opened.get()?.lock().unwrap_or_else(PoisonError::into_inner).take();
         opened.ok_or_else(|| failed(format!("`{}` has ended already", self.execution_id)))
     }
 }
 
 #[pymethods]
-impl Tracked {
+impl PyTracked {
     /// It succeeded with this result: text, or JSON.
     fn complete(&self, py: Python<'_>, result: &str, is_text: bool) -> PyResult<()> {
         let opened = self.take()?;

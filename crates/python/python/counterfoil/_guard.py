@@ -74,7 +74,7 @@ class Guard:
         approver: Approver | None = None,
         tools: Iterable[Callable[..., Any]] = (),
     ) -> None:
-        making: dict[str, Any] = {
+        request: dict[str, Any] = {
             "config": dict(config or {}),
             "state": None if state is None else os.fspath(state),
             "workspace": os.fspath(workspace) if workspace is not None else None,
@@ -82,14 +82,14 @@ class Guard:
             "program": program() if "shell" in builtin else None,
             "asks": approver is not None,
         }
-        if making["workspace"] is None and builtin:
-            making["workspace"] = os.getcwd()
+        if request["workspace"] is None and builtin:
+            request["workspace"] = os.getcwd()
         if state is not None:
             try:
                 os.makedirs(state, mode=0o700, exist_ok=True)
             except OSError as error:
                 raise CounterfoilError(f"the state folder cannot be used: {error}") from None
-        self._native = native.Guard(to_json(making))
+        self._native = native.Guard(to_json(request))
         self.approver = approver
         self._functions: dict[str, Callable[..., Any]] = {}
         self._session: Session | None = None

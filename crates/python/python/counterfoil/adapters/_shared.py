@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,8 +12,10 @@ from .._answers import Answer
 from .._errors import CounterfoilError
 from .._session import Execution, Session
 
+Perform = Callable[[dict[str, Any]], Any]
+
 # What performs the call that runs in this context.
-_performing: ContextVar[Callable[[dict[str, Any]], Any]] = ContextVar("counterfoil_performing")
+_performing: ContextVar[Perform] = ContextVar("counterfoil_performing")
 
 
 class Blocked(CounterfoilError):
@@ -40,34 +43,37 @@ def register(
     guard.tool(name=name, description=description or "", parameters=schema)(perform)
 
 
+@contextlib.contextmanager
+def _performed_by(perform: Perform) -> Iterator[None]:
+    token = _performing.set(perform)
+    try:
+        yield
+    finally:
+        _performing.reset(token)
+
+
 def call(
     session: Session,
     name: str,
     arguments: Mapping[str, Any] | str,
-    perform: Callable[[dict[str, Any]], Any],
+    perform: Perform,
     call_id: str | None = None,
 ) -> Answer:
     """Takes a call of a registered tool through the guard; `perform` gets the arguments to run."""
-    token = _performing.set(perform)
-    try:
+    with _performed_by(perform):
         return session.call(name, arguments, call_id=call_id)
-    finally:
-        _performing.reset(token)
 
 
 async def acall(
     session: Session,
     name: str,
     arguments: Mapping[str, Any] | str,
-    perform: Callable[[dict[str, Any]], Any],
+    perform: Perform,
     call_id: str | None = None,
 ) -> Answer:
     """`call` for a loop; `perform` may give an awaitable."""
-    token = _performing.set(perform)
-    try:
+    with _performed_by(perform):
         return await session.acall(name, arguments, call_id=call_id)
-    finally:
-        _performing.reset(token)
 
 
 class Recorder:

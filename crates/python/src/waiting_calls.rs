@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 /// What the thread that made a call is to do next.
-pub(crate) enum Turn {
+pub(crate) enum CallStep {
     /// Run a function of the program.
     Run { tool: String, arguments: String, reply: oneshot::Sender<Result<ToolOutput, ToolError>> },
     /// Say whether the call may be made.
@@ -25,19 +25,19 @@ pub(crate) enum Turn {
 /// Which thread waits for which call: by session and id of the call. Functions of a program run in
 /// the thread that made the call, with its context; the guard works elsewhere.
 #[derive(Default)]
-pub(crate) struct Desk {
-    waiting: Mutex<HashMap<(String, String), Sender<Turn>>>,
+pub(crate) struct WaitingCalls {
+    waiting: Mutex<HashMap<(String, String), Sender<CallStep>>>,
 }
 
-impl Desk {
+impl WaitingCalls {
     /// Whoever waits for a call from now on; false where somebody does already.
-    pub(crate) fn wait(&self, session: &str, call: &str, turns: Sender<Turn>) -> bool {
+    pub(crate) fn wait(&self, session: &str, call: &str, steps: Sender<CallStep>) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (session.to_owned(), call.to_owned());
         if waiting.contains_key(&key) {
             return false;
         }
-        waiting.insert(key, turns);
+        waiting.insert(key, steps);
         true
     }
 
@@ -46,17 +46,17 @@ impl Desk {
         waiting.remove(&(session.to_owned(), call.to_owned()));
     }
 
-    fn tell(&self, session: &str, call: &str, turn: Turn) -> bool {
+    fn send_step(&self, session: &str, call: &str, step: CallStep) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = waiting.get(&(session.to_owned(), call.to_owned()));
-        sender.is_some_and(|sender| sender.send(turn).is_ok())
+        sender.is_some_and(|sender| sender.send(step).is_ok())
     }
 }
 
 /// Asks the thread that made the call; whoever waits there asks the program.
-pub(crate) struct DeskApprover(pub(crate) Arc<Desk>);
+pub(crate) struct CallerApprover(pub(crate) Arc<WaitingCalls>);
 
-impl Approver for DeskApprover {
+impl Approver for CallerApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         let why: Vec<&str> = request.questions.iter().map(|q| q.why.as_str()).collect();
         let question = json!({
@@ -67,8 +67,8 @@ impl Approver for DeskApprover {
             "why": why,
         });
         let (reply, answer) = oneshot::channel();
-        let turn = Turn::Ask { question: question.to_string(), reply };
-        let asked = self.0.tell(request.session, request.call_id, turn);
+        let step = CallStep::Ask { question: question.to_string(), reply };
+        let asked = self.0.send_step(request.session, request.call_id, step);
         Box::pin(async move {
             if !asked {
                 return ApprovalReply::Nobody;
@@ -93,7 +93,7 @@ pub(crate) fn reply_of(agreed: bool, by: String, reason: Option<String>) -> Appr
 /// A function of the program as a tool.
 pub(crate) struct PythonTool {
     pub(crate) tool: Tool,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) waiting: Arc<WaitingCalls>,
     /// Why a person has to agree to every call.
     pub(crate) asks: Option<String>,
 }
@@ -109,7 +109,11 @@ impl PythonTool {
         let tool = call.tool().name.clone();
         let arguments = call.arguments().to_string();
         let asked = owned
-            && self.desk.tell(scene.session, &call.call().id, Turn::Run { tool, arguments, reply });
+            && self.waiting.send_step(
+                scene.session,
+                &call.call().id,
+                CallStep::Run { tool, arguments, reply },
+            );
         async move {
             match (owned, asked) {
                 (false, _) => Ok(None),
