@@ -2,7 +2,7 @@ use counterfoil_model::Digest;
 
 use crate::gate::{GateId, Question, Reason};
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Approved, Draft};
+use crate::ledger::{AppendError, Approved, Declined, Draft};
 use crate::ports::{Approval, Lasts};
 
 impl Guard {
@@ -26,6 +26,34 @@ impl Guard {
         let approved =
             Approved { arguments_digest: digest, tool: tool.to_owned(), by, reason, lasts, until };
         self.ledger().append(session, Draft::Approved(approved), Vec::new()).await.map(drop)
+    }
+
+    /// Somebody says no to such a call, now and later: until somebody agrees to it, it is denied,
+    /// and the agent is told who said so. Approvals of it that were given before hold no longer.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn decline(
+        &self,
+        session: &str,
+        tool: &str,
+        digest: Digest,
+        by: String,
+        reason: Option<String>,
+    ) -> Result<(), AppendError> {
+        let reason = reason.map(|reason| self.redactor().redact(&reason).into_owned());
+        let declined = Declined { arguments_digest: digest, tool: tool.to_owned(), by, reason };
+        self.ledger().append(session, Draft::Declined(declined), Vec::new()).await.map(drop)
+    }
+
+    /// Why a call is denied about which somebody would be asked who has said no already.
+    pub(crate) fn declined_before(&self, session: &str, question: &Question) -> Option<Reason> {
+        let found = self.ledger().standing_refusal(session, question.digest);
+        // What cannot be read is no agreement either: it is asked about.
+        let found = found
+            .inspect_err(|error| tracing::error!("refusals cannot be read: {error}"))
+            .ok()??;
+        Some(self.declined(question, &found.by, found.reason.as_deref()))
     }
 
     /// Takes note that somebody who was asked agreed.

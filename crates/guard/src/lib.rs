@@ -42,6 +42,7 @@ mod cancel;
 mod cited;
 mod claim_source;
 mod executor;
+mod explained;
 mod export;
 mod extract_paths;
 mod feedback;
@@ -61,6 +62,7 @@ mod ports;
 mod recording;
 mod redact;
 mod repeated;
+mod replay;
 mod retry;
 mod sandbox;
 mod scene;
@@ -102,6 +104,7 @@ pub use executor::{
     classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
     has_snapshot, judge_command, reserved, trusted_tls, undo_snapshot,
 };
+pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
 pub use feedback::{feedback, is_feedback, set_aside_feedback};
@@ -128,8 +131,8 @@ pub use host::{
     review,
 };
 pub use ledger::{
-    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
-    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
+    Draft,    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
     LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
     ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
@@ -150,6 +153,7 @@ pub use ports::{
 };
 pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;
+pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
 pub use sandbox::{
     Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
@@ -166,7 +170,7 @@ pub use speculation::{
     SpeculationOptionsError, SpeculationSettings,
 };
 pub use state::StateFolder;
-pub use timeline::recorded_transcript;
+pub use timeline::{recorded_transcript, recorded_transcript_until};
 pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};

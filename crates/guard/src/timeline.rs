@@ -33,7 +33,20 @@ pub fn recorded_transcript(
     ledger: &Ledger,
     session: &str,
 ) -> Result<Option<Transcript>, ReadLedgerError> {
-    let events = ledger.events(session)?;
+    recorded_transcript_until(ledger, session, u64::MAX)
+}
+
+/// The same up to an event of the session, with it: by its place there, from 1.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn recorded_transcript_until(
+    ledger: &Ledger,
+    session: &str,
+    last: u64,
+) -> Result<Option<Transcript>, ReadLedgerError> {
+    let mut events = ledger.events_of(session, 0, last)?;
+    events.retain(|event| event.session_seq <= last);
     if events.is_empty() {
         return Ok(None);
     }
@@ -90,6 +103,7 @@ impl Timeline {
             Draft::Judged { .. }
             | Draft::Shown { .. }
             | Draft::Approved(_)
+            | Draft::Declined(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }

@@ -13,8 +13,10 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod api;
 mod client;
 mod connection;
+mod dashboard;
 mod http;
 mod mcp;
 mod proxy;
@@ -26,6 +28,10 @@ mod upstream;
 pub use aggregate::{NamedServer, Servers};
 pub use client::{
     ClientError, ClientOptions, Elicits, McpExecutor, McpExecutorError, Offer, inspect,
+};
+pub use dashboard::{
+    AccessToken, Dashboard, DashboardParts, PolicyRead, PolicySource, Role, ServeError,
+    serve_dashboard,
 };
 pub use http::{Access, AccessError, HttpGateway, HttpGatewayError, Limits, serve_http};
 pub use mcp::{

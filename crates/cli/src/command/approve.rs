@@ -3,7 +3,6 @@ use std::io::{self, Write as _};
 use anyhow::Context as _;
 use clap::Args;
 use counterfoil_guard::{Approval, Receipt};
-use counterfoil_model::{Status, ToolErrorCategory};
 use counterfoil_report::visible;
 
 use super::Global;
@@ -48,7 +47,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             "`counterfoil audit query` lists the calls; the id of a denied one is in its answer",
         )
     })?;
-    if !waits(&receipt) {
+    if !receipt.waits_for_approval() {
         let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";
         return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
             .help("`counterfoil policy explain` says what the rules make of a call")
@@ -84,12 +83,4 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 /// What the agent was told, without the rest of the form in which it was.
 fn why(answer: &str) -> &str {
     answer.lines().find_map(|line| line.strip_prefix("message: ")).unwrap_or(answer)
-}
-
-/// Whether a person would have had to agree to it.
-fn waits(receipt: &Receipt) -> bool {
-    receipt.status == Status::Denied
-        && (receipt.category == Some(ToolErrorCategory::ConfirmationRequired)
-            || !receipt.codes.is_empty()
-                && receipt.codes.iter().all(|code| code == "approval_required"))
 }

@@ -17,6 +17,7 @@ mod proxy;
 mod rules;
 mod run;
 mod scheduler;
+mod serve;
 mod skills;
 mod stats;
 mod tools;
@@ -106,6 +107,7 @@ enum Command {
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
     Proxy(proxy::Arguments),
+    Serve(serve::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
     Undo(undo::Arguments),
@@ -159,6 +161,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),
         Command::Proxy(arguments) => proxy::run(global, &arguments),
+        Command::Serve(arguments) => serve::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Undo(arguments) => undo::run(global, &arguments),

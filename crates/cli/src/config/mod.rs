@@ -14,7 +14,7 @@ mod unbuilt;
 mod usable;
 mod variables;
 
-pub(crate) use find::{
+pub(crate) use find::{pasted, 
     Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
     user_folder,
 };

@@ -163,12 +163,20 @@ impl Guard {
                 let matched = vec![(GateId("approval"), agreed.by)];
                 (Judged::Allowed { matched }, permit)
             }
+            None if let Some(reason) = self.refusal_of(session, &questions) => {
+                (Judged::Denied(vec![reason]), basis)
+            }
             None if asking == Asking::Nobody => {
                 let reasons = questions.into_iter().map(not_agreed).collect();
                 (Judged::Denied(reasons), basis)
             }
             None => (Judged::Asked(questions), basis),
         }
+    }
+
+    /// Why nobody is asked: somebody has said no to this call.
+    fn refusal_of(&self, session: &Session, questions: &[Question]) -> Option<Reason> {
+        questions.first().and_then(|question| self.declined_before(session.id(), question))
     }
 
     /// Writes down the intent; or why the ledger, which counts for all processes, does not let it.

@@ -86,6 +86,9 @@ pub enum Draft {
     },
     /// A person agreed to a call ahead of it.
     Approved(Approved),
+    /// A person said no to a call: it is not asked about again, and what they agreed to before
+    /// holds no longer.
+    Declined(Declined),
     /// The session forgot what it had learned: completed tools, repetitions, cached results.
     Cleared,
     /// The session ended.
@@ -105,6 +108,7 @@ impl Draft {
             Self::Judged { .. } => "judged",
             Self::Shown { .. } => "shown",
             Self::Approved(_) => APPROVED,
+            Self::Declined(_) => DECLINED,
             Self::Cleared => "cleared",
             Self::Ended => "ended",
         }
@@ -268,6 +272,17 @@ pub struct Rejected {
     pub answer: String,
 }
 
+impl Rejected {
+    /// Whether the call was denied only because a person has to agree to it first.
+    #[must_use]
+    pub fn waits_for_approval(&self) -> bool {
+        self.status == Status::Denied
+            && (self.category == ToolErrorCategory::ConfirmationRequired
+                || !self.codes.is_empty()
+                    && self.codes.iter().all(|code| code == "approval_required"))
+    }
+}
+
 /// Something said in the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Said {
@@ -310,6 +325,23 @@ impl Approved {
 
 /// The name of an event that says so.
 pub(super) const APPROVED: &str = "approved";
+
+/// A person said no to a call: to this tool with these arguments in this session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declined {
+    /// Digest of `{tool, arguments}`.
+    pub arguments_digest: Digest,
+    /// The tool.
+    pub tool: String,
+    /// Who.
+    pub by: String,
+    /// Why, where they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The name of an event that says so.
+pub(super) const DECLINED: &str = "declined";
 
 /// Other executions that one stands on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

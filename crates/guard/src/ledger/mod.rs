@@ -34,7 +34,7 @@ mod verify;
 mod writer;
 
 pub use append::AppendError;
-pub use event::{Approved, Closed, Draft, Event, Links, Opened, Rejected, Said};
+pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
 pub use export::{ExportError, ExportedEvent, ExportedReceipt};
 
 pub use key::{KeyFileError, PublicKey, PublicKeyError};

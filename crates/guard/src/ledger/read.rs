@@ -1,10 +1,10 @@
 //! What is asked of the tables.
 
 use counterfoil_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use super::body;
-use super::event::{APPROVED, Approved, Draft, Event};
+use super::event::{APPROVED, Approved, DECLINED, Declined, Draft, Event};
 use super::key::PublicKey;
 use super::recent::Recent;
 use super::tree::Subtrees;
@@ -126,18 +126,38 @@ pub(super) fn at(connection: &Connection, seq: u64) -> Result<Option<Event>, Rea
     event(row.get(0)?, &digest_at(row, 1)?, bytes).map(Some)
 }
 
-/// Every event of a session that is still there and comes after one of it, in order.
+/// The events of a session that are still there and come after one of it, in order; at most so
+/// many.
 pub(super) fn session(
     connection: &Connection,
     name: &str,
     after: u64,
+    limit: u64,
 ) -> Result<Vec<Event>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
-         ORDER BY session_seq",
+         ORDER BY session_seq LIMIT ?3",
     )?;
-    let mut rows = statement.query((name, after))?;
+    all(statement.query((name, after, limit.min(MOST)))?)
+}
+
+/// The events of all sessions from one on, in order; at most so many.
+pub(super) fn from(
+    connection: &Connection,
+    seq: u64,
+    limit: u64,
+) -> Result<Vec<Event>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
+    )?;
+    all(statement.query((seq.min(MOST), limit.min(MOST)))?)
+}
+
+/// The largest number that SQLite has.
+const MOST: u64 = i64::MAX as u64;
+
+fn all(mut rows: Rows<'_>) -> Result<Vec<Event>, ReadLedgerError> {
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
@@ -168,32 +188,60 @@ pub(super) fn any_opened(
 }
 
 /// The approval of a session, given ahead, that holds for a call now: its place and what it says.
-/// One for one call that another call has used up does not.
+/// One for one call that another call has used up does not, nor one to which somebody said no
+/// later.
 pub(super) fn standing_approval(
     connection: &Connection,
     name: &str,
     digest: Digest,
     now: i64,
 ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, digest, body FROM events
-         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind = ?2
-         ORDER BY session_seq",
-    )?;
-    let mut rows = statement.query((name, APPROVED))?;
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        let event = event(row.get(0)?, &digest_at(row, 1)?, bytes)?;
-        let Draft::Approved(approved) = event.draft else { continue };
+    let mut standing = None;
+    for event in words(connection, name)? {
         let place = event.session_seq;
-        let stands = approved.holds_for(digest, now)
-            && (approved.lasts == Lasts::Session
-                || !Recent::default().has_used(connection, name, place)?);
-        if stands {
-            return Ok(Some((place, approved)));
+        match event.draft {
+            Draft::Approved(approved) if standing.is_none() => {
+                let stands = approved.holds_for(digest, now)
+                    && (approved.lasts == Lasts::Session
+                        || !Recent::default().has_used(connection, name, place)?);
+                if stands {
+                    standing = Some((place, approved));
+                }
+            }
+            Draft::Declined(declined) if declined.arguments_digest == digest => standing = None,
+            _ => {}
         }
     }
-    Ok(None)
+    Ok(standing)
+}
+
+/// Who said no to a call of a session, where nobody agreed to it later.
+pub(super) fn standing_refusal(
+    connection: &Connection,
+    name: &str,
+    digest: Digest,
+) -> Result<Option<Declined>, ReadLedgerError> {
+    let mut standing = None;
+    for event in words(connection, name)? {
+        match event.draft {
+            Draft::Approved(approved) if approved.arguments_digest == digest => standing = None,
+            Draft::Declined(declined) if declined.arguments_digest == digest => {
+                standing = Some(declined);
+            }
+            _ => {}
+        }
+    }
+    Ok(standing)
+}
+
+/// What people said to calls of a session, in order.
+fn words(connection: &Connection, name: &str) -> Result<Vec<Event>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM events
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind IN (?2, ?3)
+         ORDER BY session_seq",
+    )?;
+    all(statement.query((name, APPROVED, DECLINED))?)
 }
 
 /// The names of the sessions, in the order in which they began.

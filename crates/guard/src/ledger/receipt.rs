@@ -121,6 +121,15 @@ impl Receipt {
         Some(receipt)
     }
 
+    /// Whether the call was denied only because a person has to agree to it first.
+    #[must_use]
+    pub fn waits_for_approval(&self) -> bool {
+        self.status == Status::Denied
+            && (self.category == Some(ToolErrorCategory::ConfirmationRequired)
+                || !self.codes.is_empty()
+                    && self.codes.iter().all(|code| code == "approval_required"))
+    }
+
     fn begun(event: &Event, call: &Opened, status: Status) -> Self {
         let call = call.clone();
         Self {
@@ -192,6 +201,7 @@ impl Receipt {
             | Draft::Said(_)
             | Draft::Judged { .. }
             | Draft::Approved(_)
+            | Draft::Declined(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }

@@ -5,7 +5,7 @@ use counterfoil_model::Digest;
 use rusqlite::Connection;
 
 use super::append::{AppendError, Item};
-use super::event::{Approved, Draft, Event, Opened};
+use super::event::{Approved, Declined, Draft, Event, Opened};
 use super::export::{ExportedReceipt, export};
 use super::group::Group;
 use super::head;
@@ -195,6 +195,14 @@ impl LedgerStore for SqliteLedger {
         self.read(|connection| read::standing_approval(connection, session, digest, now))
     }
 
+    fn standing_refusal(
+        &self,
+        session: &str,
+        digest: Digest,
+    ) -> Result<Option<Declined>, ReadLedgerError> {
+        self.read(|connection| read::standing_refusal(connection, session, digest))
+    }
+
     fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError> {
         let head = self.read(|connection| head::find_session(connection, session))?;
         Ok(head.map_or(0, |head| head.calls))
@@ -225,7 +233,20 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|connection| read::session(connection, session, session_seq))
+        self.read(|connection| read::session(connection, session, session_seq, u64::MAX))
+    }
+
+    fn events_of(
+        &self,
+        session: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| read::session(connection, session, after, limit))
+    }
+
+    fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| read::from(connection, seq, limit))
     }
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
@@ -297,7 +318,7 @@ impl LedgerStore for SqliteLedger {
             let Some(head) = head::find_session(connection, session)? else {
                 return Ok(Vec::new());
             };
-            read::session(connection, session, head.seq.saturating_sub(count))
+            read::session(connection, session, head.seq.saturating_sub(count), count)
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use counterfoil_model::Digest;
 
 use super::append::AppendError;
-use super::event::{Approved, Draft, Event, Opened};
+use super::event::{Approved, Declined, Draft, Event, Opened};
 use super::export::ExportedReceipt;
 use super::key::PublicKey;
 use super::note::Checkpoint;
@@ -53,6 +53,16 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError>;
 
+    /// Who said no to a call of a session, where nobody agreed to it later.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or an event is not what it was.
+    fn standing_refusal(
+        &self,
+        session: &str,
+        digest: Digest,
+    ) -> Result<Option<Declined>, ReadLedgerError>;
+
     /// First attempts that a session made.
     ///
     /// # Errors
@@ -82,6 +92,24 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As [`Self::events`].
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError>;
+
+    /// At most `limit` events of a session after the one at `after`, in order.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    fn events_of(
+        &self,
+        session: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<Event>, ReadLedgerError>;
+
+    /// At most `limit` events of all sessions from the one at `seq` on, in order: for whoever
+    /// follows the ledger, or reads it piece by piece.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError>;
 
     /// When the oldest event that is still there was written, in milliseconds since the Unix
     /// epoch; `None` while nothing has been dropped.
