@@ -26,6 +26,7 @@ mod proxy;
 mod proxy_clients;
 mod receipts;
 mod requirements;
+mod seed_ledger;
 mod speculation;
 mod tidy;
 #[expect(clippy::disallowed_methods, reason = "compilers are started")]
@@ -85,6 +86,8 @@ enum Command {
     Hostile(hostile::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
+    /// Makes a state folder to look at in the dashboard.
+    SeedLedger(seed_ledger::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
     /// Makes the npm package, and the one with the program of a platform.
@@ -116,6 +119,7 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::SeedLedger(options) => seed_ledger::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),

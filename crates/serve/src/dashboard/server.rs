@@ -19,7 +19,7 @@ use super::{
     policy, receipt, rejections, session, sessions, stream,
 };
 use crate::api;
-use crate::http::{Answer, Listening, listen};
+use crate::http::{AccessError, Answer, Listening, listen};
 
 /// How long open requests have to end when the process is stopped.
 const GRACE: Duration = Duration::from_secs(5);
@@ -132,7 +132,7 @@ impl Dashboard {
         visitor: Option<Visitor>,
     ) -> Result<Answer, HttpProblem> {
         let checked = self.access.check(&head.headers, from, &self.counted);
-        checked.map_err(|error| HttpProblem::new(error.status(), error.to_string()))?;
+        checked.map_err(|error| not_let_in(&error))?;
         let path = segments(head.uri.path())?;
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         let query = Fields::read(head.uri.query().unwrap_or_default())?;
@@ -256,6 +256,19 @@ impl Route {
     }
 }
 
+fn not_let_in(error: &AccessError) -> HttpProblem {
+    let what = match error {
+        AccessError::Host(host, _) => {
+            format!("the host `{host}` is not one of this server's: `--host` names others")
+        }
+        AccessError::Origin(origin, _) => {
+            format!("pages of `{origin}` may not ask here: `--host` names other hosts of this server")
+        }
+        other => other.to_string(),
+    };
+    HttpProblem::new(error.status(), what)
+}
+
 /// The page that a request asks for, and what stands in the places of its path.
 fn page_of(
     method: &Method,
@@ -279,7 +292,7 @@ fn secure(headers: &mut HeaderMap, is_asset: bool) {
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
     ] {
