@@ -59,16 +59,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     std::fs::create_dir(&options.folder).context("the folder must not be there yet")?;
     let own = SystemClock::default();
     let now = own.wall();
-    let clock = Arc::new(SetClock { wall: AtomicI64::new(now - TWO_DAYS), own });
+    let clock = Arc::new(SetClock { wall: AtomicI64::new(now - 2 * TWO_DAYS), own });
     let guard = guard(options, Arc::clone(&clock))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         long_session(&guard, options.receipts).await?;
-        let step = TWO_DAYS / i64::from(options.sessions.max(1));
         for number in 0..options.sessions {
-            // More by day than by night.
-            let hour = i64::from(number) % 7;
-            clock.wall.store(now - TWO_DAYS + i64::from(number) * step + hour, Ordering::SeqCst);
+            // More by day than by night, the last a minute ago.
+            let before = i64::from(options.sessions - number);
+            let hours = before * before * before % 47;
+            let at = now - hours * 3_600_000 - before * 60_000;
+            clock.wall.store(at, Ordering::SeqCst);
             shop(&guard, number).await?;
         }
         hostile(&guard).await

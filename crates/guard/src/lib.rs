@@ -132,7 +132,7 @@ pub use host::{
 };
 pub use ledger::{
     AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
-    Draft,    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
     LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
     ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,

@@ -23,10 +23,12 @@
     const line = (label, name, fill) => ({
       label,
       stroke: colour(name),
-      width: 2,
+      width: 1,
       fill: fill ? colour(fill) : undefined,
+      paths: uPlot.paths.bars({ size: [0.7, 40], radius: 0.15 }),
       points: { show: false },
     });
+  const hours = (_, all) => all.map((at) => `${String(new Date(at * 1000).getUTCHours()).padStart(2, "0")}:00`);
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     const most = Math.max(1, ...table[1], ...table[3]);
     plot = new uPlot(
@@ -36,14 +38,14 @@
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
         scales: { y: { range: [0, most * 1.15] } },
         axes: [
-          { ...axis, grid: { show: false } },
+          { ...axis, grid: { show: false }, values: hours },
           { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 100000] },
         ],
         series: [
           { label: "hour (UTC)", value: "{YYYY}-{MM}-{DD} {HH}:{mm}" },
-          line("calls", "--accent", "--good-ground"),
-          line("rejected", "--held"),
-          line("failed", "--bad"),
+          line("calls", "--accent", "--chart"),
+          line("rejected", "--held", "--held"),
+          line("failed", "--bad", "--bad"),
         ],
         cursor: { y: false },
       },
@@ -57,6 +59,9 @@
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   draw();
+
+  // On a narrow screen the list of pages is longer than the screen.
+  document.querySelector(".bar [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
   // Parts of a page that follow the ledger: `data-live` names each.
   let waiting = null;

@@ -66,8 +66,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     may_listen(arguments)?;
     let state = global.state()?.create()?;
     let audit = state.folder().audit();
-    let making =
-        Making { options: &options, state: Some(state), approver: None, workspace: None };
+    let making = Making { options: &options, state: Some(state), approver: None, workspace: None };
     let guard = making.offering(&[])?;
     for notice in guard.notices() {
         writeln!(io::stderr(), "note: {notice}")?;
@@ -83,7 +82,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         let place = global.place();
         let dashboard = Dashboard::new(DashboardParts {
             guard,
-            policy: Box::new(move |text| policy(&place, text).map_err(|error| format!("{error:#}"))),
+            policy: Box::new(move |text| {
+                policy(&place, text).map_err(|error| format!("{error:#}"))
+            }),
             audit: Some(audit),
             version: env!("CARGO_PKG_VERSION"),
             access: access(arguments, address),
@@ -144,7 +145,8 @@ fn access(arguments: &Arguments, address: SocketAddr) -> Access {
     if !address.ip().is_unspecified() {
         hosts.push(address.to_string());
     }
-    let origins = hosts.iter().flat_map(|host| [format!("http://{host}"), format!("https://{host}")]);
+    let origins =
+        hosts.iter().flat_map(|host| [format!("http://{host}"), format!("https://{host}")]);
     Access {
         section: "--host",
         origins: origins.collect(),
@@ -176,7 +178,8 @@ fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
         .map(|(number, line)| {
             token(line).map_err(|why| {
                 let what = format!("{}:{number}: {why}", path.display());
-                Complaint::new(what).help("a line is `ROLE TOKEN [NAME]`, for instance `read 2f0c9a71b3d4e586 ada`")
+                Complaint::new(what)
+                    .help("a line is `ROLE TOKEN [NAME]`, for instance `read 2f0c9a71b3d4e586 ada`")
             })
         })
         .collect::<Result<Vec<_>, _>>()?;

@@ -14,9 +14,9 @@ mod unbuilt;
 mod usable;
 mod variables;
 
-pub(crate) use find::{pasted, 
-    Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
-    user_folder,
+pub(crate) use find::{
+    Place, beyond, find, find_without_broken_project, nearest_file, pasted, project_file,
+    user_file, user_folder,
 };
 pub(crate) use mcp_options::{ListenOptions, ServerOptions};
 pub(crate) use migrate::{Migration, migrate};

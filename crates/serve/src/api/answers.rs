@@ -1,5 +1,7 @@
+use std::collections::BTreeMap;
+
 use counterfoil_guard::{Draft, Event, recorded_transcript_until};
-use counterfoil_model::{EvidenceSource, Role, Verdict};
+use counterfoil_model::{Evidence, EvidenceSource, Role, Verdict};
 use counterfoil_rules::check_from;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,6 +187,11 @@ fn claims(
     let Some(turn) = spoken else {
         return Ok(Err("its text does not stand in the session as it was judged".to_owned()));
     };
+    // In the record of a host the receipt stands beside the id of its call.
+    let receipts = transcript.receipts.iter().flatten();
+    let receipts: BTreeMap<&str, &str> = receipts
+        .filter_map(|receipt| Some((receipt.call_id.as_deref()?, receipt.id.as_str())))
+        .collect();
     let report = check_from(&transcript, dashboard.guard().rules(), turn);
     let mut claims: Vec<ClaimItem> = report
         .judgements
@@ -196,14 +203,14 @@ fn claims(
             text: judgement.claim.text,
             verdict: Verdict::name(judgement.verdict).to_owned(),
             rule: judgement.rule.0.to_owned(),
-            evidence: judgement.evidence.iter().map(evidence).collect(),
+            evidence: judgement.evidence.iter().map(|piece| evidence(piece, &receipts)).collect(),
         })
         .collect();
     claims.sort_by_key(|claim| (claim.start, claim.end));
     Ok(Ok(claims))
 }
 
-fn evidence(piece: &counterfoil_model::Evidence) -> EvidenceItem {
+fn evidence(piece: &Evidence, receipts: &BTreeMap<&str, &str>) -> EvidenceItem {
     let mut item = EvidenceItem {
         tool: piece.tool.clone(),
         pointer: piece.pointer.clone(),
@@ -214,7 +221,10 @@ fn evidence(piece: &counterfoil_model::Evidence) -> EvidenceItem {
         EvidenceSource::Execution { execution_id } => {
             item.execution_id = Some(execution_id.clone());
         }
-        EvidenceSource::Call { call_id } => item.call_id = Some(call_id.clone()),
+        EvidenceSource::Call { call_id } => {
+            item.execution_id = receipts.get(call_id.as_str()).map(|id| (*id).to_owned());
+            item.call_id = Some(call_id.clone());
+        }
         EvidenceSource::Message { turn } => item.turn = u64::try_from(*turn).ok(),
     }
     item

@@ -23,7 +23,9 @@ pub(crate) struct Page<T> {
 pub(crate) fn cursor(asked: &Asked, list: &str) -> Result<Option<u64>, HttpProblem> {
     let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
     read(text, list).map(Some).ok_or_else(|| {
-        HttpProblem::bad("`cursor` is what the page before says under `next`, and only for its list")
+        HttpProblem::bad(
+            "`cursor` is what the page before says under `next`, and only for its list",
+        )
     })
 }
 
@@ -60,9 +62,16 @@ mod tests {
             assert_eq!(read(&cursor, "sessions"), None);
         }
         let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
-        for wrong in ["", "x", "%", &encoded("receipts:"), &encoded("receipts:-1"),
-            &encoded("receipts:18446744073709551616"), &encoded("receipts:+1"), &"A".repeat(200)]
-        {
+        for wrong in [
+            "",
+            "x",
+            "%",
+            &encoded("receipts:"),
+            &encoded("receipts:-1"),
+            &encoded("receipts:18446744073709551616"),
+            &encoded("receipts:+1"),
+            &"A".repeat(200),
+        ] {
             assert_eq!(read(wrong, "receipts"), None, "{wrong}");
         }
     }

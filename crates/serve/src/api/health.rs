@@ -63,20 +63,16 @@ pub(crate) fn health(dashboard: &Dashboard, _: &Asked) -> Result<HealthItem, Htt
         trouble,
     };
     let audit = audit(dashboard);
-    let troubled = ledger.trouble.is_some()
-        || audit.as_ref().is_some_and(|audit| audit.trouble.is_some());
+    let troubled =
+        ledger.trouble.is_some() || audit.as_ref().is_some_and(|audit| audit.trouble.is_some());
     let status = if troubled { "trouble" } else { "ok" };
     Ok(HealthItem { status, version: dashboard.version(), ledger, audit })
 }
 
 fn audit(dashboard: &Dashboard) -> Option<AuditHealth> {
     let path = dashboard.audit().filter(|path| path.exists())?;
-    let nothing = |trouble: String| AuditHealth {
-        bytes: 0,
-        lines: 0,
-        last_at: None,
-        trouble: Some(trouble),
-    };
+    let nothing =
+        |trouble: String| AuditHealth { bytes: 0, lines: 0, last_at: None, trouble: Some(trouble) };
     let files = match AuditFiles::open(path) {
         Ok(files) => files,
         Err(error) => return Some(nothing(error.to_string())),

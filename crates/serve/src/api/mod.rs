@@ -12,15 +12,13 @@ mod receipts;
 mod sessions;
 mod stats;
 
-pub(crate) use answers::{
-    AnswerDetail, AnswerItem, EvidenceItem, list as answers, one as answer,
+pub(crate) use answers::{AnswerDetail, AnswerItem, EvidenceItem, list as answers, one as answer};
+pub(crate) use approvals::{
+    WaitingItem, Word, grant, list as waiting, page as waiting_page, refuse,
 };
-pub(crate) use approvals::{WaitingItem, Word, grant, list as waiting, page as waiting_page, refuse};
 pub(crate) use cursor::{Page, cursor, timeline_cursor};
 pub(crate) use health::{HealthItem, health};
-pub(crate) use policy::{
-    PolicyItem, ReplayBody, ReplayItem, RuleItem, in_force, in_mode, replay,
-};
+pub(crate) use policy::{PolicyItem, ReplayBody, ReplayItem, RuleItem, in_force, in_mode, replay};
 pub(crate) use receipts::{
     ReceiptDetail, ReceiptItem, export, list as receipts, one as receipt, rejections, text_of,
 };
@@ -32,10 +30,10 @@ use hyper::{Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
+use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 use crate::dashboard::visitor::{Role, Visitor};
-use crate::dashboard::Dashboard;
 use crate::http::{Answer, answer as answered};
 
 /// Where the API begins.
@@ -94,46 +92,135 @@ const fn done(
 
 /// Every resource.
 static RESOURCES: [Resource; 17] = [
-    read("/health", "health", "Whether the record can be read and followed", &[],
-        schema::<HealthItem>, |d, a| told(&health(d, a)?)),
-    read("/stats", "stats", "What the ledger adds up to", &[],
-        schema::<StatsItem>, |d, a| told(&stats(d, a)?)),
-    read("/sessions", "sessions", "Sessions, the one that began last first", LIST,
-        schema::<Page<SessionItem>>, |d, a| told(&sessions(d, a)?)),
-    read("/sessions/{session}", "session", "A session, counted", &[],
-        schema::<SessionItem>, |d, a| told(&session(d, a)?)),
-    read("/sessions/{session}/events", "session_events", "The events of a session, in order", LIST,
-        schema::<Page<events::EventItem>>, |d, a| told(&events::list(d, a)?)),
-    read("/receipts", "receipts", "Receipts, the newest first", LIST_OF_SESSION,
-        schema::<Page<ReceiptItem>>, |d, a| told(&receipts(d, a)?)),
-    read("/receipts/{execution_id}", "receipt", "A receipt with its result", &[],
-        schema::<ReceiptDetail>, |d, a| told(&receipt(d, a)?)),
-    read("/receipts/{execution_id}/export", "export_receipt",
-        "A receipt with its events, proofs, checkpoint and key: verifiable without the ledger", &[],
-        openapi::any_object, |d, a| exported(d, a)),
-    read("/rejections", "rejections", "Calls that were refused or denied, the newest first",
-        LIST_OF_SESSION, schema::<Page<ReceiptItem>>, |d, a| told(&rejections(d, a)?)),
-    read("/approvals", "approvals", "Calls that wait for somebody to agree, the newest first", LIST,
-        schema::<Page<WaitingItem>>, |d, a| told(&waiting(d, a)?)),
-    done("/approvals/{execution_id}/grant", "grant_approval", "Agrees to a call that waits",
-        Role::Operate, schema::<Word>, schema::<approvals::Decided>,
-        |d, a| told(&grant(d, a, a.json()?)?)),
-    done("/approvals/{execution_id}/refuse", "refuse_approval",
+    read(
+        "/health",
+        "health",
+        "Whether the record can be read and followed",
+        &[],
+        schema::<HealthItem>,
+        |d, a| told(&health(d, a)?),
+    ),
+    read("/stats", "stats", "What the ledger adds up to", &[], schema::<StatsItem>, |d, a| {
+        told(&stats(d, a)?)
+    }),
+    read(
+        "/sessions",
+        "sessions",
+        "Sessions, the one that began last first",
+        LIST,
+        schema::<Page<SessionItem>>,
+        |d, a| told(&sessions(d, a)?),
+    ),
+    read(
+        "/sessions/{session}",
+        "session",
+        "A session, counted",
+        &[],
+        schema::<SessionItem>,
+        |d, a| told(&session(d, a)?),
+    ),
+    read(
+        "/sessions/{session}/events",
+        "session_events",
+        "The events of a session, in order",
+        LIST,
+        schema::<Page<events::EventItem>>,
+        |d, a| told(&events::list(d, a)?),
+    ),
+    read(
+        "/receipts",
+        "receipts",
+        "Receipts, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<ReceiptItem>>,
+        |d, a| told(&receipts(d, a)?),
+    ),
+    read(
+        "/receipts/{execution_id}",
+        "receipt",
+        "A receipt with its result",
+        &[],
+        schema::<ReceiptDetail>,
+        |d, a| told(&receipt(d, a)?),
+    ),
+    read(
+        "/receipts/{execution_id}/export",
+        "export_receipt",
+        "A receipt with its events, proofs, checkpoint and key: verifiable without the ledger",
+        &[],
+        openapi::any_object,
+        |d, a| exported(d, a),
+    ),
+    read(
+        "/rejections",
+        "rejections",
+        "Calls that were refused or denied, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<ReceiptItem>>,
+        |d, a| told(&rejections(d, a)?),
+    ),
+    read(
+        "/approvals",
+        "approvals",
+        "Calls that wait for somebody to agree, the newest first",
+        LIST,
+        schema::<Page<WaitingItem>>,
+        |d, a| told(&waiting(d, a)?),
+    ),
+    done(
+        "/approvals/{execution_id}/grant",
+        "grant_approval",
+        "Agrees to a call that waits",
+        Role::Operate,
+        schema::<Word>,
+        schema::<approvals::Decided>,
+        |d, a| told(&grant(d, a, a.json()?)?),
+    ),
+    done(
+        "/approvals/{execution_id}/refuse",
+        "refuse_approval",
         "Says no to a call that waits, until somebody agrees",
-        Role::Operate, schema::<Word>, schema::<approvals::Decided>,
-        |d, a| told(&refuse(d, a, a.json()?)?)),
-    read("/answers", "answers", "Answers that were held against the record, the newest first",
-        LIST_OF_SESSION, schema::<Page<AnswerItem>>, |d, a| told(&answers(d, a)?)),
-    read("/answers/{session}/{session_seq}", "answer", "An answer with every claim of it", &[],
-        schema::<AnswerDetail>, |d, a| told(&answer(d, a)?)),
-    read("/policy", "policy", "What decides about calls and answers", &[],
-        schema::<PolicyItem>, |d, a| told(&in_force(d, a)?)),
-    done("/policy/replay", "replay_policy",
+        Role::Operate,
+        schema::<Word>,
+        schema::<approvals::Decided>,
+        |d, a| told(&refuse(d, a, a.json()?)?),
+    ),
+    read(
+        "/answers",
+        "answers",
+        "Answers that were held against the record, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<AnswerItem>>,
+        |d, a| told(&answers(d, a)?),
+    ),
+    read(
+        "/answers/{session}/{session_seq}",
+        "answer",
+        "An answer with every claim of it",
+        &[],
+        schema::<AnswerDetail>,
+        |d, a| told(&answer(d, a)?),
+    ),
+    read(
+        "/policy",
+        "policy",
+        "What decides about calls and answers",
+        &[],
+        schema::<PolicyItem>,
+        |d, a| told(&in_force(d, a)?),
+    ),
+    done(
+        "/policy/replay",
+        "replay_policy",
         "What another policy would have done with recorded calls",
-        Role::Read, schema::<ReplayBody>, schema::<ReplayItem>,
-        |d, a| told(&replay(d, &a.json()?)?)),
-    read("/openapi.json", "openapi", "This description", &[],
-        openapi::any_object, |d, _| Ok(answered(StatusCode::OK, JSON, openapi::document(d)))),
+        Role::Read,
+        schema::<ReplayBody>,
+        schema::<ReplayItem>,
+        |d, a| told(&replay(d, &a.json()?)?),
+    ),
+    read("/openapi.json", "openapi", "This description", &[], openapi::any_object, |d, _| {
+        Ok(answered(StatusCode::OK, JSON, openapi::document(d)))
+    }),
 ];
 
 const JSON: &str = "application/json";

@@ -6,8 +6,8 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::{RESOURCES, ROOT, Resource, Role};
-use crate::dashboard::request::{ENTRIES, MOST_ENTRIES};
 use crate::dashboard::Dashboard;
+use crate::dashboard::request::{ENTRIES, MOST_ENTRIES};
 
 /// An object whose members are described elsewhere.
 pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {

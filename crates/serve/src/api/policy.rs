@@ -144,9 +144,8 @@ fn sessions(dashboard: &Dashboard, named: Option<&str>) -> Result<Vec<String>, H
     let index = dashboard.known();
     if let Some(name) = named {
         let found = index.session(name).map(|session| vec![session.id.clone()]);
-        return found.ok_or_else(|| {
-            HttpProblem::missing(format!("the ledger has no session `{name}`"))
-        });
+        return found
+            .ok_or_else(|| HttpProblem::missing(format!("the ledger has no session `{name}`")));
     }
     let (mut left, mut wanted) = (EVENTS, Vec::new());
     for session in index.sessions().iter().rev().take(SESSIONS) {

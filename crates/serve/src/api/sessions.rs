@@ -59,10 +59,7 @@ impl From<&SessionSeen> for SessionItem {
 }
 
 /// Sessions, the one that began last first.
-pub(crate) fn list(
-    dashboard: &Dashboard,
-    asked: &Asked,
-) -> Result<Page<SessionItem>, HttpProblem> {
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "sessions")?, asked.limit()?);
     let index = dashboard.known();
     let all = index.sessions();

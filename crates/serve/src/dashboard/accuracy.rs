@@ -43,7 +43,7 @@ fn table(rows: &[(&RuleItem, u64)], answers: u64) -> Markup {
                     @for (rule, count) in rows {
                         tr {
                             td { code { (rule.code) } " " span .faint { (rule.name) } }
-                            td { (brief(&rule.summary, 160)) }
+                            td .text { (brief(&rule.summary, 160)) }
                             td { (rule.mode) }
                             td .number .bad[*count > 0] { (grouped(*count)) }
                             td .number {

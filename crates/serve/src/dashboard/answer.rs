@@ -3,7 +3,7 @@ use maud::{Markup, html};
 
 use super::Dashboard;
 use super::page::whole;
-use super::pieces::{brief, evidence, part, session, time, verdict, verdict_kind};
+use super::pieces::{brief, evidence, part, time, verdict, verdict_kind};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, AnswerDetail, EvidenceItem};
@@ -58,7 +58,6 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
                 @if cards.len() > CARDS { p .faint { (cards.len() - CARDS) " more" } }
             }
         }
-        p .faint { "In session " (session(&answer.session)) "." }
     };
     Ok(whole(dashboard, &asked.visitor, "/answers", "Answer", &body))
 }
@@ -85,7 +84,7 @@ fn cards(detail: &AnswerDetail) -> Vec<Card<'_>> {
                 verdict: &finding.verdict,
                 rule: &finding.code,
                 message: Some(&finding.message),
-                evidence: &finding.evidence,
+                evidence: known.map_or(&finding.evidence, |claim| &claim.evidence),
             }
         })
         .collect();

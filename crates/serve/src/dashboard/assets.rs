@@ -22,7 +22,11 @@ const STYLE: &str = "text/css; charset=utf-8";
 static ASSETS: [Asset; 5] = [
     Asset { name: "page.css", kind: STYLE, bytes: include_bytes!("../../assets/page.css") },
     Asset { name: "page.js", kind: SCRIPT, bytes: include_bytes!("../../assets/page.js") },
-    Asset { name: "mark.svg", kind: "image/svg+xml", bytes: include_bytes!("../../assets/mark.svg") },
+    Asset {
+        name: "mark.svg",
+        kind: "image/svg+xml",
+        bytes: include_bytes!("../../assets/mark.svg"),
+    },
     Asset { name: "uplot.css", kind: STYLE, bytes: include_bytes!("../../assets/uplot.min.css") },
     Asset { name: "uplot.js", kind: SCRIPT, bytes: include_bytes!("../../assets/uplot.min.js") },
 ];

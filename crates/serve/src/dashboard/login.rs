@@ -1,8 +1,8 @@
 //! Signing in and out.
 
+use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
-use hyper::body::Bytes;
 use maud::html;
 
 use super::Dashboard;
@@ -22,8 +22,7 @@ pub(super) fn given(headers: &HeaderMap, body: &Bytes) -> Result<Option<String>,
         let what = "the form is `application/x-www-form-urlencoded`";
         return Err(HttpProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
-    let text =
-        std::str::from_utf8(body).map_err(|_| HttpProblem::bad("the form is not UTF-8"))?;
+    let text = std::str::from_utf8(body).map_err(|_| HttpProblem::bad("the form is not UTF-8"))?;
     Ok(Some(Fields::read(text)?.one("token")?.unwrap_or_default().to_owned()))
 }
 

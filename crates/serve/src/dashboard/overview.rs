@@ -106,7 +106,8 @@ fn chart(dashboard: &Dashboard) -> Markup {
     let of = |number: fn(&HourCounts) -> u64| {
         hours.iter().map(|(_, counts)| number(counts).to_string()).collect::<Vec<_>>().join(",")
     };
-    let times: Vec<String> = hours.iter().map(|(hour, _)| (hour * HOUR / 1000).to_string()).collect();
+    let times: Vec<String> =
+        hours.iter().map(|(hour, _)| (hour * HOUR / 1000).to_string()).collect();
     html! {
         div .chart data-times=(times.join(",")) data-calls=(of(|c| c.calls))
             data-rejected=(of(|c| c.rejected)) data-failed=(of(|c| c.failed)) {}

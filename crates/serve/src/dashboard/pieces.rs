@@ -10,8 +10,7 @@ use serde_json::Value;
 use crate::api::{EvidenceItem, ReceiptItem};
 
 /// What may stand in a part of a path as it is.
-const PART: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A part of a path.
 pub(super) fn part(text: &str) -> String {
@@ -112,6 +111,8 @@ pub(super) fn receipt(id: &str) -> Markup {
 pub(super) fn arguments(value: &Value, limit: usize) -> Markup {
     let text = match value {
         Value::Object(members) if members.is_empty() => String::new(),
+        // As the model wrote it, where it could not be read.
+        Value::String(text) => text.clone(),
         value => value.to_string(),
     };
     html! { @if !text.is_empty() { code .args { (brief(&text, limit)) } } }
@@ -144,13 +145,20 @@ pub(super) fn call(receipt: &ReceiptItem) -> Markup {
             strong { a href={ "/receipts/" (part(&receipt.execution_id)) } { (brief(&receipt.tool, 60)) } }
             " " (status(&receipt.status))
             @if let Some(code) = receipt.exit_code { @if code != 0 { span .faint { "exit " (code) } } }
-            @if let Some(micros) = receipt.duration_us.filter(|_| receipt.status != "denied") {
+            @if let Some(micros) = receipt.duration_us.filter(|_| receipt.answer.is_none()) {
                 span .faint { (took(micros)) }
             }
             @for code in receipt.codes.iter().take(4) { code .code { (brief(code, 40)) } }
         }
         (arguments(&receipt.arguments, 240))
     }
+}
+
+/// Why a call did not run, of all that its agent was told.
+pub(super) fn reason(answer: &str) -> &str {
+    let message = answer.lines().find_map(|line| line.strip_prefix("message: "));
+    let issue = || answer.lines().find_map(|line| line.strip_prefix("- "));
+    message.or_else(issue).unwrap_or(answer)
 }
 
 /// What a decision rests on.

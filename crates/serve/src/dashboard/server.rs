@@ -262,7 +262,9 @@ fn not_let_in(error: &AccessError) -> HttpProblem {
             format!("the host `{host}` is not one of this server's: `--host` names others")
         }
         AccessError::Origin(origin, _) => {
-            format!("pages of `{origin}` may not ask here: `--host` names other hosts of this server")
+            format!(
+                "pages of `{origin}` may not ask here: `--host` names other hosts of this server"
+            )
         }
         other => other.to_string(),
     };
@@ -270,10 +272,7 @@ fn not_let_in(error: &AccessError) -> HttpProblem {
 }
 
 /// The page that a request asks for, and what stands in the places of its path.
-fn page_of(
-    method: &Method,
-    path: &[String],
-) -> Result<(&'static Page, Vec<String>), HttpProblem> {
+fn page_of(method: &Method, path: &[String]) -> Result<(&'static Page, Vec<String>), HttpProblem> {
     let fits = |page: &'static Page| Some((page, api::fitting(page.path, path)?));
     let found: Vec<(&Page, Vec<String>)> = PAGES.iter().filter_map(fits).collect();
     if found.is_empty() {
@@ -299,8 +298,6 @@ fn secure(headers: &mut HeaderMap, is_asset: bool) {
         headers.insert(header::HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if !is_asset {
-        headers
-            .entry(header::CACHE_CONTROL)
-            .or_insert(HeaderValue::from_static("no-store"));
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
 }

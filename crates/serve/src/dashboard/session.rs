@@ -141,13 +141,16 @@ fn entry(
         Draft::Judged { findings, .. } => {
             let count = findings.as_array().map_or(0, Vec::len) as u64;
             let href = format!("/answers/{}/{}", part(&event.session), event.session_seq);
-            ("judged", html! {
-                p .line {
-                    a href=(href) { "The answer, judged" }
-                    @if count == 0 { span .badge .good { "nothing found" } }
-                    @else { span .badge .bad { (counted(count, "finding")) } }
-                }
-            })
+            (
+                "judged",
+                html! {
+                    p .line {
+                        a href=(href) { "The answer, judged" }
+                        @if count == 0 { span .badge .good { "nothing found" } }
+                        @else { span .badge .bad { (counted(count, "finding")) } }
+                    }
+                },
+            )
         }
         draft => ("note", noted(draft)),
     }))
@@ -190,8 +193,10 @@ fn said(who: &str, caller: Option<&str>, text: Option<&str>) -> Markup {
 }
 
 fn noted(draft: &Draft) -> Markup {
-    let by = |by: &str, reason: &Option<String>| html! {
-        (brief(by, 80)) @if let Some(reason) = reason { ": " (brief(reason, 300)) }
+    let by = |by: &str, reason: &Option<String>| {
+        html! {
+            (brief(by, 80)) @if let Some(reason) = reason { ": " (brief(reason, 300)) }
+        }
     };
     html! {
         p {

@@ -138,9 +138,8 @@ impl Reader {
     async fn read_missed(&mut self) {
         let Some(next) = self.next else { return };
         let dashboard = Arc::clone(&self.place.0);
-        let read = tokio::task::spawn_blocking(move || {
-            dashboard.ledger().events_from(next, MISSED + 1)
-        });
+        let read =
+            tokio::task::spawn_blocking(move || dashboard.ledger().events_from(next, MISSED + 1));
         match read.await {
             Ok(Ok(events)) if events.len() as u64 <= MISSED => {
                 for event in &events {
