@@ -25,6 +25,7 @@ mod rehearsal;
 mod run;
 mod sandbox;
 mod scheduler;
+mod serve;
 mod skills;
 mod undo;
 mod validate;

@@ -284,6 +284,59 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
     assert_eq!([0, 1].map(|_| ask(&guard, "s", "#W1").status), [Status::Completed; 2]);
 }
 
+#[test]
+fn a_refusal_stands_until_somebody_agrees() {
+    let guard = Guard::builder().executor(cancel().asking("it cannot be undone")).build().unwrap();
+    let session = self::session(&guard, "s");
+    let ask = || wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let first = ask();
+    let receipt = guard.ledger().receipt(&first.execution_id).unwrap().unwrap();
+    assert!(receipt.waits_for_approval());
+    let digest = receipt.arguments_digest;
+    let approve = |approval| wait(guard.approve("s", "cancel_order", digest, approval)).unwrap();
+    let decline = || {
+        let (by, why) = ("ada".to_owned(), Some("it was shipped".to_owned()));
+        wait(guard.decline("s", "cancel_order", digest, by, why)).unwrap();
+    };
+    // What was agreed to before holds no longer.
+    approve(Approval::by("bob").for_session());
+    decline();
+    let refused = ask();
+    assert_eq!(refused.status, Status::Denied);
+    let told = "ada did not agree to this call: it was shipped";
+    assert!(refused.text.contains(told), "{}", refused.text);
+    let receipt = guard.ledger().receipt(&refused.execution_id).unwrap().unwrap();
+    assert_eq!(receipt.codes, ["approval_declined"]);
+    assert!(!receipt.waits_for_approval());
+    let other = wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    assert!(!other.text.contains(told), "other arguments are another call");
+    approve(Approval::by("bob"));
+    assert_eq!(ask().status, Status::Completed);
+    assert!(ask().text.contains("has to agree"), "used up, and not refused");
+}
+
+#[test]
+fn events_are_read_piece_by_piece() {
+    let guard = Guard::builder().executor(cancel()).build().unwrap();
+    for name in ["a", "b"] {
+        let session = self::session(&guard, name);
+        wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    }
+    let ledger = guard.ledger();
+    let all = ledger.events_from(0, u64::MAX).unwrap();
+    assert!(all.iter().map(|event| event.seq).eq(0..6));
+    for (from, limit, expected) in [(0, 2, 0..2), (2, 2, 2..4), (5, 9, 5..6), (6, 9, 6..6)] {
+        let some = ledger.events_from(from, limit).unwrap();
+        assert!(some.iter().map(|event| event.seq).eq(expected), "{from} {limit}");
+    }
+    assert_eq!(ledger.events_from(u64::MAX, 1).unwrap(), []);
+    let of = ledger.events("b").unwrap();
+    for (after, limit, expected) in [(0, 2, &of[..2]), (1, 1, &of[1..2]), (3, 9, &of[3..])] {
+        assert_eq!(ledger.events_of("b", after, limit).unwrap(), expected);
+    }
+    assert_eq!(ledger.events_of("nobody", 0, 9).unwrap(), []);
+}
+
 /// What a program reads is what is recorded; what a model reads may be less, and says more.
 #[test]
 fn a_program_reads_the_result_as_it_is_recorded() {

@@ -149,7 +149,7 @@ static RESOURCES: [Resource; 17] = [
         "A receipt with its events, proofs, checkpoint and key: verifiable without the ledger",
         &[],
         openapi::any_object,
-        |d, a| exported(d, a),
+        exported,
     ),
     read(
         "/rejections",
