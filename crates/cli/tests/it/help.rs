@@ -32,6 +32,8 @@ fn help() {
       mcp          Stand between an MCP client and a server: calls are validated, judged and recorded
       proxy        Stand between an agent and its model: what it calls is judged, what it says is held
                    against it
+      serve        Show what is recorded in a browser, grant and refuse approvals there, and answer the
+                   HTTP API
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered
       stats        Count what the ledger holds: calls by tool and model, rejections, false claims,

@@ -74,12 +74,10 @@ fn a_link_signs_in_and_another_one_follows() {
 #[cfg(unix)]
 #[test]
 fn tokens_have_roles_and_a_policy_is_replayed() {
-    let desk = Desk::with(&[(
-        "tokens",
-        "# who may\nread aaaaaaaaaaaaaaaa ada\n\noperate bbbbbbbbbbbbbbbb\n",
-    )]);
+    let tokens = "# who may\nread aaaaaaaaaaaaaaaa ada\n\noperate bbbbbbbbbbbbbbbb\n";
+    let desk = Desk::with(&[("tokens", tokens), ("notes", "a note\n")]);
     set_mode(&desk, "tokens", 0o600);
-    let ran = desk.spawn(&[], &["run", "read", "--args", "{\"path\":\"tokens\"}"], "");
+    let ran = desk.spawn(&[], &["run", "read_file", "--args", "{\"path\":\"notes\"}"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let running = Running::start(&desk, &["--token-file", "tokens"]);
     assert!(running.line.ends_with(", with a token of tokens\n"), "{}", running.line);
