@@ -56,6 +56,7 @@ async function signIn(context) {
   const page = await context.newPage();
   await page.goto(address + "/");
   check(page.url() === `${address}/login`, "whoever is not signed in is asked to");
+  await page.waitForFunction(() => document.activeElement?.id === "token");
   await page.keyboard.type(token);
   await page.keyboard.press("Enter");
   await page.waitForURL(`${address}/`);

@@ -101,7 +101,6 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 }
 
 /// Tells whoever began it where it is; with the token of a link, where there is no token file.
-#[expect(clippy::type_complexity, reason = "a function that is told a token, if any")]
 fn announced(
     address: SocketAddr,
     tokens: Option<&Path>,

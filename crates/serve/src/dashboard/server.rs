@@ -182,16 +182,16 @@ impl Dashboard {
         from: IpAddr,
         query: &Fields,
     ) -> Result<Answer, HttpProblem> {
-        if !self.signing_in.holds(from, login::TRIES) {
-            let what = "too many tries to sign in: wait a minute";
-            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
-        }
         let given = match head.method {
             Method::GET | Method::HEAD => query.some("token")?.map(str::to_owned),
             Method::POST => login::given(&head.headers, &received(body).await?)?,
             _ => return Err(HttpProblem::method(vec![Method::GET, Method::POST])),
         };
         let Some(given) = given else { return Ok(login::page(self, None)) };
+        if !self.signing_in.holds(from, login::TRIES) {
+            let what = "too many tries to sign in: wait a minute";
+            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
+        }
         match self.visitors.sign_in(given.trim(), self.now()) {
             Some((cookie, is_once)) => {
                 if is_once {
