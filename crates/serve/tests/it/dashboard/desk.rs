@@ -197,7 +197,6 @@ impl Desk {
 }
 
 /// Anything but `broken` is a policy; `deny` in it denies everything.
-#[expect(clippy::needless_pass_by_value, reason = "as the port has it")]
 fn policy(text: Option<&str>) -> Result<PolicyRead, String> {
     let text = text.unwrap_or("# in force");
     if text.contains("broken") {
