@@ -54,7 +54,6 @@ const TWO_DAYS: i64 = 48 * 3_600_000;
 const TRICKS: &str = "<script>alert(1)</script> \u{202e}txt.exe\u{202c} \u{1b}[31mred\u{1b}[0m \
                       \"quoted\" & 'single' \u{200b}zero width";
 
-#[expect(clippy::disallowed_methods, reason = "it makes a folder")]
 pub(crate) fn run(options: &Options) -> Result<()> {
     std::fs::create_dir(&options.folder).context("the folder must not be there yet")?;
     let own = SystemClock::default();
@@ -145,7 +144,9 @@ async fn shop(guard: &Guard, number: u32) -> Result<()> {
     let id = 4_000 + number;
     let start = SessionStart {
         id: Some(format!("shop-{number:03}")),
-        model: Some(if number % 3 == 0 { "small-model" } else { "large-model" }.to_owned()),
+        model: Some(
+            if number.is_multiple_of(3) { "small-model" } else { "large-model" }.to_owned(),
+        ),
         ..SessionStart::default()
     };
     let session = guard.session(start)?;
