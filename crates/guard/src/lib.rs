@@ -128,10 +128,11 @@ pub use host::{
     review,
 };
 pub use ledger::{
-    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
-    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
-    LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
+    AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
+    BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
+    Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,
+    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, LedgerStore, Links,
+    LogFile, OpenLedgerError, Opened, Pending, Provable, Proved, PublicKey, PublicKeyError,
     ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
 };
 pub use offer::{

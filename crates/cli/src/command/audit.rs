@@ -1,5 +1,6 @@
 mod answer;
 mod beside;
+mod bundle;
 mod kept;
 mod lines;
 mod recorded;
@@ -111,6 +112,26 @@ Examples:
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
+    /// Write receipts into one file that anybody can verify: a page with its own verifiers
+    ///
+    /// It holds events with their proofs, the receipts that they add up to, the keys that signed, and
+    /// programs in Python and JavaScript that check all of it and need nothing else.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit bundle --session s1 -o s1.html
+  counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
+  counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
+    Bundle(bundle::Arguments),
+    /// Verify a bundle, as the programs in it do
+    #[command(after_help = "\
+Examples:
+  counterfoil audit verify-bundle s1.html --public-key ledger.pub
+
+Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
+    VerifyBundle(bundle::VerifyArguments),
+    /// Print the public key that signs, in PEM form; its fingerprint goes to standard error
+    #[command(after_help = "Examples:\n  counterfoil audit key > ledger.pub")]
+    Key,
 }
 
 /// Which lines are wanted.
@@ -191,6 +212,10 @@ enum WholeFormat {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Action::VerifyBundle(arguments) = &arguments.action {
+        // It comes from elsewhere: nothing needs to be recorded here.
+        return bundle::verify(arguments);
+    }
     let state = global.state()?.existing()?;
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
@@ -203,6 +228,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Verify(arguments) => verify::run(&state, arguments),
         Action::Export { session } => export_sessions(&state, session.as_deref()),
         Action::Checkpoint => checkpoint(&state),
+        Action::Bundle(arguments) => bundle::make(&state, arguments),
+        Action::VerifyBundle(arguments) => bundle::verify(arguments),
+        Action::Key => bundle::key(&state),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod approve;
 mod audit;
+mod bundle;
 mod chat;
 mod check;
 mod config;

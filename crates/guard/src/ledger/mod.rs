@@ -6,6 +6,7 @@
 
 mod append;
 mod body;
+mod bundle;
 mod event;
 mod export;
 mod group;
@@ -34,8 +35,11 @@ mod verify;
 mod writer;
 
 pub use append::AppendError;
+pub use bundle::{
+    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
+};
 pub use event::{Approved, Closed, Draft, Event, Links, Opened, Rejected, Said};
-pub use export::{ExportError, ExportedEvent, ExportedReceipt};
+pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
 
 pub use key::{KeyFileError, PublicKey, PublicKeyError};
 pub use log_file::{LogFile, SystemLogFile};

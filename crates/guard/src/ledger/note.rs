@@ -51,6 +51,11 @@ impl Note {
                 && key.verifies(self.text.as_bytes(), &signature.signature)
         })
     }
+
+    /// Whether nobody else signed it.
+    pub(super) fn has_one_signature(&self) -> bool {
+        self.signatures.len() == 1
+    }
 }
 
 impl fmt::Display for Note {
