@@ -131,9 +131,11 @@ pub use ledger::{
     AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
     BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft, Durability,
     Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst, InclusionProof,
-    KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, LedgerStore, Links,
-    LogFile, OpenLedgerError, Opened, Pending, Provable, Proved, PublicKey, PublicKeyError,
-    ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
+    KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, LedgerStore,
+    Links, LogFile, OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved,
+    PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger,
+    Submission, SystemLogFile, Verification, VerifierKey, VerifierKeyError, Witness,
+    WitnessRefusal,
 };
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,

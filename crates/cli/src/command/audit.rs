@@ -7,6 +7,7 @@ mod recorded;
 mod stats;
 mod verify;
 mod when;
+mod witness;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -130,8 +131,25 @@ Examples:
 Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
     VerifyBundle(bundle::VerifyArguments),
     /// Print the public key that signs, in PEM form; its fingerprint goes to standard error
-    #[command(after_help = "Examples:\n  counterfoil audit key > ledger.pub")]
-    Key,
+    #[command(
+        after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key --verifier > ledger.vkey"
+    )]
+    Key {
+        /// In the one-line form NAME+HASH+KEY, which witnesses take
+        #[arg(long)]
+        verifier: bool,
+    },
+    /// Have a fresh checkpoint kept elsewhere, with the proof that it continues the last one there
+    ///
+    /// To a file it is added; a witness cosigns it, and the note with both signatures is printed.
+    /// What does not continue the last one is not sent.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
+  counterfoil audit witness --to https://witness.example.org --witness-key \"$(cat w1.vkey)\"
+
+Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage or input error.")]
+    Witness(witness::Arguments),
 }
 
 /// Which lines are wanted.
@@ -230,7 +248,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Checkpoint => checkpoint(&state),
         Action::Bundle(arguments) => bundle::make(&state, arguments),
         Action::VerifyBundle(arguments) => bundle::verify(arguments),
-        Action::Key => bundle::key(&state),
+        Action::Key { verifier } => bundle::key(&state, *verifier),
+        Action::Witness(arguments) => witness::send(&state, arguments),
     }
 }
 

@@ -29,6 +29,7 @@ mod scheduler;
 mod skills;
 mod undo;
 mod validate;
+mod witness;
 
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;

@@ -32,6 +32,7 @@ mod store;
 mod tombstone;
 mod tree;
 mod verify;
+mod witness;
 mod writer;
 
 pub use append::AppendError;
@@ -54,3 +55,6 @@ pub use sqlite::SqliteLedger;
 pub use store::{Ledger, LedgerStore};
 pub use tree::{ConsistencyProof, InclusionProof};
 pub use verify::{Broken, Expected, HeldAgainst, Verification};
+pub use witness::{
+    KeyKind, OpenWitnessError, Submission, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
+};

@@ -135,6 +135,11 @@ impl Checkpoint {
         self.root
     }
 
+    /// What is signed.
+    pub(super) fn text(&self) -> &str {
+        self.note.text()
+    }
+
     /// Whether this key signed it.
     #[must_use]
     pub fn is_signed_by(&self, key: &PublicKey) -> bool {

@@ -212,10 +212,15 @@ fn fingerprint(given: &str) -> Result<Digest, Complaint> {
 }
 
 /// Prints the key that signs, for those who verify.
-pub(super) fn key(state: &State) -> anyhow::Result<Exit> {
+pub(super) fn key(state: &State, verifier: bool) -> anyhow::Result<Exit> {
     let ledger = the_ledger(state, "its key signs")?;
     let key: PublicKey = ledger.public_key();
-    write!(io::stdout().lock(), "{key}")?;
+    let mut out = io::stdout().lock();
+    if verifier {
+        writeln!(out, "{}", key.verifier_key(&ledger.origin()))?;
+    } else {
+        write!(out, "{key}")?;
+    }
     writeln!(io::stderr(), "sha256:{}", key.fingerprint())?;
     Ok(Exit::Clean)
 }
