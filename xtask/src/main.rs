@@ -25,6 +25,8 @@ mod proxy;
 #[expect(clippy::disallowed_methods, reason = "clients are started")]
 mod proxy_clients;
 mod receipts;
+#[expect(clippy::disallowed_methods, reason = "archives are files, and the program is asked")]
+mod release;
 mod requirements;
 mod seed_ledger;
 mod speculation;
@@ -92,6 +94,8 @@ enum Command {
     Requirements(requirements::Options),
     /// Makes the npm package, and the one with the program of a platform.
     Npm(npm::Options),
+    /// Makes what a release brings: archives, sums, installer, formula.
+    Release(release::Options),
     /// Makes the Python package, with the command line in it.
     Wheel(wheel::Options),
     /// Checks the house rules: floors, pages, names, length, links.
@@ -121,6 +125,7 @@ fn main() -> Result<()> {
         Command::Receipts(options) => receipts::run(&options),
         Command::SeedLedger(options) => seed_ledger::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
+        Command::Release(options) => release::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),

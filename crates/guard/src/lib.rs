@@ -131,11 +131,14 @@ pub use host::{
     review,
 };
 pub use ledger::{
-    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
-    Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
-    LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
-    ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
+    AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
+    BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined, Draft,
+    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
+    LedgerSettings, LedgerStore, Links, LogFile, OpenLedgerError, OpenWitnessError, Opened,
+    Pending, Provable, Proved, PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected,
+    Retention, Said, SqliteLedger, Submission, SystemLogFile, Verification, VerifierKey,
+    VerifierKeyError, Witness, WitnessRefusal,
 };
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,

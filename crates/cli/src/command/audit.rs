@@ -1,11 +1,13 @@
 mod answer;
 mod beside;
+mod bundle;
 mod kept;
 mod lines;
 mod recorded;
 mod stats;
 mod verify;
 mod when;
+mod witness;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -111,6 +113,43 @@ Examples:
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
+    /// Write receipts into one file that anybody can verify: a page with its own verifiers
+    ///
+    /// It holds events with their proofs, the receipts that they add up to, the keys that signed, and
+    /// programs in Python and JavaScript that check all of it and need nothing else.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit bundle --session s1 -o s1.html
+  counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
+  counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
+    Bundle(bundle::Arguments),
+    /// Verify a bundle, as the programs in it do
+    #[command(after_help = "\
+Examples:
+  counterfoil audit verify-bundle s1.html --public-key ledger.pub
+
+Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
+    VerifyBundle(bundle::VerifyArguments),
+    /// Print the public key that signs, in PEM form; its fingerprint goes to standard error
+    #[command(
+        after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key --verifier > ledger.vkey"
+    )]
+    Key {
+        /// In the one-line form NAME+HASH+KEY, which witnesses take
+        #[arg(long)]
+        verifier: bool,
+    },
+    /// Have a fresh checkpoint kept elsewhere, with the proof that it continues the last one there
+    ///
+    /// To a file it is added; a witness cosigns it, and the note with both signatures is printed.
+    /// What does not continue the last one is not sent.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
+  counterfoil audit witness --to https://witness.example.org --witness-key \"$(cat w1.vkey)\"
+
+Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage or input error.")]
+    Witness(witness::Arguments),
 }
 
 /// Which lines are wanted.
@@ -191,6 +230,10 @@ enum WholeFormat {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Action::VerifyBundle(arguments) = &arguments.action {
+        // It comes from elsewhere: nothing needs to be recorded here.
+        return bundle::verify(arguments);
+    }
     let state = global.state()?.existing()?;
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
@@ -203,6 +246,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Verify(arguments) => verify::run(&state, arguments),
         Action::Export { session } => export_sessions(&state, session.as_deref()),
         Action::Checkpoint => checkpoint(&state),
+        Action::Bundle(arguments) => bundle::make(&state, arguments),
+        Action::VerifyBundle(arguments) => bundle::verify(arguments),
+        Action::Key { verifier } => bundle::key(&state, *verifier),
+        Action::Witness(arguments) => witness::send(&state, arguments),
     }
 }
 

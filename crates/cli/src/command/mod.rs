@@ -24,6 +24,7 @@ mod tools;
 mod trust;
 mod undo;
 mod validate;
+mod witness;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -95,6 +96,7 @@ enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),
     Audit(audit::Arguments),
+    Witness(witness::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
     Hook(hook::Arguments),
@@ -149,6 +151,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(arguments) => check::run(global, arguments),
         Command::Validate(arguments) => validate::run(global, &arguments),
         Command::Audit(arguments) => audit::run(global, &arguments),
+        Command::Witness(arguments) => witness::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Hook(arguments) => hook::run(global, &arguments),

@@ -16,6 +16,7 @@ fn help() {
       check        Check transcripts: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
       audit        Read, count and verify the audit log
+      witness      Witness other ledgers: keep what they sign, and cosign only what continues it
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
       hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are

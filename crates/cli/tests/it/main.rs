@@ -4,6 +4,7 @@
 
 mod approve;
 mod audit;
+mod bundle;
 mod chat;
 mod check;
 mod config;
@@ -29,6 +30,7 @@ mod serve;
 mod skills;
 mod undo;
 mod validate;
+mod witness;
 
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;

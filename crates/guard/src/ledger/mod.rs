@@ -6,6 +6,7 @@
 
 mod append;
 mod body;
+mod bundle;
 mod event;
 mod export;
 mod group;
@@ -31,11 +32,15 @@ mod store;
 mod tombstone;
 mod tree;
 mod verify;
+mod witness;
 mod writer;
 
 pub use append::AppendError;
+pub use bundle::{
+    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
+};
 pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
-pub use export::{ExportError, ExportedEvent, ExportedReceipt};
+pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
 
 pub use key::{KeyFileError, PublicKey, PublicKeyError};
 pub use log_file::{LogFile, SystemLogFile};
@@ -50,3 +55,6 @@ pub use sqlite::SqliteLedger;
 pub use store::{Ledger, LedgerStore};
 pub use tree::{ConsistencyProof, InclusionProof};
 pub use verify::{Broken, Expected, HeldAgainst, Verification};
+pub use witness::{
+    KeyKind, OpenWitnessError, Submission, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
+};

@@ -84,6 +84,14 @@ pub(super) fn keys(connection: &Connection) -> rusqlite::Result<Vec<PublicKey>> 
         .collect()
 }
 
+/// The notes in which each key is vouched for, with the key, in their order.
+pub(super) fn key_notes(connection: &Connection) -> rusqlite::Result<Vec<(PublicKey, String)>> {
+    connection
+        .prepare_cached("SELECT public, note FROM keys ORDER BY number")?
+        .query_map([], |row| Ok((row.get(0).map(PublicKey::from_bytes)?, row.get(1)?)))?
+        .collect()
+}
+
 /// The name of the ledger.
 pub(super) fn origin(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("SELECT origin FROM ledger", [], |row| row.get(0))
@@ -134,6 +142,17 @@ pub(super) fn session(
     after: u64,
     limit: u64,
 ) -> Result<Vec<Event>, ReadLedgerError> {
+    let events = session_with_bytes(connection, name, after, limit)?;
+    Ok(events.into_iter().map(|(event, _)| event).collect())
+}
+
+/// What [`session`] gives, each with its bytes.
+pub(super) fn session_with_bytes(
+    connection: &Connection,
+    name: &str,
+    after: u64,
+    limit: u64,
+) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
@@ -151,17 +170,19 @@ pub(super) fn from(
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
     )?;
-    all(statement.query((seq.min(MOST), limit.min(MOST)))?)
+    let events = all(statement.query((seq.min(MOST), limit.min(MOST)))?)?;
+    Ok(events.into_iter().map(|(event, _)| event).collect())
 }
 
 /// The largest number that SQLite has.
 const MOST: u64 = i64::MAX as u64;
 
-fn all(mut rows: Rows<'_>) -> Result<Vec<Event>, ReadLedgerError> {
+/// Events with their bytes.
+fn all(mut rows: Rows<'_>) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        events.push(event(row.get(0)?, &digest_at(row, 1)?, bytes)?);
+        let bytes: Vec<u8> = row.get(2)?;
+        events.push((event(row.get(0)?, &digest_at(row, 1)?, &bytes)?, bytes));
     }
     Ok(events)
 }
@@ -241,7 +262,10 @@ fn words(connection: &Connection, name: &str) -> Result<Vec<Event>, ReadLedgerEr
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind IN (?2, ?3)
          ORDER BY session_seq",
     )?;
-    all(statement.query((name, APPROVED, DECLINED))?)
+    Ok(all(statement.query((name, APPROVED, DECLINED))?)?
+        .into_iter()
+        .map(|(event, _)| event)
+        .collect())
 }
 
 /// The names of the sessions, in the order in which they began.

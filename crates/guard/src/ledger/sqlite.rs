@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::append::{AppendError, Item};
 use super::event::{Approved, Declined, Draft, Event, Opened};
-use super::export::{ExportedReceipt, export};
+use super::export::{ExportedReceipt, Provable, Proved, export, prove};
 use super::group::Group;
 use super::head;
 use super::key::PublicKey;
@@ -297,6 +297,11 @@ impl LedgerStore for SqliteLedger {
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
         let (checkpoint, key) = self.signed()?;
         self.read(|connection| export(connection, execution_id, checkpoint, key))
+    }
+
+    fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError> {
+        let checkpoint = self.signed()?.0;
+        self.read(|connection| prove(connection, wanted, checkpoint))
     }
 
     fn consistency(&self, old: u64) -> Result<(Checkpoint, ConsistencyProof), ReadLedgerError> {

@@ -7,7 +7,7 @@ use counterfoil_model::Digest;
 
 use super::append::AppendError;
 use super::event::{Approved, Declined, Draft, Event, Opened};
-use super::export::ExportedReceipt;
+use super::export::{ExportedReceipt, Provable, Proved};
 use super::key::PublicKey;
 use super::note::Checkpoint;
 use super::open::OpenLedgerError;
@@ -173,6 +173,13 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// When the file cannot be read, or no checkpoint could be signed.
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError>;
+
+    /// Events with their proofs in the tree of one checkpoint, which is signed now. Empty where there
+    /// are none of those that are wanted.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError>;
 
     /// The proof that the ledger of `old` events is the beginning of that of a checkpoint, which is
     /// signed now.

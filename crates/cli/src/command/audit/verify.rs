@@ -12,6 +12,7 @@ use super::answer::{Answer, Mark, counted};
 use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
+use super::witness::witnessed;
 use super::{WholeFormat, files, ledger};
 use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
@@ -23,6 +24,9 @@ pub(super) struct Arguments {
     /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
+    /// Where checkpoints were witnessed: a file, or the URL of a witness
+    #[arg(long, value_name = "FILE|URL")]
+    witnessed: Vec<String>,
     /// A public key that was kept elsewhere, in PEM form
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
@@ -41,6 +45,9 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
     let mut kept = Vec::new();
     for path in &arguments.checkpoint {
         kept.extend(checkpoints(path)?);
+    }
+    for target in &arguments.witnessed {
+        kept.extend(witnessed(state, target)?);
     }
     let keys: Vec<PublicKey> =
         arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;

@@ -11,6 +11,7 @@ mod opening;
 mod proof;
 mod retention;
 mod tamper;
+mod witness;
 
 use std::path::Path;
 use std::sync::Arc;
