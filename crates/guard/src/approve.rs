@@ -60,13 +60,17 @@ impl Guard {
     pub(crate) async fn agreed(&self, session: &str, question: &Question, approval: Approval) {
         let reason = approval.reason.map(|reason| self.redactor().redact(&reason).into_owned());
         let approval = Approval { reason, ..approval };
-        self.approvals().grant(session, question, approval.clone());
-        if approval.lasts == Lasts::Session {
+        // Agreement to what somebody refused stands beside the refusal, or is none.
+        let is_refused = self.approvals().is_refused(session, question.digest);
+        if !is_refused {
+            self.approvals().grant(session, question, approval.clone());
+        }
+        if is_refused || approval.lasts == Lasts::Session {
             // Whoever goes on with the session elsewhere is not asked again; or is, where this
             // cannot be kept.
             let (tool, digest) = (&question.tool, question.digest);
             if let Err(error) = self.approve(session, tool, digest, approval).await {
-                tracing::error!("an approval for the session is not recorded: {error}");
+                tracing::error!("an approval is not recorded: {error}");
             }
         }
     }

@@ -298,8 +298,12 @@ fn a_refusal_stands_until_somebody_agrees() {
         let (by, why) = ("ada".to_owned(), Some("it was shipped".to_owned()));
         wait(guard.decline("s", "cancel_order", digest, by, why)).unwrap();
     };
-    // What was agreed to before holds no longer.
+    // What was agreed to before holds no longer: in the ledger, and in this process.
     approve(Approval::by("bob").for_session());
+    let question = &first.questions[0];
+    for approval in [Approval::by("bob"), Approval::by("bob").for_session()] {
+        guard.approvals().grant("s", question, approval);
+    }
     decline();
     let refused = ask();
     assert_eq!(refused.status, Status::Denied);
