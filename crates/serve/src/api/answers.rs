@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use counterfoil_guard::{Draft, Event, recorded_transcript_until};
-use counterfoil_model::{Evidence, EvidenceSource, Role, Verdict};
+use counterfoil_model::{Digest, Evidence, EvidenceSource, Role, Verdict};
 use counterfoil_rules::check_from;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,8 +120,7 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<AnswerIt
 
 fn item(dashboard: &Dashboard, event: &Event) -> Result<Option<AnswerItem>, HttpProblem> {
     let Draft::Judged { answer, findings, .. } = &event.draft else { return Ok(None) };
-    let bytes = dashboard.ledger().result(answer)?;
-    let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text = text_of(dashboard, answer)?;
     let text_is_cut = text.as_ref().is_some_and(|text| text.len() > LONGEST_TEXT);
     let text = text.map(|mut text| {
         text.truncate(text.floor_char_boundary(LONGEST_TEXT));
@@ -135,6 +134,12 @@ fn item(dashboard: &Dashboard, event: &Event) -> Result<Option<AnswerItem>, Http
         text_is_cut,
         findings: found(findings),
     }))
+}
+
+/// What an agent said, redacted; `None` where retention dropped it.
+fn text_of(dashboard: &Dashboard, answer: &Digest) -> Result<Option<String>, HttpProblem> {
+    let bytes = dashboard.ledger().result(answer)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// What was recorded as found; what has another form is shown as it is.
@@ -156,7 +161,7 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<AnswerDetail, 
     let event = dashboard.ledger().events_of(session, seq - 1, 1)?;
     let event = event.first().filter(|event| event.session_seq == seq).ok_or_else(missing)?;
     let answer = item(dashboard, event)?.ok_or_else(missing)?;
-    let (claims, not_judged_again) = match claims(dashboard, session, seq, &answer)? {
+    let (claims, not_judged_again) = match claims(dashboard, event)? {
         Ok(claims) => (claims, None),
         Err(why) => (Vec::new(), Some(why)),
     };
@@ -166,26 +171,29 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<AnswerDetail, 
 /// The claims of an answer, by the record up to it; or why they cannot be told.
 fn claims(
     dashboard: &Dashboard,
-    session: &str,
-    seq: u64,
-    answer: &AnswerItem,
+    judged: &Event,
 ) -> Result<Result<Vec<ClaimItem>, String>, HttpProblem> {
-    let Some(text) = &answer.text else {
-        return Ok(Err("retention dropped what the agent said".to_owned()));
+    let (session, seq) = (judged.session.as_str(), judged.session_seq);
+    let Draft::Judged { answer, .. } = &judged.draft else { return Ok(Ok(Vec::new())) };
+    // All of it: what is shown may be cut.
+    let Some(text) = text_of(dashboard, answer)? else {
+        return Ok(Err("the text of the answer has been deleted by retention".to_owned()));
     };
     if seq > MOST_EVENTS {
-        let why = format!("its session has more than {MOST_EVENTS} events before it");
-        return Ok(Err(format!("{why}: `counterfoil audit export` and `check` judge it anew")));
+        return Ok(Err(format!(
+            "more than {MOST_EVENTS} events stand before it in its session; \
+             `counterfoil check --session {session}` judges all of them"
+        )));
     }
     let transcript = recorded_transcript_until(dashboard.ledger(), session, seq)?;
     let Some(transcript) = transcript else {
-        return Ok(Err("the ledger has nothing of its session any more".to_owned()));
+        return Ok(Err("its session has been deleted by retention".to_owned()));
     };
     let spoken = transcript.messages.iter().rposition(|message| {
-        message.role == Role::Assistant && !message.text.is_empty() && message.text == *text
+        message.role == Role::Assistant && !message.text.is_empty() && message.text == text
     });
     let Some(turn) = spoken else {
-        return Ok(Err("its text does not stand in the session as it was judged".to_owned()));
+        return Ok(Err("the session no longer contains this answer word for word".to_owned()));
     };
     // In the record of a host the receipt stands beside the id of its call.
     let receipts = transcript.receipts.iter().flatten();

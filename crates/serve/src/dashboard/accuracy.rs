@@ -19,9 +19,9 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         h1 { "Accuracy by rule" }
         p {
             (grouped(stats.answers)) " answers were held against the record, and something was found in "
-            (grouped(stats.answers_with_findings)) " of them. Whether a rule was right, a reader of the "
-            a href="/answers" { "answers" } " decides; how often each is, on labelled sets, is measured by "
-            code { "cargo xtask corpus" } " and stands in " code { "docs/accuracy.md" } "."
+            (grouped(stats.answers_with_findings)) " of them. This page cannot tell whether a finding was right: read the "
+            a href="/answers" { "answers" } " to decide. How often each rule is right on labelled \
+            sessions is published in " code { "docs/accuracy.md" } "."
         }
         div data-live="rules" { (table(&rows, stats.answers)) }
     };

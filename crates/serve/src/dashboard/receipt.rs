@@ -30,9 +30,8 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         section {
             h2 { "Proof" }
             p {
-                "The export holds the receipt's events, where they stand in the signed tree, the \
-                 checkpoint and the key: "
-                code { "counterfoil audit" } " is not needed to verify it."
+                "The proof can be verified without Counterfoil: it contains the receipt's events, \
+                 the path of each in the signed tree, the signed checkpoint and the public key."
             }
             p .line {
                 a .button href=(export) download { "Download the proof" }
@@ -77,7 +76,7 @@ fn result(detail: &ReceiptDetail) -> Markup {
             section {
                 h2 { "Result" }
                 @match &detail.result_text {
-                    None => p .faint { "Retention dropped it; its digest stands in the receipt." },
+                    None => p .faint { "The result has been deleted by retention; the receipt still has its digest." },
                     Some(text) if text.is_empty() => p .empty { "It is empty." },
                     Some(text) => pre tabindex="0" { (lines(text, SHOWN)) },
                 }

@@ -131,7 +131,7 @@ fn a_browser_sends_the_token_of_its_page() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let cookie = desk.signed_in(OPERATOR).await;
         let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
         let (token, other) = (page.form_token(), desk.signed_in(OPERATOR).await);

@@ -16,7 +16,7 @@ fn every_list_is_walked_by_its_cursor() {
         for number in 0..7 {
             desk.shop(&format!("s{number}")).await;
         }
-        desk.counted(21).await;
+        desk.followed().await;
         for (path, name, count) in [
             ("/api/v1/sessions?", "id", 7),
             ("/api/v1/sessions/s3/events?", "session_seq", 8),
@@ -106,7 +106,7 @@ fn an_exported_receipt_proves_itself() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let receipts = desk.get("/api/v1/receipts").await.json();
         let id = receipts["items"][2]["execution_id"].as_str().unwrap();
         let key: PublicKey = desk.guard.ledger().public_key();

@@ -19,7 +19,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         let arguments = json!({ "id": 7 });
         let told = desk.call(&session, "refund", arguments.clone()).await;
         assert!(told.contains("a person has to agree first"), "{told}");
-        desk.counted(1).await;
+        desk.followed().await;
         let calls = waiting(&desk).await;
         assert_eq!((&calls[0]["tool"], &calls[0]["arguments"]), (&json!("refund"), &arguments));
         let id = calls[0]["execution_id"].as_str().unwrap();
@@ -34,7 +34,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
         assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
         assert!(desk.call(&session, "refund", arguments).await.contains("agree first"));
-        desk.counted(4).await;
+        desk.followed().await;
         let receipts = desk.get("/api/v1/receipts").await.json();
         let permit =
             receipts["items"].as_array().unwrap().iter().find_map(|one| one["permit"].as_str());
@@ -49,7 +49,7 @@ fn a_refused_call_is_not_asked_about_again() {
         let session = desk.session("s").await;
         let arguments = json!({ "id": 7 });
         desk.call(&session, "refund", arguments.clone()).await;
-        desk.counted(1).await;
+        desk.followed().await;
         let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
         let path = format!("/api/v1/approvals/{id}/refuse");
         let refused = desk.post(&path, r#"{"reason":"not this one"}"#).await;
@@ -60,7 +60,7 @@ fn a_refused_call_is_not_asked_about_again() {
             told.contains("ada (dashboard) did not agree to this call: not this one"),
             "{told}"
         );
-        desk.counted(2).await;
+        desk.followed().await;
         assert_eq!(waiting(&desk).await, [] as [Value; 0], "it is denied, and waits for nobody");
         // Another call is.
         assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
@@ -72,7 +72,7 @@ fn what_a_rule_denied_waits_for_nobody() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let receipts = desk.get("/api/v1/receipts").await.json();
         let ids = receipts["items"].as_array().unwrap().iter();
         let ids: Vec<&str> = ids.map(|one| one["execution_id"].as_str().unwrap()).collect();
@@ -82,7 +82,7 @@ fn what_a_rule_denied_waits_for_nobody() {
         }
         let long = json!({ "reason": "x".repeat(1_001) }).to_string();
         desk.call(&desk.session("s").await, "refund", json!({ "id": 9 })).await;
-        desk.counted(4).await;
+        desk.followed().await;
         let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
         assert_eq!(desk.post(&format!("/api/v1/approvals/{id}/refuse"), &long).await.status, 400);
     });
@@ -93,7 +93,7 @@ fn a_form_of_a_page_decides_too() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let cookie = desk.signed_in(OPERATOR).await;
         let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
         let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();

@@ -184,15 +184,17 @@ impl Desk {
         self.guard.verify(&session, &said).await.unwrap();
     }
 
-    /// Waits until so many calls are counted.
-    pub(super) async fn counted(&self, calls: u64) {
+    /// Waits until the dashboard has read all that the ledger holds now.
+    pub(super) async fn followed(&self) {
+        let all = self.guard.ledger().checkpoint().unwrap().size();
         for _ in 0..400 {
-            if self.get("/api/v1/stats").await.json()["calls"] == calls {
+            let health = self.get("/api/v1/health").await.json();
+            if health["ledger"]["events"].as_u64() >= Some(all) {
                 return;
             }
             sleep(Duration::from_millis(25)).await;
         }
-        panic!("the calls are not counted");
+        panic!("the ledger is not followed");
     }
 }
 

@@ -23,7 +23,7 @@ fn every_page_is_there_and_shows_texts_as_texts() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("shop").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let answers = desk.get("/api/v1/answers").await.json();
         let place = &answers["items"][0]["session_seq"];
         let receipts = desk.get("/api/v1/receipts").await.json();
@@ -56,7 +56,7 @@ fn claims_are_underlined_and_lead_to_their_evidence() {
         desk.call(&session, "cancel_order", serde_json::json!({ "id": 7 })).await;
         desk.guard.verify(&session, "I have cancelled order 7.").await.unwrap();
         desk.guard.verify(&session, &format!("I deleted order 8. {TRICKS}")).await.unwrap();
-        desk.counted(1).await;
+        desk.followed().await;
         let answers = desk.get("/api/v1/answers").await.json();
         for (at, kind, verdict) in [(1, "good", "supported"), (0, "", "FK0")] {
             let answer = &answers["items"][at];
@@ -70,6 +70,24 @@ fn claims_are_underlined_and_lead_to_their_evidence() {
         }
         let first = desk.get(&format!("/answers/s/{}", answers["items"][1]["session_seq"])).await;
         assert!(first.text.contains("href=\"/receipts/cancel_order_"), "{}", first.text);
+    });
+}
+
+#[test]
+fn a_long_answer_is_judged_as_a_whole() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        desk.call(&session, "cancel_order", serde_json::json!({ "id": 7 })).await;
+        let filler = "The weather stayed as it was. ".repeat(3_000);
+        desk.guard.verify(&session, &format!("I have cancelled order 7. {filler}")).await.unwrap();
+        desk.followed().await;
+        let answers = desk.get("/api/v1/answers").await.json();
+        let answer = &answers["items"][0];
+        assert_eq!(answer["text_is_cut"], true, "{answers}");
+        let told = desk.get(&format!("/api/v1/answers/s/{}", answer["session_seq"])).await.json();
+        assert_eq!(told["not_judged_again"], serde_json::Value::Null);
+        assert_eq!(told["claims"][0]["verdict"], "supported", "{}", told["claims"]);
     });
 }
 
@@ -119,7 +137,7 @@ fn another_policy_is_tried_on_recorded_calls() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let token = format!("Bearer {}", super::desk::OPERATOR);
         let form = "application/x-www-form-urlencoded";
         let headers = [("authorization", &*token), ("content-type", form)];

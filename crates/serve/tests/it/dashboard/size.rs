@@ -77,7 +77,7 @@ fn ten_thousand_receipts_of_hostile_text() {
             ledger.open_execution("long", begun, None).await.unwrap();
             ledger.append("long", end, vec![result]).await.unwrap();
         }
-        desk.counted(u64::from(RECEIPTS)).await;
+        desk.followed().await;
         let first = desk.get("/sessions/long").await;
         let other = first.text.split("rel=\"prev\" href=\"").nth(1).unwrap();
         let other = other.split('"').next().unwrap().to_owned();

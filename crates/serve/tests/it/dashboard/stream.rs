@@ -35,7 +35,7 @@ fn a_reader_that_was_away_goes_on_where_it_was() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
-        desk.counted(3).await;
+        desk.followed().await;
         let token = format!("Bearer {OPERATOR}");
         let with =
             |id: &'static str| [("authorization", token.clone()), ("last-event-id", id.to_owned())];
