@@ -6,46 +6,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
 
 use counterfoil_guard::{
-    Bundle, BundleMark, BundleVerification, Clock, Draft, Ledger, LedgerSettings, Provable,
-    Randomness, RandomnessError,
+    Bundle, BundleMark, BundleVerification, Draft, Ledger, LedgerSettings, Provable,
 };
 use counterfoil_model::{Digest, canonical_bytes};
 use serde_json::{Value, json};
 
 use crate::Desk;
-
-#[derive(Debug)]
-struct Ticking(AtomicI64);
-
-impl Clock for Ticking {
-    fn wall(&self) -> i64 {
-        self.0.fetch_add(1000, Ordering::Relaxed)
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
-/// The same bytes in every run, and never the same twice.
-#[derive(Debug)]
-struct Counted(AtomicU64);
-
-impl Randomness for Counted {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
-        for chunk in bytes.chunks_mut(8) {
-            let number = self.0.fetch_add(1, Ordering::SeqCst);
-            chunk.copy_from_slice(
-                &number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[..chunk.len()],
-            );
-        }
-        Ok(())
-    }
-}
+use crate::steady::{Counted, Ticking};
 
 fn opened(id: &str, arguments: &Value) -> Value {
     json!({
@@ -68,8 +37,8 @@ fn closed(id: &str, status: &str, result: &[u8]) -> Value {
 
 /// Every kind of event, texts of every kind, and a key that was replaced.
 fn record(state: &Path, salt: u64) -> Ledger {
-    let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_800_000)));
-    let randomness = Arc::new(Counted(salt.into()));
+    let clock = Arc::new(Ticking::from(1_793_620_800_000));
+    let randomness = Arc::new(Counted::from(salt));
     let ledger =
         Ledger::open(&state.join("ledger.db"), LedgerSettings::default(), clock, randomness);
     let (ledger, _) = ledger.unwrap();

@@ -1,50 +1,13 @@
 //! `counterfoil serve`, as somebody at a terminal meets it.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::io::BufRead as _;
 
 use crate::Desk;
+use crate::server::Server;
 
-/// A server that runs; it ends with the value.
-struct Running {
-    child: Child,
-    address: String,
-    /// What it printed first.
-    line: String,
-    stderr: BufReader<ChildStderr>,
-}
-
-impl Running {
-    fn start(desk: &Desk, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_counterfoil"));
-        command.current_dir(desk.path()).env_clear().env("HOME", desk.path().join("home"));
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        stderr.read_line(&mut line).unwrap();
-        let address = line.split("://").nth(1).unwrap().split(['/', ',']).next().unwrap();
-        Self { child, address: address.to_owned(), line, stderr }
-    }
-
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close");
-        let length = body.len();
-        let request = format!("{head}\r\n{headers}content-length: {length}\r\n\r\n{body}");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+/// A dashboard that runs.
+fn start(desk: &Desk, arguments: &[&str]) -> Server {
+    Server::start(desk, "serve", arguments, &[])
 }
 
 #[cfg(unix)]
@@ -57,7 +20,7 @@ fn set_mode(desk: &Desk, name: &str, mode: u32) {
 #[test]
 fn a_link_signs_in_and_another_one_follows() {
     let desk = Desk::with(&[]);
-    let mut running = Running::start(&desk, &[]);
+    let mut running = start(&desk, &[]);
     let path = format!("/login{}", running.line.trim().split("/login").nth(1).unwrap());
     let told = running.ask("GET", &path, "", "");
     assert!(told.starts_with("HTTP/1.1 303"), "{told}");
@@ -79,7 +42,7 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
     set_mode(&desk, "tokens", 0o600);
     let ran = desk.spawn(&[], &["run", "read_file", "--args", "{\"path\":\"notes\"}"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let running = Running::start(&desk, &["--token-file", "tokens"]);
+    let running = start(&desk, &["--token-file", "tokens"]);
     assert!(running.line.ends_with(", with a token of tokens\n"), "{}", running.line);
     let bearer = |token: &str| {
         format!("authorization: Bearer {token}\r\ncontent-type: application/json\r\n")
