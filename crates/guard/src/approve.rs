@@ -2,7 +2,7 @@ use counterfoil_model::Digest;
 
 use crate::gate::{GateId, Question, Reason};
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Approved, Declined, Draft};
+use crate::ledger::{APPROVAL_DECLINED, AppendError, Approved, Declined, Draft};
 use crate::ports::{Approval, Lasts};
 
 impl Guard {
@@ -81,7 +81,7 @@ impl Guard {
         let said = why.map(|why| format!(": {why}")).unwrap_or_default();
         Reason {
             gate: question.gate,
-            code: "approval_declined",
+            code: APPROVAL_DECLINED,
             message: format!("{by} did not agree to this call{said}"),
             matched: None,
             help: Some("do not try it another way, and do not report it as done".to_owned()),

@@ -47,7 +47,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             "`counterfoil audit query` lists the calls; the id of a denied one is in its answer",
         )
     })?;
-    if !receipt.waits_for_approval() {
+    if !receipt.waits_for_approval() && !receipt.was_declined() {
         let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";
         return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
             .help("`counterfoil policy explain` says what the rules make of a call")
@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         visible(&receipt.tool),
         visible(&receipt.arguments.to_string()),
         visible(&receipt.session_id),
-        visible(why(receipt.answer.as_deref().unwrap_or_default())),
+        visible(receipt.reason().unwrap_or_default()),
     );
     if !agreed(&question) {
         return Err(Complaint::new("nothing was approved").help("answer on a terminal").into());
@@ -78,9 +78,4 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         .context("the approval is not recorded")?;
     writeln!(io::stdout(), "approved: the agent may make this call again")?;
     Ok(Exit::Clean)
-}
-
-/// What the agent was told, without the rest of the form in which it was.
-fn why(answer: &str) -> &str {
-    answer.lines().find_map(|line| line.strip_prefix("message: ")).unwrap_or(answer)
 }

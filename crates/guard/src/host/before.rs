@@ -8,7 +8,7 @@ use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
-use crate::ledger::{AppendError, Opened, Rejected};
+use crate::ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use crate::recording::Recording;
 use crate::scene::Scene;
 use crate::session::{Session, SessionStart, Surroundings};
@@ -70,7 +70,7 @@ fn not_judged(tool: &str) -> Reason {
 fn not_agreed(question: Question) -> Reason {
     Reason {
         gate: question.gate,
-        code: "approval_required",
+        code: APPROVAL_REQUIRED,
         message: question.why,
         matched: None,
         help: Some("a person has to agree, and cannot be asked here; its user can, with `counterfoil approve` \

@@ -276,11 +276,32 @@ impl Rejected {
     /// Whether the call was denied only because a person has to agree to it first.
     #[must_use]
     pub fn waits_for_approval(&self) -> bool {
-        self.status == Status::Denied
-            && (self.category == ToolErrorCategory::ConfirmationRequired
-                || !self.codes.is_empty()
-                    && self.codes.iter().all(|code| code == "approval_required"))
+        waits(self.status, Some(self.category), &self.codes)
     }
+
+    /// Whether it was denied only because a person said no to it before.
+    #[must_use]
+    pub fn was_declined(&self) -> bool {
+        is_only(self.status, &self.codes, APPROVAL_DECLINED)
+    }
+}
+
+/// The code of a denial that lasts until a person agrees.
+pub(crate) const APPROVAL_REQUIRED: &str = "approval_required";
+
+/// The code of a denial because a person said no.
+pub(crate) const APPROVAL_DECLINED: &str = "approval_declined";
+
+/// Whether a call was denied only because a person has to agree to it first.
+pub(super) fn waits(status: Status, category: Option<ToolErrorCategory>, codes: &[String]) -> bool {
+    let asks = category == Some(ToolErrorCategory::ConfirmationRequired)
+        && !codes.iter().any(|code| code == APPROVAL_DECLINED);
+    status == Status::Denied && asks || is_only(status, codes, APPROVAL_REQUIRED)
+}
+
+/// Whether a call was denied for this and nothing else.
+pub(super) fn is_only(status: Status, codes: &[String], wanted: &str) -> bool {
+    status == Status::Denied && !codes.is_empty() && codes.iter().all(|code| code == wanted)
 }
 
 /// Something said in the session.

@@ -39,6 +39,7 @@ pub use append::AppendError;
 pub use bundle::{
     Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
 };
+pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};
 pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
 pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
 

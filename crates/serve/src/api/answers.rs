@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use counterfoil_guard::{Draft, Event, recorded_transcript_until};
-use counterfoil_model::{Digest, Evidence, EvidenceSource, Role, Verdict};
+use counterfoil_model::{Evidence, EvidenceSource, Role, Verdict};
 use counterfoil_rules::check_from;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cursor::{Page, cursor, written};
+use super::receipts::text_of;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::List;
 use crate::dashboard::problem::HttpProblem;
@@ -134,12 +135,6 @@ fn item(dashboard: &Dashboard, event: &Event) -> Result<Option<AnswerItem>, Http
         text_is_cut,
         findings: found(findings),
     }))
-}
-
-/// What an agent said, redacted; `None` where retention dropped it.
-fn text_of(dashboard: &Dashboard, answer: &Digest) -> Result<Option<String>, HttpProblem> {
-    let bytes = dashboard.ledger().result(answer)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// What was recorded as found; what has another form is shown as it is.

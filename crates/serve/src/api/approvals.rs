@@ -1,20 +1,25 @@
-use counterfoil_guard::{Approval, Receipt};
+use counterfoil_guard::{AppendError, Approval, Receipt};
 use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::cursor::{Page, cursor, written};
+use super::receipts::found;
 use crate::dashboard::Dashboard;
+use crate::dashboard::index::{CallOfPerson, DecisionState};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
 /// The longest reason, in characters.
 const LONGEST_REASON: usize = 1_000;
 
-/// A call that was denied because a person has to agree to it first.
+/// A call on which a person decides.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct WaitingItem {
+pub(crate) struct CallItem {
+    /// `waiting`, `granted once`, `granted for the session` or `refused`.
+    pub(crate) state: &'static str,
     /// The id of the denied call.
     pub(crate) execution_id: String,
     /// The session.
@@ -58,33 +63,39 @@ pub(crate) struct Decided {
     pub(crate) by: String,
 }
 
-/// The calls that wait, the newest first.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<WaitingItem>, HttpProblem> {
-    page(dashboard, asked, asked.limit()?)
+/// The calls that wait, the newest first; by `state=decided` those on which a decision stands.
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem>, HttpProblem> {
+    let waiting = match asked.query.one("state")? {
+        None | Some("waiting") => true,
+        Some("decided") => false,
+        Some(_) => return Err(HttpProblem::bad("`state` is `waiting` or `decided`")),
+    };
+    page(dashboard, cursor(asked, "approvals")?, asked.limit()?, waiting)
 }
 
-/// So many of them.
+/// So many of them, from before this event.
 pub(crate) fn page(
     dashboard: &Dashboard,
-    asked: &Asked,
+    before: Option<u64>,
     limit: usize,
-) -> Result<Page<WaitingItem>, HttpProblem> {
-    let before = cursor(asked, "approvals")?;
-    let mut places: Vec<(u64, String, bool)> = {
+    waiting: bool,
+) -> Result<Page<CallItem>, HttpProblem> {
+    let mut calls: Vec<(CallOfPerson, bool)> = {
         let index = dashboard.known();
         let ended = |at: usize| index.sessions().get(at).is_some_and(|session| session.has_ended);
-        let waiting = index.waiting().filter(|call| before.is_none_or(|seq| call.seq < seq));
-        let waiting = waiting.take(limit + 1);
-        waiting.map(|call| (call.seq, call.execution_id.clone(), ended(call.session))).collect()
+        let all = index.calls_of_people(waiting).into_iter();
+        let all = all.filter(|call| before.is_none_or(|seq| call.seq < seq)).take(limit + 1);
+        all.map(|call| (call.clone(), ended(call.session))).collect()
     };
-    let more = places.len() > limit;
-    places.truncate(limit);
-    let next = places.last().filter(|_| more).map(|(seq, ..)| written("approvals", *seq));
+    let more = calls.len() > limit;
+    calls.truncate(limit);
+    let next = calls.last().filter(|_| more).map(|(last, _)| written("approvals", last.seq));
     let mut items = Vec::new();
-    for (_, id, session_has_ended) in places {
-        let Some(receipt) = dashboard.ledger().receipt(&id)? else { continue };
-        items.push(WaitingItem {
-            why: why(receipt.answer.as_deref().unwrap_or_default()).to_owned(),
+    for (call, session_has_ended) in calls {
+        let Some(receipt) = dashboard.ledger().receipt(&call.execution_id)? else { continue };
+        items.push(CallItem {
+            state: call.state.name(),
+            why: receipt.reason().unwrap_or_default().to_owned(),
             execution_id: receipt.execution_id,
             session: receipt.session_id,
             session_has_ended,
@@ -97,30 +108,21 @@ pub(crate) fn page(
     Ok(Page { items, next })
 }
 
-/// What the agent was told, without the rest of the form in which it was.
-fn why(answer: &str) -> &str {
-    answer.lines().find_map(|line| line.strip_prefix("message: ")).unwrap_or(answer)
-}
-
 /// Agrees to the call that a route names.
 pub(crate) fn grant(
     dashboard: &Dashboard,
     asked: &Asked,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    let (receipt, reason, by) = ready(dashboard, asked, word.reason)?;
-    let mut approval = Approval::by(by.clone());
-    if let Some(reason) = reason {
-        approval = approval.because(reason);
-    }
-    if word.for_session {
-        approval = approval.for_session();
-    }
-    let Receipt { session_id, tool, arguments_digest, execution_id, .. } = receipt;
-    let recorded = dashboard.guard().approve(&session_id, &tool, arguments_digest, approval);
-    tokio::runtime::Handle::current().block_on(recorded)?;
-    dashboard.catch_up()?;
-    Ok(Decided { execution_id, decision: "granted", by })
+    let for_session = word.for_session;
+    decide(dashboard, asked, word.reason, true, |receipt, by, reason| {
+        let mut approval = Approval::by(by);
+        approval = reason.map_or(approval.clone(), |reason| approval.because(reason));
+        let approval = if for_session { approval.for_session() } else { approval };
+        let Receipt { session_id, tool, arguments_digest, .. } = receipt;
+        let recorded = dashboard.guard().approve(session_id, tool, *arguments_digest, approval);
+        Handle::current().block_on(recorded)
+    })
 }
 
 /// Says no to the call that a route names.
@@ -129,40 +131,56 @@ pub(crate) fn refuse(
     asked: &Asked,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    let (receipt, reason, by) = ready(dashboard, asked, word.reason)?;
-    let Receipt { session_id, tool, arguments_digest, execution_id, .. } = receipt;
-    let guard = dashboard.guard();
-    let recorded = guard.decline(&session_id, &tool, arguments_digest, by.clone(), reason);
-    tokio::runtime::Handle::current().block_on(recorded)?;
-    dashboard.catch_up()?;
-    Ok(Decided { execution_id, decision: "refused", by })
+    decide(dashboard, asked, word.reason, false, |receipt, by, reason| {
+        let Receipt { session_id, tool, arguments_digest, .. } = receipt;
+        let recorded =
+            dashboard.guard().decline(session_id, tool, *arguments_digest, by.to_owned(), reason);
+        Handle::current().block_on(recorded)
+    })
 }
 
-/// The denied call, the reason, and who speaks.
-fn ready(
+/// Records a decision, if the call of the route is one to decide on: one at a time, so that two
+/// people, or two clicks, do not both decide.
+fn decide(
     dashboard: &Dashboard,
     asked: &Asked,
     reason: Option<String>,
-) -> Result<(Receipt, Option<String>, String), HttpProblem> {
-    let id = asked.named(0);
-    let receipt = dashboard.ledger().receipt(id)?;
-    let receipt =
-        receipt.ok_or_else(|| HttpProblem::missing(format!("there is no receipt `{id}`")))?;
-    dashboard.catch_up()?;
-    let waits = dashboard.known().waiting().any(|call| call.execution_id == id);
-    if !waits {
-        let why = match receipt.waits_for_approval() {
-            true => "somebody has decided, or it was made again since",
-            false => "what denied it is a rule, or it ran",
-        };
-        let what = format!("`{id}` does not wait for anybody to agree: {why}");
-        return Err(HttpProblem::new(StatusCode::CONFLICT, what));
-    }
+    grants: bool,
+    record: impl FnOnce(&Receipt, &str, Option<String>) -> Result<(), AppendError>,
+) -> Result<Decided, HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
         let what = format!("a reason has at most {LONGEST_REASON} characters");
         return Err(HttpProblem::bad(what));
     }
     let by = format!("{} (dashboard)", asked.visitor.name);
-    Ok((receipt, reason, by))
+    let _one = dashboard.deciding();
+    let receipt = ready(dashboard, asked.named(0), grants)?;
+    record(&receipt, &by, reason)?;
+    // It is recorded, whether this process sees it now or later.
+    if let Err(error) = dashboard.catch_up() {
+        tracing::error!("the ledger cannot be read after a decision: {error}");
+    }
+    let decision = if grants { "granted" } else { "refused" };
+    Ok(Decided { execution_id: receipt.execution_id, decision, by })
+}
+
+/// What a person has said to the call of a receipt, where it is for a person to decide.
+pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
+    let index = dashboard.known();
+    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
+    (receipt.waits_for_approval() || receipt.was_declined()).then_some(call.state)
+}
+
+/// The receipt of a call on which such a decision can be made now.
+fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<Receipt, HttpProblem> {
+    let receipt = found(dashboard, id)?;
+    dashboard.catch_up()?;
+    let why = match state_of(dashboard, &receipt) {
+        None => "a rule denied it, or it ran",
+        Some(DecisionState::Granted { .. }) if grants => "it is granted already",
+        Some(DecisionState::Refused) if !grants => "it is refused already",
+        Some(_) => return Ok(receipt),
+    };
+    Err(HttpProblem::new(StatusCode::CONFLICT, format!("`{id}` cannot be decided on: {why}")))
 }

@@ -14,13 +14,14 @@ mod stats;
 
 pub(crate) use answers::{AnswerDetail, AnswerItem, EvidenceItem, list as answers, one as answer};
 pub(crate) use approvals::{
-    WaitingItem, Word, grant, list as waiting, page as waiting_page, refuse,
+    CallItem, Word, grant, list as approvals, page as calls_of_people, refuse,
 };
 pub(crate) use cursor::{Page, cursor, timeline_cursor};
 pub(crate) use health::{HealthItem, health};
 pub(crate) use policy::{PolicyItem, ReplayBody, ReplayItem, RuleItem, in_force, in_mode, replay};
 pub(crate) use receipts::{
-    ReceiptDetail, ReceiptItem, export, list as receipts, one as receipt, rejections, text_of,
+    ReceiptDetail, ReceiptItem, export, latest_rejections, list as receipts, one as receipt,
+    rejections, text_of,
 };
 pub(crate) use sessions::{SessionItem, list as sessions, one as session};
 pub(crate) use stats::{StatsItem, stats};
@@ -33,7 +34,7 @@ use serde::Serialize;
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
-use crate::dashboard::visitor::{Role, Visitor};
+use crate::dashboard::visitor::Role;
 use crate::http::{Answer, answer as answered};
 
 /// Where the API begins.
@@ -162,15 +163,16 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/approvals",
         "approvals",
-        "Calls that wait for somebody to agree, the newest first",
-        LIST,
-        schema::<Page<WaitingItem>>,
-        |d, a| told(&waiting(d, a)?),
+        "Calls on which a person decides, the newest first: those that wait, or by `state=decided` \
+         those on which a decision stands",
+        &["cursor", "limit", "state"],
+        schema::<Page<CallItem>>,
+        |d, a| told(&approvals(d, a)?),
     ),
     done(
         "/approvals/{execution_id}/grant",
         "grant_approval",
-        "Agrees to a call that waits",
+        "Agrees to a call that waits, or was refused",
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
@@ -179,7 +181,7 @@ static RESOURCES: [Resource; 17] = [
     done(
         "/approvals/{execution_id}/refuse",
         "refuse_approval",
-        "Says no to a call that waits, until somebody agrees",
+        "Says no to a call that waits, or was granted, until somebody agrees",
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
@@ -279,13 +281,9 @@ pub(crate) fn fitting(path: &str, segments: &[String]) -> Option<Vec<String>> {
 }
 
 impl Resource {
-    /// Whether somebody may ask for it.
-    pub(crate) fn may(&self, visitor: &Visitor) -> Result<(), HttpProblem> {
-        if visitor.role >= self.role {
-            return Ok(());
-        }
-        let (has, needs) = (visitor.role.name(), self.role.name());
-        Err(HttpProblem::forbidden(format!("this needs the role `{needs}`, you have `{has}`")))
+    /// The least that somebody must be to ask for it.
+    pub(crate) fn role(&self) -> Role {
+        self.role
     }
 
     /// What a request without a token has to carry, where it comes from a browser that is signed

@@ -1,13 +1,15 @@
 use counterfoil_guard::{Draft, PermitBasis, Receipt};
 use counterfoil_model::Digest;
 use counterfoil_report::shorten;
+use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::approvals::state_of;
 use super::cursor::{Page, cursor, written};
 use crate::dashboard::Dashboard;
-use crate::dashboard::index::List;
+use crate::dashboard::index::{DecisionState, List};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
@@ -35,6 +37,8 @@ pub(crate) struct ReceiptItem {
     pub(crate) codes: Vec<String>,
     /// What the model was told when it was refused or denied.
     pub(crate) answer: Option<String>,
+    /// Why it did not run, of that answer.
+    pub(crate) reason: Option<String>,
     /// What permitted it; absent when nothing did.
     pub(crate) permit: Option<String>,
     /// The model.
@@ -69,6 +73,7 @@ impl From<&Receipt> for ReceiptItem {
             category: receipt.category.map(|category| category.name().to_owned()),
             codes: receipt.codes.clone(),
             answer: receipt.answer.as_deref().map(|text| shorten(text, 4_000).into_owned()),
+            reason: receipt.reason().map(|text| shorten(text, 1_000).into_owned()),
             permit: receipt.permit.as_ref().map(permitted),
             model: receipt.model.clone(),
             caller: receipt.caller_id.clone(),
@@ -91,7 +96,7 @@ fn permitted(basis: &PermitBasis) -> String {
         PermitBasis::Approval { who, reason: None, .. } => format!("approved by {who}"),
         PermitBasis::Approval { who, reason: Some(why), .. } => format!("approved by {who}: {why}"),
         PermitBasis::Host => "its host, which runs its own tools".to_owned(),
-        PermitBasis::Reported => "nothing: a client told of it".to_owned(),
+        PermitBasis::Reported => "nothing; a client reported it".to_owned(),
         PermitBasis::Nothing => "nothing".to_owned(),
         other => serde_json::to_string(other).unwrap_or_default(),
     }
@@ -111,6 +116,9 @@ pub(crate) struct ReceiptDetail {
     pub(crate) result_text: Option<String>,
     /// Whether it is longer.
     pub(crate) result_is_cut: bool,
+    /// What a person has said to it (`waiting`, `granted once`, `granted for the session`,
+    /// `refused`); absent where it is not for a person to decide.
+    pub(crate) decision: Option<&'static str>,
 }
 
 /// Receipts, the newest first: of all sessions, or of one.
@@ -132,8 +140,29 @@ fn of_list(
     list: List,
     name: &str,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
-    let (before, limit) = (cursor(asked, name)?, asked.limit()?);
-    let session = asked.query.one("session")?;
+    let session = asked.query.some("session")?;
+    if let Some(session) = session.filter(|id| dashboard.known().session(id).is_none()) {
+        return Err(HttpProblem::missing(format!("the ledger has no session `{session}`")));
+    }
+    read_list(dashboard, list, name, (cursor(asked, name)?, session), asked.limit()?)
+}
+
+/// The latest calls that were refused or denied.
+pub(crate) fn latest_rejections(
+    dashboard: &Dashboard,
+    limit: usize,
+) -> Result<Vec<ReceiptItem>, HttpProblem> {
+    Ok(read_list(dashboard, List::Rejections, "rejections", (None, None), limit)?.items)
+}
+
+/// So many of a list, from before this event: of all sessions, or of one.
+fn read_list(
+    dashboard: &Dashboard,
+    list: List,
+    name: &str,
+    (before, session): (Option<u64>, Option<&str>),
+    limit: usize,
+) -> Result<Page<ReceiptItem>, HttpProblem> {
     let mut places = dashboard.known().places(list, before, session, limit + 1);
     let more = places.len() > limit;
     places.truncate(limit);
@@ -156,8 +185,11 @@ fn of_list(
 
 /// The receipt that a route names.
 pub(crate) fn found(dashboard: &Dashboard, id: &str) -> Result<Receipt, HttpProblem> {
-    let receipt = dashboard.ledger().receipt(id)?;
-    receipt.ok_or_else(|| HttpProblem::missing(format!("there is no receipt `{id}`")))
+    dashboard.ledger().receipt(id)?.ok_or_else(|| no_receipt(id))
+}
+
+fn no_receipt(id: &str) -> HttpProblem {
+    HttpProblem::missing(format!("there is no receipt `{id}`"))
 }
 
 /// One receipt with its result.
@@ -172,9 +204,10 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail,
         text.truncate(text.floor_char_boundary(LONGEST_RESULT));
         text
     });
+    let decision = state_of(dashboard, &receipt).map(DecisionState::name);
     let short = ReceiptItem::from(&receipt);
     let receipt = serde_json::to_value(&receipt).unwrap_or_default();
-    Ok(ReceiptDetail { short, receipt, result_text, result_is_cut })
+    Ok(ReceiptDetail { short, receipt, result_text, result_is_cut, decision })
 }
 
 /// A stored text; `None` where retention dropped it.
@@ -189,8 +222,9 @@ pub(crate) fn text_of(
 /// A receipt with all that somebody needs to verify it without the ledger.
 pub(crate) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<String, HttpProblem> {
     let id = asked.named(0);
-    let exported = dashboard.ledger().export(id)?;
-    let exported =
-        exported.ok_or_else(|| HttpProblem::missing(format!("there is no receipt `{id}`")))?;
-    Ok(serde_json::to_string_pretty(&exported).unwrap_or_default())
+    let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;
+    serde_json::to_string_pretty(&exported).map_err(|error| {
+        let what = format!("the proof cannot be written: {error}");
+        HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what)
+    })
 }

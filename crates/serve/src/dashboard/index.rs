@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use counterfoil_guard::{CallStats, Draft, Event};
+use counterfoil_guard::{CallStats, Draft, Event, Lasts, Rejected};
 use counterfoil_model::Digest;
 
 /// Milliseconds of an hour.
@@ -22,8 +22,7 @@ pub(crate) struct LedgerIndex {
     rejections: Vec<EventPlace>,
     answers: Vec<EventPlace>,
     decisions: Vec<EventPlace>,
-    waiting: BTreeMap<u64, WaitingCall>,
-    waits_at: HashMap<(usize, Digest), u64>,
+    decisions_on: HashMap<(usize, Digest), CallOfPerson>,
     hours: BTreeMap<i64, HourCounts>,
     stats: CallStats,
     /// Why nothing more is read.
@@ -64,12 +63,25 @@ struct EventPlace {
     session: usize,
 }
 
-/// A call that waits for somebody to agree.
+/// A call on which a person decides: it waits for them, or what they said stands.
 #[derive(Debug, Clone)]
-pub(crate) struct WaitingCall {
+pub(crate) struct CallOfPerson {
+    /// Of the event that denied it last.
     pub(crate) seq: u64,
     pub(crate) execution_id: String,
     pub(crate) session: usize,
+    pub(crate) state: DecisionState,
+}
+
+/// What a person has said to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecisionState {
+    /// Nothing yet.
+    Waiting,
+    /// They agreed: to every such call of the session, or to one that has not come yet.
+    Granted { for_session: bool },
+    /// They said no.
+    Refused,
 }
 
 /// What happened in one hour.
@@ -89,6 +101,18 @@ pub(crate) enum List {
     Rejections,
     Answers,
     Decisions,
+}
+
+impl DecisionState {
+    /// In words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Granted { for_session: true } => "granted for the session",
+            Self::Granted { for_session: false } => "granted once",
+            Self::Refused => "refused",
+        }
+    }
 }
 
 impl LedgerIndex {
@@ -114,13 +138,22 @@ impl LedgerIndex {
         self.by_name.get(name).and_then(|at| self.sessions.get(*at))
     }
 
-    /// The calls that wait, the newest first.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &WaitingCall> {
-        self.waiting.values().rev()
+    /// The calls that wait, or those on which a decision stands, the newest first.
+    pub(crate) fn calls_of_people(&self, waiting: bool) -> Vec<&CallOfPerson> {
+        let is_meant = |call: &&CallOfPerson| (call.state == DecisionState::Waiting) == waiting;
+        let mut calls: Vec<_> = self.decisions_on.values().filter(is_meant).collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.seq));
+        calls
+    }
+
+    /// The call of a receipt, where a person decides on it.
+    pub(crate) fn call_of_person(&self, session: &str, digest: Digest) -> Option<&CallOfPerson> {
+        self.decisions_on.get(&(*self.by_name.get(session)?, digest))
     }
 
     pub(crate) fn waiting_count(&self) -> usize {
-        self.waiting.len()
+        let waits = |call: &&CallOfPerson| call.state == DecisionState::Waiting;
+        self.decisions_on.values().filter(waits).count()
     }
 
     pub(crate) fn count(&self, list: List) -> usize {
@@ -205,42 +238,60 @@ impl LedgerIndex {
         }
     }
 
-    /// Puts an event into the lists that show it, and takes calls off that wait no longer.
+    /// Puts an event into the lists that show it.
     fn list_event(&mut self, event: &Event, place: EventPlace) {
         match &event.draft {
             Draft::Opened(opened) => {
                 self.receipts.push(place);
-                self.waits_no_longer(place.session, opened.arguments_digest);
+                self.ran((place.session, opened.arguments_digest));
             }
             Draft::Rejected(rejected) => {
                 self.receipts.push(place);
                 self.rejections.push(place);
-                let digest = rejected.call.arguments_digest;
-                self.waits_no_longer(place.session, digest);
-                if rejected.waits_for_approval() {
-                    let execution_id = rejected.call.execution_id.clone();
-                    let EventPlace { seq, session } = place;
-                    let call = WaitingCall { seq, execution_id, session };
-                    self.waiting.insert(seq, call);
-                    self.waits_at.insert((session, digest), seq);
-                }
+                self.denied(rejected, place);
             }
             Draft::Approved(approved) => {
                 self.decisions.push(place);
-                self.waits_no_longer(place.session, approved.arguments_digest);
+                let for_session = approved.lasts == Lasts::Session;
+                let state = DecisionState::Granted { for_session };
+                self.decided((place.session, approved.arguments_digest), state);
             }
             Draft::Declined(declined) => {
                 self.decisions.push(place);
-                self.waits_no_longer(place.session, declined.arguments_digest);
+                self.decided((place.session, declined.arguments_digest), DecisionState::Refused);
             }
             Draft::Judged { .. } => self.answers.push(place),
             _ => {}
         }
     }
 
-    fn waits_no_longer(&mut self, session: usize, digest: Digest) {
-        if let Some(seq) = self.waits_at.remove(&(session, digest)) {
-            self.waiting.remove(&seq);
+    /// A call was denied: a person decides on it, or nobody does.
+    fn denied(&mut self, rejected: &Rejected, place: EventPlace) {
+        let call = (place.session, rejected.call.arguments_digest);
+        let state = if rejected.waits_for_approval() {
+            DecisionState::Waiting
+        } else if rejected.was_declined() {
+            DecisionState::Refused
+        } else {
+            self.decisions_on.remove(&call);
+            return;
+        };
+        let EventPlace { seq, session } = place;
+        let execution_id = rejected.call.execution_id.clone();
+        self.decisions_on.insert(call, CallOfPerson { seq, execution_id, session, state });
+    }
+
+    /// A call ran: what was agreed to once is used up.
+    fn ran(&mut self, call: (usize, Digest)) {
+        let stands = DecisionState::Granted { for_session: true };
+        if self.decisions_on.get(&call).is_some_and(|known| known.state != stands) {
+            self.decisions_on.remove(&call);
+        }
+    }
+
+    fn decided(&mut self, call: (usize, Digest), state: DecisionState) {
+        if let Some(known) = self.decisions_on.get_mut(&call) {
+            known.state = state;
         }
     }
 

@@ -6,7 +6,7 @@ use super::page::whole;
 use super::pieces::{brief, call, counted, grouped, part, plain, session, time};
 use super::problem::HttpProblem;
 use super::request::Asked;
-use crate::api::{self, HealthItem, ReceiptItem, SessionItem, WaitingItem};
+use crate::api::{self, CallItem, HealthItem, ReceiptItem, SessionItem};
 use crate::http::Answer;
 
 /// Entries of a short list.
@@ -18,10 +18,8 @@ const HOURS: i64 = 48;
 /// What happened today, what waits, and whether the record can be read.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let sessions = latest(dashboard);
-    let mut waiting = api::waiting(dashboard, asked)?.items;
-    let mut rejections = api::rejections(dashboard, asked)?.items;
-    waiting.truncate(FEW);
-    rejections.truncate(FEW);
+    let waiting = api::calls_of_people(dashboard, None, FEW, true)?.items;
+    let rejections = api::latest_rejections(dashboard, FEW)?;
     let health = api::health(dashboard, asked)?;
     let body = html! {
         h1 { "Overview" }
@@ -63,7 +61,7 @@ fn latest(dashboard: &Dashboard) -> Vec<SessionItem> {
     all.into_iter().take(FEW).map(SessionItem::from).collect()
 }
 
-/// Counts of the last 24 hours, each with a link to what is counted.
+/// Counts of this hour and the 23 before it, and what waits, each with a link to a list that has it.
 fn today(dashboard: &Dashboard) -> Markup {
     let index = dashboard.known();
     let since = dashboard.now().div_euclid(HOUR) - 23;
@@ -84,11 +82,11 @@ fn today(dashboard: &Dashboard) -> Markup {
         ("/answers", sum.answers_with_findings, "with findings", "bad"),
     ];
     html! {
-        p .faint { "The last 24 hours" }
+        p .faint { "This hour and the 23 before it; what waits, from any time" }
         ul .tiles {
             @for (href, number, noun, kind) in tiles {
                 li {
-                    a href=(href) .zero[number == 0] .(kind) {
+                    a href=(href) class=(if number == 0 { "zero" } else { kind }) {
                         strong { (grouped(number)) } span { (noun) }
                     }
                 }
@@ -133,7 +131,7 @@ fn chart(dashboard: &Dashboard) -> Markup {
     }
 }
 
-fn waits(waiting: &[WaitingItem]) -> Markup {
+fn waits(waiting: &[CallItem]) -> Markup {
     html! {
         @if waiting.is_empty() { p .empty { "Nothing waits." } }
         ul .list {

@@ -7,7 +7,7 @@ use super::Dashboard;
 use super::assets::address;
 use super::problem::HttpProblem;
 use super::request::Asked;
-use super::visitor::{Role, Visitor};
+use super::visitor::Visitor;
 use crate::http::{Answer, answer};
 
 /// The pages that stand in the head of every page: address, name.
@@ -40,15 +40,7 @@ pub(super) fn is_our_form(asked: &Asked) -> Result<(), HttpProblem> {
     if asked.form()?.one(FORM_TOKEN)? == Some(wanted) {
         return Ok(());
     }
-    Err(HttpProblem::forbidden("this form is not one of a page of yours: load the page again"))
-}
-
-/// Whether somebody may do more than look.
-pub(super) fn operates(visitor: &Visitor) -> Result<(), HttpProblem> {
-    match visitor.role {
-        Role::Operate => Ok(()),
-        Role::Read => Err(HttpProblem::forbidden("this needs the role `operate`, you have `read`")),
-    }
+    Err(HttpProblem::forbidden("this form has expired: reload the page"))
 }
 
 /// A page for somebody who was let in. `place` is the address of the one in the head that it
@@ -148,8 +140,11 @@ fn places(dashboard: &Dashboard, place: &str) -> Markup {
                     li {
                         a href=(address) aria-current=[(address == place).then_some("page")] {
                             (name)
-                            @if address == "/approvals" && waiting > 0 {
-                                " " span .count data-live="waiting" { (waiting) }
+                            @if address == "/approvals" {
+                                " "
+                                span data-live="waiting" {
+                                    @if waiting > 0 { span .count { (waiting) } }
+                                }
                             }
                         }
                     }

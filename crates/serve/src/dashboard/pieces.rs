@@ -154,13 +154,6 @@ pub(super) fn call(receipt: &ReceiptItem) -> Markup {
     }
 }
 
-/// Why a call did not run, of all that its agent was told.
-pub(super) fn reason(answer: &str) -> &str {
-    let message = answer.lines().find_map(|line| line.strip_prefix("message: "));
-    let issue = || answer.lines().find_map(|line| line.strip_prefix("- "));
-    message.or_else(issue).unwrap_or(answer)
-}
-
 /// What a decision rests on.
 pub(super) fn evidence(piece: &EvidenceItem) -> Markup {
     html! {

@@ -1,17 +1,23 @@
+use counterfoil_report::json_pretty;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderValue};
 use maud::{Markup, html};
 
 use super::Dashboard;
+use super::approvals::form;
 use super::page::whole;
-use super::pieces::{brief, json, lines, part, plain, session, status, time, took};
+use super::pieces::{brief, counted, json, lines, part, plain, session, status, time, took};
 use super::problem::HttpProblem;
 use super::request::Asked;
+use super::visitor::Visitor;
 use crate::api::{self, ReceiptDetail, ReceiptItem};
 use crate::http::{Answer, answer};
 
-/// Characters that are shown of arguments, results and the whole receipt.
+/// Characters that are shown of results and the whole receipt.
 const SHOWN: usize = 8_000;
+
+/// Characters that are shown of arguments: somebody may have to decide on them.
+const ARGUMENTS: usize = 20_000;
 
 /// A receipt: what was called, what permitted it, what came of it, and how to prove it.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
@@ -24,7 +30,8 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         (facts(receipt))
         section {
             h2 { "Arguments" }
-            (json(&receipt.arguments, SHOWN))
+            (json(&receipt.arguments, ARGUMENTS))
+            (decision(&asked.visitor, &detail))
         }
         (result(&detail))
         section {
@@ -59,6 +66,26 @@ fn facts(receipt: &ReceiptItem) -> Markup {
                 dd .line { @for code in receipt.codes.iter().take(20) { code { (brief(code, 60)) } } }
             }
             dt { "Digest" } dd { code .wrap { (receipt.digest) } }
+        }
+    }
+}
+
+/// What a person has said to it, and the form, where all of the arguments is to be seen.
+fn decision(visitor: &Visitor, detail: &ReceiptDetail) -> Markup {
+    let receipt = &detail.short;
+    let hidden = json_pretty(&receipt.arguments).chars().count().saturating_sub(ARGUMENTS);
+    html! {
+        @if hidden > 0 { p .notice { (counted(hidden as u64, "character")) " more are not shown." } }
+        @if let Some(state) = detail.decision {
+            p .line { "A person decides on this call: " span .badge { (state) } }
+            @if hidden == 0 {
+                (form(visitor, &receipt.execution_id, state))
+            } @else {
+                p {
+                    "Decide where all of it is shown: "
+                    code { "counterfoil approve " (brief(&receipt.execution_id, 80)) }
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::Dashboard;
 use super::page::whole;
-use super::pieces::{brief, call, pager, part, reason, session, time};
+use super::pieces::{brief, call, pager, part, session, time};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, ReceiptItem};
@@ -12,7 +12,7 @@ use crate::http::Answer;
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::rejections(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
-    let of = asked.query.one("session")?;
+    let of = asked.query.some("session")?;
     let path = match of {
         Some(id) => format!("/rejections?session={}", part(id)),
         None => "/rejections".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
 fn entry(receipt: &ReceiptItem) -> Markup {
     html! {
         (call(receipt))
-        @if let Some(answer) = &receipt.answer { p { (brief(reason(answer), 300)) } }
+        @if let Some(reason) = &receipt.reason { p { (brief(reason, 300)) } }
         p .faint { (time(receipt.started_at)) " in " (session(&receipt.session)) }
     }
 }

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use super::problem::HttpProblem;
 use super::request::{Asked, Fields, received, segments};
-use super::visitor::Visitor;
+use super::visitor::{Role, Visitor};
 use super::{
     Dashboard, accuracy, answer, answers, approvals, assets, coverage, login, overview, page,
     policy, receipt, rejections, session, sessions, stream,
@@ -41,10 +41,11 @@ pub enum ServeError {
     NoRandomness,
 }
 
-/// A page: how it is asked for, and who makes it.
+/// A page: how it is asked for, by whom at least, and who makes it.
 struct Page {
     method: Method,
     path: &'static str,
+    role: Role,
     act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
 }
 
@@ -52,14 +53,15 @@ const fn get(
     path: &'static str,
     act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
 ) -> Page {
-    Page { method: Method::GET, path, act }
+    Page { method: Method::GET, path, role: Role::Read, act }
 }
 
 const fn post(
     path: &'static str,
+    role: Role,
     act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
 ) -> Page {
-    Page { method: Method::POST, path, act }
+    Page { method: Method::POST, path, role, act }
 }
 
 /// Every page for somebody who was let in.
@@ -73,10 +75,10 @@ static PAGES: [Page; 15] = [
     get("/answers/{session}/{session_seq}", answer::page),
     get("/rejections", rejections::page),
     get("/approvals", approvals::page),
-    post("/approvals/{execution_id}/grant", approvals::grant),
-    post("/approvals/{execution_id}/refuse", approvals::refuse),
+    post("/approvals/{execution_id}/grant", Role::Operate, approvals::grant),
+    post("/approvals/{execution_id}/refuse", Role::Operate, approvals::refuse),
     get("/policy", policy::page),
-    post("/policy", policy::replay),
+    post("/policy", Role::Read, policy::replay),
     get("/coverage", coverage::page),
     get("/accuracy", accuracy::page),
 ];
@@ -154,11 +156,12 @@ impl Dashboard {
         let (route, named) = match is_api {
             true => {
                 let (resource, named) = api::find(&head.method, &path)?;
-                resource.may(&visitor)?;
+                visitor.needs(resource.role())?;
                 (Route::Resource(resource), named)
             }
             false => {
                 let (page, named) = page_of(&head.method, &path)?;
+                visitor.needs(page.role)?;
                 (Route::Page(page), named)
             }
         };
@@ -170,7 +173,7 @@ impl Dashboard {
         let dashboard = Arc::clone(&self);
         let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &asked));
         answered.await.unwrap_or_else(|_| {
-            let what = "the answer was lost on the way";
+            let what = "the server failed while answering; its log says more";
             Err(HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what))
         })
     }

@@ -9,6 +9,8 @@ use counterfoil_model::Digest;
 use hyper::HeaderMap;
 use hyper::header;
 
+use super::problem::HttpProblem;
+
 /// The cookie of a browser that has signed in.
 pub(crate) const COOKIE: &str = "counterfoil_session";
 
@@ -56,6 +58,17 @@ pub(crate) struct Visitor {
     pub(crate) name: String,
     /// What forms of a browser have to carry; `None` where a token came with the request.
     pub(crate) form_token: Option<String>,
+}
+
+impl Visitor {
+    /// Whether they may do what needs this role.
+    pub(crate) fn needs(&self, role: Role) -> Result<(), HttpProblem> {
+        if self.role >= role {
+            return Ok(());
+        }
+        let (has, needs) = (self.role.name(), role.name());
+        Err(HttpProblem::forbidden(format!("this needs the role `{needs}`, you have `{has}`")))
+    }
 }
 
 /// Everybody who is let in.

@@ -109,3 +109,94 @@ fn a_form_of_a_page_decides_too() {
         }
     });
 }
+
+#[test]
+fn of_two_people_who_decide_at_once_one_does() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        desk.call(&session, "refund", arguments.clone()).await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/approvals/{id}/grant");
+        let grants = futures_util::future::join_all((0..6).map(|_| desk.post(&path, "{}"))).await;
+        let mut statuses: Vec<u16> = grants.iter().map(|told| told.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409, 409, 409, 409, 409]);
+        assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
+        assert!(desk.call(&session, "refund", arguments).await.contains("agree first"), "once");
+    });
+}
+
+#[test]
+fn what_was_decided_is_decided_anew() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        let call = || desk.call(&session, "refund", arguments.clone());
+        call().await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let refuse = format!("/api/v1/approvals/{id}/refuse");
+        let grant = format!("/api/v1/approvals/{id}/grant");
+        for (path, body, status, state) in [
+            (&refuse, "{}", 200, "refused"),
+            (&refuse, "{}", 409, "refused"),
+            (&grant, r#"{"for_session":true}"#, 200, "granted for the session"),
+            (&grant, "{}", 409, "granted for the session"),
+            (&refuse, "{}", 200, "refused"),
+        ] {
+            assert_eq!(desk.post(path, body).await.status, status, "{path}");
+            let all = desk.get("/api/v1/approvals?state=decided").await.json();
+            assert_eq!(all["items"][0]["state"], state);
+            let receipt = desk.get(&format!("/api/v1/receipts/{id}")).await.json();
+            assert_eq!(receipt["decision"], state);
+            let told = call().await;
+            assert_eq!(told == "refunded", state == "granted for the session", "{state}: {told}");
+            desk.followed().await;
+        }
+    });
+}
+
+#[test]
+fn nobody_decides_on_arguments_that_they_do_not_see() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        for (length, on_list, on_receipt) in
+            [(10, true, true), (4_000, false, true), (30_000, false, false)]
+        {
+            desk.call(&session, "refund", json!({ "id": 7, "note": "x".repeat(length) })).await;
+            desk.followed().await;
+            let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+            let form = format!("action=\"/approvals/{id}/grant\"");
+            let cookie = desk.signed_in(OPERATOR).await;
+            let list = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+            assert_eq!(list.text.contains(&form), on_list, "{length}");
+            let path = format!("/receipts/{id}");
+            let receipt = desk.ask(Method::GET, &path, &[("cookie", &cookie)], "").await;
+            assert_eq!(receipt.text.contains(&form), on_receipt, "{length}");
+        }
+    });
+}
+
+#[test]
+fn a_form_says_what_it_means() {
+    test(async {
+        let desk = Desk::new().await;
+        desk.shop("s").await;
+        desk.followed().await;
+        let cookie = desk.signed_in(OPERATOR).await;
+        let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let form = [("cookie", &*cookie), ("content-type", "application/x-www-form-urlencoded")];
+        for field in ["for_session=no", "for_session=", "for_sesion=yes"] {
+            let body = format!("form_token={}&{field}", page.form_token());
+            let path = format!("/approvals/{id}/grant");
+            assert_eq!(desk.ask(Method::POST, &path, &form, body).await.status, 400, "{field}");
+        }
+        assert_eq!(waiting(&desk).await.len(), 1, "nothing was decided");
+    });
+}

@@ -7,7 +7,7 @@ use crate::test;
 
 /// Every page with words that stand there.
 const PAGES: [(&str, &str); 9] = [
-    ("/", "The last 24 hours"),
+    ("/", "This hour and the 23 before it"),
     ("/sessions", ">shop</a>"),
     ("/sessions/shop", "Cancel order 7."),
     ("/answers", "contradicted"),
