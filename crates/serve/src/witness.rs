@@ -67,11 +67,16 @@ async fn respond(witness: Arc<Witness>, request: Request<Incoming>) -> Answer {
             answer(StatusCode::OK, TEXT, format!("{}\n", witness.verifier_key()))
         }
         (&Method::GET, path) => {
-            let origin = path.strip_prefix("/checkpoint/").and_then(Digest::from_hex);
-            match origin.map(|origin| witness.latest_by_digest(&origin)) {
-                Some(Ok(Some(note))) => answer(StatusCode::OK, TEXT, note),
-                Some(Err(refusal)) => refused(&refusal),
-                Some(Ok(None)) | None => answer(StatusCode::NOT_FOUND, TEXT, "nothing is here\n"),
+            let nothing = || answer(StatusCode::NOT_FOUND, TEXT, "nothing is here\n");
+            let Some(origin) = path.strip_prefix("/checkpoint/").and_then(Digest::from_hex) else {
+                return nothing();
+            };
+            let read = tokio::task::spawn_blocking(move || witness.latest_by_digest(&origin)).await;
+            match read {
+                Ok(Ok(Some(note))) => answer(StatusCode::OK, TEXT, note),
+                Ok(Ok(None)) => nothing(),
+                Ok(Err(refusal)) => refused(&refusal),
+                Err(error) => refused(&WitnessRefusal::Storage(error.to_string())),
             }
         }
         _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "it takes GET and POST\n"),

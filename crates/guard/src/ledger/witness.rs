@@ -152,12 +152,12 @@ impl Witness {
             return Err(WitnessRefusal::Unsigned);
         }
         if old > size {
-            return Err(WitnessRefusal::Malformed("its proof begins behind the checkpoint"));
+            return Err(WitnessRefusal::Malformed("its proof starts after the checkpoint"));
         }
         // From here to the end nobody else adds one.
         let mut history = self.history(origin).map_err(storage)?;
-        let latest = history.latest().map_err(storage)?;
-        let latest = latest.map(|note| note.parse::<Checkpoint>()).transpose();
+        let note = history.latest().map_err(storage)?;
+        let latest = note.as_ref().map(|note| note.parse::<Checkpoint>()).transpose();
         let latest = latest.map_err(|error| WitnessRefusal::Storage(error.to_string()))?;
         let known = latest.as_ref().map_or(0, Checkpoint::size);
         if old != known {
@@ -167,17 +167,36 @@ impl Witness {
             Some(latest) if latest.size() > 0 => proof.holds((old, &latest.root()), (size, &root)),
             _ => proof.0.is_empty(),
         };
-        if !continues {
+        let same_size = latest.as_ref().filter(|latest| latest.size() == size);
+        if same_size.is_some_and(|latest| latest.root() != root) {
             // Signed by the ledger, and not what it signed before: that is worth keeping.
             history.keep_contradiction(&checkpoint).map_err(storage)?;
-            let forked =
-                latest.is_some_and(|latest| latest.size() == size && latest.root() != root);
-            return Err(if forked { WitnessRefusal::Forked } else { WitnessRefusal::Inconsistent });
+            return Err(WitnessRefusal::Forked);
+        }
+        if !continues {
+            // Anybody can send a checkpoint with a proof that is none: this shows nothing.
+            return Err(WitnessRefusal::Inconsistent);
+        }
+        if same_size.is_some()
+            && let Some(line) = note.as_deref().and_then(|note| self.own_line(&checkpoint, note))
+        {
+            return Ok(line);
         }
         let seconds = u64::try_from(self.clock.wall() / 1000).unwrap_or_default();
         let line = cosign(&checkpoint, &self.name, &self.key, seconds);
         history.add(&checkpoint, &line).map_err(storage)?;
         Ok(line)
+    }
+
+    /// The line of a note with which this witness cosigned the checkpoint.
+    fn own_line(&self, checkpoint: &Checkpoint, note: &str) -> Option<String> {
+        let own = VerifierKey {
+            name: self.name.clone(),
+            kind: KeyKind::Cosigner,
+            key: self.key.public(),
+        };
+        let mut lines = note.split_inclusive('\n');
+        lines.find(|line| own.cosigned(checkpoint, line).is_some()).map(str::to_owned)
     }
 
     fn history(&self, origin: &str) -> std::io::Result<History> {

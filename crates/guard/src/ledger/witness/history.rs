@@ -55,9 +55,14 @@ impl History {
         self.file.sync_all()
     }
 
-    /// Keeps what a ledger signed against what it signed before.
+    /// Keeps, once, what a ledger signed against what it signed before.
     pub(super) fn keep_contradiction(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let mut file = open(&self.contradictions)?;
+        let mut kept = String::new();
+        file.read_to_string(&mut kept)?;
+        if kept.contains(checkpoint.text()) {
+            return Ok(());
+        }
         file.seek(SeekFrom::End(0))?;
         file.write_all(checkpoint.to_string().as_bytes())?;
         file.sync_all()
