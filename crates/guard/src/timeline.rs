@@ -64,6 +64,14 @@ pub fn recorded_transcript_until(
 /// Gives the bytes behind a digest, where they are still there.
 type Stored<'s> = dyn Fn(&Digest) -> Option<Vec<u8>> + 's;
 
+/// Arguments as the model wrote them: what could not be read as JSON is recorded as text.
+fn as_emitted(recorded: &Value) -> Arguments {
+    match recorded {
+        Value::String(text) => Arguments::raw(text.as_str()),
+        value => Arguments::from(value),
+    }
+}
+
 impl Timeline {
     pub(crate) fn new(session: &str) -> Self {
         let mut transcript = Transcript::new(session, Format::OpenaiChat);
@@ -190,7 +198,7 @@ impl Timeline {
         let call = ToolCall {
             id: call_id(opened),
             tool,
-            arguments: Arguments::from(&opened.arguments),
+            arguments: as_emitted(&opened.arguments),
             line: 0,
         };
         self.push(Message {

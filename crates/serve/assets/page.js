@@ -78,7 +78,8 @@
     asking = true;
     try {
       const reply = await fetch(location.href, { headers: { accept: "text/html" } });
-      if (reply.redirected || !reply.ok) return say("Signed out: load the page again.");
+      if (reply.redirected) return say("Signed out: load the page again.");
+      if (!reply.ok) return say(`The server answered with an error (${reply.status}).`);
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       let left = 0;
       for (const part of parts) {

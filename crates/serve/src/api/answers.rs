@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::cursor::{Page, cursor, written};
 use super::receipts::text_of;
+use super::sessions::known;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::List;
 use crate::dashboard::problem::HttpProblem;
@@ -106,7 +107,8 @@ pub(crate) struct ClaimItem {
 /// Answers that were judged, the newest first.
 pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<AnswerItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "answers")?, asked.limit()?);
-    let session = asked.query.one("session")?;
+    let session = asked.query.some("session")?;
+    session.map_or(Ok(()), |id| known(dashboard, id))?;
     let mut places = dashboard.known().places(List::Answers, before, session, limit + 1);
     let more = places.len() > limit;
     places.truncate(limit);

@@ -154,6 +154,7 @@ fn decide(
         return Err(HttpProblem::bad(what));
     }
     let by = format!("{} (dashboard)", asked.visitor.name);
+    dashboard.has_read_all()?;
     let _one = dashboard.deciding();
     let receipt = ready(dashboard, asked.named(0), grants)?;
     record(&receipt, &by, reason)?;

@@ -9,7 +9,7 @@ use crate::dashboard::request::Asked;
 /// Whether the record can be read and followed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HealthItem {
-    /// `ok`, or `trouble`.
+    /// `ok`; `reading` until all that the ledger held was read once; or `trouble`.
     pub(crate) status: &'static str,
     /// Of the program.
     pub(crate) version: &'static str,
@@ -50,9 +50,9 @@ pub(crate) struct AuditHealth {
 /// Whether the record can be read and followed. What no look at an end shows, `counterfoil audit
 /// verify` shows.
 pub(crate) fn health(dashboard: &Dashboard, _: &Asked) -> Result<HealthItem, HttpProblem> {
-    let (events, trouble) = {
+    let (events, is_complete, trouble) = {
         let index = dashboard.known();
-        (index.next(), index.trouble.clone())
+        (index.next(), index.is_complete, index.trouble.clone())
     };
     let ledger = dashboard.ledger();
     let ledger = LedgerHealth {
@@ -65,7 +65,11 @@ pub(crate) fn health(dashboard: &Dashboard, _: &Asked) -> Result<HealthItem, Htt
     let audit = audit(dashboard);
     let troubled =
         ledger.trouble.is_some() || audit.as_ref().is_some_and(|audit| audit.trouble.is_some());
-    let status = if troubled { "trouble" } else { "ok" };
+    let status = match (troubled, is_complete) {
+        (true, _) => "trouble",
+        (false, false) => "reading",
+        (false, true) => "ok",
+    };
     Ok(HealthItem { status, version: dashboard.version(), ledger, audit })
 }
 

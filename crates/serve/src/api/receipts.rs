@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::approvals::state_of;
 use super::cursor::{Page, cursor, written};
+use super::sessions::known;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::{DecisionState, List};
 use crate::dashboard::problem::HttpProblem;
@@ -141,9 +142,7 @@ fn of_list(
     name: &str,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
     let session = asked.query.some("session")?;
-    if let Some(session) = session.filter(|id| dashboard.known().session(id).is_none()) {
-        return Err(HttpProblem::missing(format!("the ledger has no session `{session}`")));
-    }
+    session.map_or(Ok(()), |id| known(dashboard, id))?;
     read_list(dashboard, list, name, (cursor(asked, name)?, session), asked.limit()?)
 }
 

@@ -72,7 +72,21 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionI
 
 /// The session that a route names.
 pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<SessionItem, HttpProblem> {
-    let (id, index) = (asked.named(0), dashboard.known());
-    let found = index.session(id).map(SessionItem::from);
-    found.ok_or_else(|| HttpProblem::missing(format!("the ledger has no session `{id}`")))
+    let id = asked.named(0);
+    known(dashboard, id)?;
+    let found = dashboard.known().session(id).map(SessionItem::from);
+    found.ok_or_else(|| missing(id))
+}
+
+/// Whether the ledger has this session, as far as it was read.
+pub(crate) fn known(dashboard: &Dashboard, id: &str) -> Result<(), HttpProblem> {
+    if dashboard.known().session(id).is_some() {
+        return Ok(());
+    }
+    dashboard.has_read_all()?;
+    Err(missing(id))
+}
+
+fn missing(id: &str) -> HttpProblem {
+    HttpProblem::missing(format!("the ledger has no session `{id}`"))
 }

@@ -46,14 +46,18 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
             section aria-labelledby="said" {
                 h2 #said { "What the agent said" }
                 @match &answer.text {
-                    None => p .empty { "Retention dropped it." },
+                    None => p .empty { "The text has been deleted by retention." },
                     Some(text) => div .said .large { (underlined(text, &cards)) },
                 }
-                @if answer.text_is_cut { p .faint { "Only its beginning is shown." } }
+                @if answer.text_is_cut || answer.text.as_ref().is_some_and(|text| text.len() > SHOWN) {
+                    p .faint { "Only its beginning is shown." }
+                }
             }
             section aria-labelledby="shows" {
                 h2 #shows { "What the record shows" }
-                @if cards.is_empty() { p .empty { "It claims nothing that a rule recognises." } }
+                @if cards.is_empty() && detail.not_judged_again.is_none() {
+                    p .empty { "It claims nothing that a rule recognises." }
+                }
                 @for (at, card) in cards.iter().enumerate().take(CARDS) { (self::card(at, card)) }
                 @if cards.len() > CARDS { p .faint { (cards.len() - CARDS) " more" } }
             }
@@ -148,6 +152,9 @@ fn card(at: usize, card: &Card<'_>) -> Markup {
             @if let Some(words) = card.words { blockquote { (brief(words, 300)) } }
             @if let Some(message) = card.message { p { (brief(message, 400)) } }
             @for piece in card.evidence.iter().take(PIECES) { (evidence(piece)) }
+            @if card.evidence.len() > PIECES {
+                p .faint { "and " (card.evidence.len() - PIECES) " more" }
+            }
             @if card.evidence.is_empty() && card.verdict == "unsupported" {
                 p .faint { "No call and no result shows this." }
             }

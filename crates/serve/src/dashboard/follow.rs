@@ -4,10 +4,12 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use counterfoil_guard::{Event, ReadLedgerError};
+use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Dashboard;
+use super::problem::HttpProblem;
 
 /// How often the ledger is asked for more.
 const EVERY: Duration = Duration::from_millis(500);
@@ -61,7 +63,13 @@ impl Dashboard {
                     tracing::error!("the ledger cannot be followed: {error}");
                     tokio::time::sleep(10 * EVERY).await;
                 }
-                Err(_) => return,
+                Err(error) => {
+                    let what = format!("reading the ledger was broken off: {error}");
+                    tracing::error!("{what}");
+                    self.index().write().unwrap_or_else(PoisonError::into_inner).trouble =
+                        Some(what);
+                    tokio::time::sleep(10 * EVERY).await;
+                }
             }
         }
     }
@@ -70,6 +78,17 @@ impl Dashboard {
     pub(crate) fn catch_up(&self) -> Result<(), ReadLedgerError> {
         while self.take_in(true)? {}
         Ok(())
+    }
+
+    /// Nothing is missing, and nothing is decided, while the ledger is read for the first time.
+    pub(crate) fn has_read_all(&self) -> Result<(), HttpProblem> {
+        let index = self.known();
+        if index.is_complete {
+            return Ok(());
+        }
+        let read = index.next();
+        let what = format!("the ledger is still being read, {read} events so far: try again soon");
+        Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, what))
     }
 
     /// The next events; whether there may be more. `tells`: whoever looks on is told.
@@ -81,6 +100,8 @@ impl Dashboard {
         let mut index = self.index().write().unwrap_or_else(PoisonError::into_inner);
         index.trouble = None;
         events.iter().for_each(|event| index.add(event));
+        let more = u64::try_from(events.len()).unwrap_or(u64::MAX) >= BATCH;
+        index.is_complete |= !more;
         drop(index);
         if tells {
             for event in &events {
@@ -88,6 +109,6 @@ impl Dashboard {
                 self.news.send(News::of(event)).ok();
             }
         }
-        Ok(u64::try_from(events.len()).unwrap_or(u64::MAX) >= BATCH)
+        Ok(more)
     }
 }

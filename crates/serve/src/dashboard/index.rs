@@ -25,6 +25,8 @@ pub(crate) struct LedgerIndex {
     decisions_on: HashMap<(usize, Digest), CallOfPerson>,
     hours: BTreeMap<i64, HourCounts>,
     stats: CallStats,
+    /// All that the ledger held was read once.
+    pub(crate) is_complete: bool,
     /// Why nothing more is read.
     pub(crate) trouble: Option<String>,
 }

@@ -117,7 +117,12 @@ fn framed(
                         @if let Some((visitor, place)) = around { (places(dashboard, place)) (who(visitor)) }
                     }
                 }
-                main #main tabindex="-1" { (body) }
+                main #main tabindex="-1" {
+                    @if around.is_some() && let Err(problem) = dashboard.has_read_all() {
+                        p .notice role="status" { (problem.detail) }
+                    }
+                    (body)
+                }
                 footer {
                     p { "counterfoil " (dashboard.version()) }
                     @if around.is_some() {

@@ -69,8 +69,13 @@ impl HttpProblem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if self.status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+        let again = match self.status {
+            StatusCode::TOO_MANY_REQUESTS => Some("60"),
+            StatusCode::SERVICE_UNAVAILABLE => Some("2"),
+            _ => None,
+        };
+        if let Some(again) = again {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(again));
         }
     }
 }
@@ -85,7 +90,7 @@ impl From<ReadLedgerError> for HttpProblem {
 impl From<AppendError> for HttpProblem {
     fn from(error: AppendError) -> Self {
         tracing::error!("{error}");
-        let what = format!("it is not recorded, so it does not hold: {error}");
+        let what = format!("the decision was not saved and has no effect: {error}");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, what)
     }
 }

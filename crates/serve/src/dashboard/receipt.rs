@@ -108,7 +108,9 @@ fn result(detail: &ReceiptDetail) -> Markup {
                     Some(text) => pre tabindex="0" { (lines(text, SHOWN)) },
                 }
                 @if receipt.truncated { p .faint { "It was cut when it was recorded." } }
-                @if detail.result_is_cut { p .faint { "Only its beginning is shown." } }
+                @if detail.result_is_cut
+                    || detail.result_text.as_ref().is_some_and(|text| text.chars().count() > SHOWN)
+                { p .faint { "Only its beginning is shown." } }
             }
         }
     }

@@ -95,7 +95,7 @@ impl Fields {
         let first = found.next().map(|(_, value)| value.as_str());
         match found.next() {
             None => Ok(first),
-            Some(_) => Err(HttpProblem::bad(format!("`{name}` stands there twice"))),
+            Some(_) => Err(HttpProblem::bad(format!("`{name}` is given twice"))),
         }
     }
 
@@ -110,10 +110,10 @@ impl Fields {
             None => Ok(()),
             Some((name, _)) => {
                 let known = match known {
-                    [] => "there is none here".to_owned(),
-                    known => format!("there are `{}`", known.join("`, `")),
+                    [] => "there are none here".to_owned(),
+                    known => format!("here are `{}`", known.join("`, `")),
                 };
-                Err(HttpProblem::bad(format!("no parameter is called `{name}`: {known}")))
+                Err(HttpProblem::bad(format!("`{name}` is not a parameter: {known}")))
             }
         }
     }

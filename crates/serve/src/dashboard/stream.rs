@@ -82,7 +82,7 @@ impl Place {
             return Ok(Self(dashboard));
         }
         dashboard.streams.fetch_sub(1, Ordering::SeqCst);
-        let what = format!("{MOST} readers look on already");
+        let what = format!("{MOST} streams are open already: close one");
         Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
     }
 }
@@ -137,6 +137,12 @@ impl Reader {
 
     async fn read_missed(&mut self) {
         let Some(next) = self.next else { return };
+        // An id that this ledger has not reached is of another one.
+        if next > self.place.0.known().next() {
+            self.next = None;
+            self.waiting.push_back(RESET.to_owned());
+            return;
+        }
         let dashboard = Arc::clone(&self.place.0);
         let read =
             tokio::task::spawn_blocking(move || dashboard.ledger().events_from(next, MISSED + 1));

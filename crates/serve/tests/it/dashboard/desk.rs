@@ -110,7 +110,9 @@ impl Desk {
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve_dashboard(Arc::new(dashboard), listener, std::future::pending()));
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Self { address, guard, links, client }
+        let desk = Self { address, guard, links, client };
+        desk.followed().await;
+        desk
     }
 
     pub(super) async fn send(
@@ -189,7 +191,8 @@ impl Desk {
         let all = self.guard.ledger().checkpoint().unwrap().size();
         for _ in 0..400 {
             let health = self.get("/api/v1/health").await.json();
-            if health["ledger"]["events"].as_u64() >= Some(all) {
+            let is_read = health["status"] != "reading";
+            if is_read && health["ledger"]["events"].as_u64() >= Some(all) {
                 return;
             }
             sleep(Duration::from_millis(25)).await;

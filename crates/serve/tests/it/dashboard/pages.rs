@@ -142,8 +142,8 @@ fn another_policy_is_tried_on_recorded_calls() {
         let form = "application/x-www-form-urlencoded";
         let headers = [("authorization", &*token), ("content-type", form)];
         for (body, words) in [
-            ("policy=deny", "2 different, 1 with arguments that are not a JSON object"),
-            ("policy=", "2 the same, 0 different"),
+            ("policy=deny", "3 different"),
+            ("policy=", "3 the same, 0 different"),
             ("policy=deny&session=s", "3 calls of 1 session"),
             ("policy=broken", "line 1: it is broken"),
             ("policy=deny&session=nobody", "no session `nobody`"),
