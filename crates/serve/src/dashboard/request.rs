@@ -14,6 +14,10 @@ use super::visitor::Visitor;
 /// The longest body of a request, in bytes.
 pub(crate) const LONGEST_BODY: usize = 512 * 1024;
 
+/// Bytes of a longer body that are read and dropped before its client is told, and for how long.
+const MOST_DROPPED: usize = 8 * LONGEST_BODY;
+const DROPPING: Duration = Duration::from_secs(2);
+
 /// How long a client may take for it.
 const BODY: Duration = Duration::from_secs(30);
 
@@ -141,6 +145,9 @@ pub(crate) async fn received(body: Incoming) -> Result<Bytes, HttpProblem> {
         HttpProblem::new(StatusCode::PAYLOAD_TOO_LARGE, what)
     };
     if body.size_hint().lower() > LONGEST_BODY as u64 {
+        // A client that is still writing does not hear an answer: some of it is read and dropped.
+        let rest = Limited::new(body, MOST_DROPPED).collect();
+        let _ = tokio::time::timeout(DROPPING, rest).await;
         return Err(too_long());
     }
     match tokio::time::timeout(BODY, Limited::new(body, LONGEST_BODY).collect()).await {
