@@ -217,7 +217,7 @@ fn a_sound_log() {
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all as written, each continues the one before
-      open    no checkpoint from elsewhere was given: a log that was cut or written anew together with its ledger would not show
+      open    no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew together with its ledger would not show
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
       open    no checkpoint from elsewhere was given: events cut off at the end would not show

@@ -2,7 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "says what could not be tried")]
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -56,6 +57,20 @@ fn audit(desk: &Desk, line: &str) -> Ran {
     desk.run(&format!("audit {line} --state state"))
 }
 
+/// Somebody who answers every request with this text; its address.
+fn answering(text: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            stream.read(&mut [0; 4096]).unwrap();
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ";
+            stream.write_all(format!("{head}{}\r\n\r\n{text}", text.len()).as_bytes()).unwrap();
+        }
+    });
+    format!("http://{address}")
+}
+
 /// Copies a state folder.
 fn copied(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -92,6 +107,17 @@ fn a_witness_cosigns_one_history() {
         verified.code == 0 && verified.out.contains("it fits the kept checkpoint"),
         "{verified}"
     );
+    assert!(verified.out.contains("who answered as"), "{verified}");
+    let verified = audit(&desk, &format!("verify --witnessed {url} --witness-key {key}"));
+    assert!(
+        verified.code == 0 && verified.out.contains("cosigned the checkpoint at"),
+        "{verified}"
+    );
+    // Somebody in between who has an old note of the ledger is no witness.
+    let old = audit(&desk, "checkpoint").out;
+    let pretends = answering(old[old.find("counterfoil/ledger").unwrap_or(0)..].to_owned());
+    let verified = audit(&desk, &format!("verify --witnessed {pretends} --witness-key {key}"));
+    assert!(verified.code == 1 && verified.out.contains("did not cosign"), "{verified}");
     // The note with both signatures is a checkpoint like any other.
     let verified = audit(&desk, "verify --witnessed kept.txt");
     assert!(
@@ -155,7 +181,7 @@ fn a_file_is_a_witness_too() {
     assert_eq!(audit(&desk, &line).code, 1);
     recorded(&desk, 4);
     let forked = send();
-    assert!(forked.code == 1 && forked.err.contains("the ledger is another one"), "{forked}");
+    assert!(forked.code == 1 && forked.err.contains("is not the one of the last checkpoint"), "{forked}");
     assert_eq!(audit(&desk, &line).code, 1);
     assert_eq!(std::fs::read(&file).unwrap(), before, "nothing was added");
 }
@@ -193,4 +219,37 @@ print(seconds)
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seconds: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(seconds.as_u64().unwrap() > 1_700_000_000);
+}
+
+#[test]
+fn a_name_without_a_scheme_is_no_file_by_chance() {
+    let desk = Desk::with(&[]);
+    recorded(&desk, 1);
+    for (to, words) in [
+        ("example.org", "`https://example.org` a witness"),
+        ("ftp://example.org", "it begins with `https://`"),
+        ("nowhere/at/all.txt", "nowhere/at/all.txt cannot be written"),
+    ] {
+        let ran = audit(&desk, &format!("witness --to {to}"));
+        assert!(ran.code == 2 && ran.err.contains(words), "{ran}");
+    }
+    assert!(!desk.path().join("example.org").exists());
+}
+
+/// A ledger that was changed is a finding, and no wrong usage.
+#[test]
+fn a_changed_event_has_a_verdict() {
+    let desk = Desk::with(&[]);
+    recorded(&desk, 2);
+    assert_eq!(audit(&desk, "verify").code, 0);
+    let file = desk.path().join("state/ledger.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let words = b"missing-1";
+    let places: Vec<usize> =
+        (0..bytes.len() - words.len()).filter(|at| bytes[*at..].starts_with(words)).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|at| bytes[*at] = b'M');
+    std::fs::write(&file, bytes).unwrap();
+    let ran = audit(&desk, "verify");
+    assert!(ran.code == 1 && ran.out.contains("BROKEN"), "{ran}");
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, verify_audit,
+    AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, VerifierKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -27,6 +27,9 @@ pub(super) struct Arguments {
     /// Where checkpoints were witnessed: a file, or the URL of a witness
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
+    /// The key of the witness at a URL, NAME+HASH+KEY: what it did not cosign is refused
+    #[arg(long, value_name = "KEY", requires = "witnessed")]
+    witness_key: Option<VerifierKey>,
     /// A public key that was kept elsewhere, in PEM form
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
@@ -46,8 +49,11 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
     for path in &arguments.checkpoint {
         kept.extend(checkpoints(path)?);
     }
+    let mut by_witnesses = Vec::new();
     for target in &arguments.witnessed {
-        kept.extend(witnessed(state, target)?);
+        let (checkpoints, row) = witnessed(state, target, arguments.witness_key.as_ref())?;
+        kept.extend(checkpoints);
+        by_witnesses.extend(row);
     }
     let keys: Vec<PublicKey> =
         arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;
@@ -67,7 +73,8 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
     };
     let signers = Signers { given: &keys, ledger: beside, vouched: recorded.key_fits };
     audit(state, &of_audit, &signers, arguments, &mut answer)?;
-    answer.add(&state.folder().ledger(), "ledger", recorded.rows, recorded.json);
+    let rows = by_witnesses.into_iter().chain(recorded.rows).collect();
+    answer.add(&state.folder().ledger(), "ledger", rows, recorded.json);
     let mut out = io::stdout().lock();
     match arguments.format {
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
@@ -125,15 +132,22 @@ fn audit(
         rows.push(signer.row(checkpoint, signers.ledger));
     }
     if kept.is_empty() {
-        let open = "no checkpoint from elsewhere was given: a log that was cut or written anew \
+        let open = "no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew \
                     together with its ledger would not show";
         rows.push((Mark::Open, open.to_owned()));
     }
     let mut against_ledger = None;
     if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
-        let beside = held(files(state)?, ledger, &found)?;
-        rows.extend(beside.row);
-        against_ledger = Some(beside.json);
+        // What is wrong with the ledger is told of the ledger.
+        match held(files(state)?, ledger, &found) {
+            Ok(beside) => {
+                rows.extend(beside.row);
+                against_ledger = Some(beside.json);
+            }
+            Err(error) => {
+                rows.push((Mark::Open, format!("it cannot be held against the ledger: {error}")));
+            }
+        }
     }
     let broken = found.broken.as_ref().map(|problem| {
         json!({ "file": problem.file, "line": problem.line, "why": problem.why.to_string() })

@@ -4,10 +4,13 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 use counterfoil_guard::{Checkpoint, Ledger, ReadLedgerError, Submission, VerifierKey};
 use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};
+use jiff::Timestamp;
 
+use super::answer::Mark;
 use super::{kept, the_ledger};
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
@@ -33,18 +36,39 @@ pub(super) fn send(state: &State, arguments: &Arguments) -> anyhow::Result<Exit>
         let wrong = "`--witness-key` is for a witness, and a file signs nothing";
         Err(Complaint::new(wrong).into())
     } else {
+        is_a_file(&arguments.to)?;
         to_file(&ledger, Path::new(&arguments.to))
     }
+}
+
+/// Somebody who means a host by a name without a scheme would have a file, and no witness.
+fn is_a_file(target: &str) -> anyhow::Result<()> {
+    let named = Path::new(target);
+    if target.contains("://") {
+        let wrong = format!("`{target}` is no address of a witness");
+        return Err(Complaint::new(wrong).help("it begins with `https://` or `http://`").into());
+    }
+    if target.contains('/') || named.exists() || named.extension().is_some_and(|e| e == "txt") {
+        return Ok(());
+    }
+    Err(Complaint::new(format!("`{target}`: a file, or a host?"))
+        .help(format!("`./{target}` is a file, `https://{target}` a witness"))
+        .into())
 }
 
 fn is_url(target: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme))
 }
 
-/// The checkpoints that are kept there, to be held against the log and the ledger.
-pub(super) fn witnessed(state: &State, target: &str) -> anyhow::Result<Vec<Checkpoint>> {
+/// The checkpoints that are kept there, to be held against the log and the ledger; and of a
+/// witness, whether it vouches for its answer.
+pub(super) fn witnessed(
+    state: &State,
+    target: &str,
+    key: Option<&VerifierKey>,
+) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
     if !is_url(target) {
-        return kept::checkpoints(Path::new(target));
+        return Ok((kept::checkpoints(Path::new(target))?, None));
     }
     let ledger = the_ledger(state, "what was witnessed is held against it")?;
     let found = runtime()?
@@ -54,8 +78,23 @@ pub(super) fn witnessed(state: &State, target: &str) -> anyhow::Result<Vec<Check
         let wrong = format!("`{target}` has witnessed nothing of `{}`", ledger.origin());
         return Err(Complaint::new(wrong).help("`counterfoil audit witness --to` sends it").into());
     };
-    let read = note.parse().map_err(|error| Complaint::new(format!("`{target}`: {error}")))?;
-    Ok(vec![read])
+    let read: Checkpoint =
+        note.parse().map_err(|error| Complaint::new(format!("`{target}`: {error}")))?;
+    let row = match key.map(|key| (key, key.cosigned(&read, &note))) {
+        None => (
+            Mark::Open,
+            format!("who answered as `{target}` was not checked: `--witness-key` has its key"),
+        ),
+        Some((key, None)) => {
+            (Mark::Broken, format!("`{target}` shows what `{}` did not cosign", key.name))
+        }
+        Some((key, Some(seconds))) => {
+            let time = i64::try_from(seconds).ok().and_then(|s| Timestamp::from_second(s).ok());
+            let time = time.map_or_else(|| seconds.to_string(), |time| time.to_string());
+            (Mark::Holds, format!("`{}` cosigned the checkpoint at {time}", key.name))
+        }
+    };
+    Ok((vec![read], Some(row)))
 }
 
 /// What a ledger shows to somebody who has seen a checkpoint of this size.
@@ -91,14 +130,15 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     if let Some(last) = last {
         let new = (checkpoint.size(), &checkpoint.root());
         if old > 0 && !proof.holds((old, &last.root()), new) {
-            return broken("it does not continue the last one: the ledger is another one");
+            return broken("the history of this ledger is not the one of the last checkpoint");
         }
         if last.size() == checkpoint.size() {
             writeln!(io::stderr(), "{}: nothing is new since the last one", path.display())?;
             return Ok(Exit::Clean);
         }
     }
-    let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let mut file = file.with_context(|| format!("{} cannot be written", path.display()))?;
     file.write_all(checkpoint.to_string().as_bytes())?;
     file.sync_all()?;
     let continues = match last {
