@@ -2,8 +2,22 @@ use counterfoil_model::Digest;
 
 use crate::gate::{GateId, Question, Reason};
 use crate::guard::Guard;
-use crate::ledger::{APPROVAL_DECLINED, AppendError, Approved, Declined, Draft};
+use crate::ledger::{APPROVAL_DECLINED, AppendError, Approved, Declined, Draft, Receipt};
 use crate::ports::{Approval, Lasts};
+
+/// What a person says to a call that was denied.
+#[derive(Debug, Clone)]
+pub enum PersonsDecision {
+    /// They agree.
+    Agree(Approval),
+    /// They say no, until somebody agrees.
+    Refuse {
+        /// Who.
+        by: String,
+        /// Why, where they said.
+        reason: Option<String>,
+    },
+}
 
 impl Guard {
     /// Somebody agrees to a call ahead of it: to this tool with the arguments of this digest (see
@@ -19,13 +33,39 @@ impl Guard {
         digest: Digest,
         approval: Approval,
     ) -> Result<(), AppendError> {
+        let draft = self.approved(tool, digest, approval);
+        self.ledger().append(session, draft, Vec::new()).await.map(drop)
+    }
+
+    /// The same for the call of a receipt, by somebody who knows what was decided on it up to the
+    /// place `seen` of its session: of several who decide at once, in whichever process, one does.
+    ///
+    /// # Errors
+    /// When somebody decided meanwhile, or it cannot be recorded.
+    pub async fn decide(
+        &self,
+        receipt: &Receipt,
+        decision: PersonsDecision,
+        seen: u64,
+    ) -> Result<(), AppendError> {
+        let (tool, digest) = (receipt.tool.clone(), receipt.arguments_digest);
+        let draft = match decision {
+            PersonsDecision::Agree(approval) => self.approved(&tool, digest, approval),
+            PersonsDecision::Refuse { by, reason } => {
+                let reason = reason.map(|reason| self.redactor().redact(&reason).into_owned());
+                Draft::Declined(Declined { arguments_digest: digest, tool, by, reason })
+            }
+        };
+        self.ledger().append_decision(&receipt.session_id, draft, seen).await.map(drop)
+    }
+
+    fn approved(&self, tool: &str, digest: Digest, approval: Approval) -> Draft {
         let Approval { by, reason, lasts } = approval;
         let lifetime = i64::try_from(self.approvals().lifetime().as_millis()).unwrap_or(i64::MAX);
         let until = (lasts == Lasts::Once).then(|| self.clock().wall().saturating_add(lifetime));
         let reason = reason.map(|reason| self.redactor().redact(&reason).into_owned());
-        let approved =
-            Approved { arguments_digest: digest, tool: tool.to_owned(), by, reason, lasts, until };
-        self.ledger().append(session, Draft::Approved(approved), Vec::new()).await.map(drop)
+        let tool = tool.to_owned();
+        Draft::Approved(Approved { arguments_digest: digest, tool, by, reason, lasts, until })
     }
 
     /// Somebody says no to such a call, now and later: until somebody agrees to it, it is denied,

@@ -78,6 +78,7 @@ mod track;
 mod verify;
 
 pub use admitted::Admitted;
+pub use approve::PersonsDecision;
 pub use audit::{
     AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,
     AuditOptions, AuditProblem, AuditResult, AuditSettings, AuditStats, AuditVerification,

@@ -129,13 +129,25 @@ pub enum AskWitnessError {
 /// When it could not be asked.
 pub async fn ask_witness(url: &str, submission: String) -> Result<WitnessAnswer, AskWitnessError> {
     let (status, kind, text) = exchange(url, "add-checkpoint", Some(submission)).await?;
-    match (status, kind.as_str()) {
-        (StatusCode::OK, _) => Ok(WitnessAnswer::Cosigned(text)),
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let signs = |text: &str| !text.is_empty() && text.lines().all(|l| l.starts_with("\u{2014} "));
+    match (status, kind) {
+        (StatusCode::OK, _) if signs(&text) => Ok(WitnessAnswer::Cosigned(text)),
+        (StatusCode::OK, _) => {
+            Err(AskWitnessError::Answer("text that is no cosignature".to_owned()))
+        }
         (StatusCode::CONFLICT, SIZE) => {
             let size = text.trim_end().parse().map(WitnessAnswer::OtherSize);
-            size.map_err(|_| AskWitnessError::Answer("a size that is none".to_owned()))
+            size.map_err(|_| AskWitnessError::Answer("a size that is no number".to_owned()))
         }
-        (status, _) => Ok(WitnessAnswer::Refused(format!("{}: {}", status.as_u16(), text.trim()))),
+        // Two histories of one size, a proof that does not hold, a signature that is not known.
+        (StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::FORBIDDEN, _) => {
+            Ok(WitnessAnswer::Refused(format!("{}: {}", status.as_u16(), text.trim())))
+        }
+        (status, _) => {
+            let text: String = text.trim().chars().take(200).collect();
+            Err(AskWitnessError::Answer(format!("{}: {text}", status.as_u16())))
+        }
     }
 }
 

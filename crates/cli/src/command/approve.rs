@@ -1,9 +1,8 @@
 use std::io::{self, Write as _};
 
-use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{Approval, Receipt};
-use counterfoil_report::visible;
+use counterfoil_guard::{AppendError, Approval, PersonsDecision};
+use counterfoil_report::{json_line, visible};
 
 use super::Global;
 use crate::approver::{agreed, user};
@@ -57,7 +56,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let question = format!(
         "{} {}\n  in session {}\n  {}\nAgree, for {lasts}? [y/N] ",
         visible(&receipt.tool),
-        visible(&receipt.arguments.to_string()),
+        json_line(&receipt.arguments),
         visible(&receipt.session_id),
         visible(receipt.reason().unwrap_or_default()),
     );
@@ -72,10 +71,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         approval = approval.for_session();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let Receipt { session_id, tool, arguments_digest, .. } = &receipt;
-    runtime
-        .block_on(guard.approve(session_id, tool, *arguments_digest, approval))
-        .context("the approval is not recorded")?;
+    // Whatever was decided before the call was denied is known by that.
+    let decided = guard.decide(&receipt, PersonsDecision::Agree(approval), receipt.seq);
+    runtime.block_on(decided).map_err(|error| match error {
+        AppendError::DecidedMeanwhile => Complaint::new(format!("`{}`: {error}", visible(id)))
+            .help("the agent makes the call again; `counterfoil serve` shows decisions that stand"),
+        error => Complaint::new(format!("the approval is not recorded: {error}")),
+    })?;
     writeln!(io::stdout(), "approved: the agent may make this call again")?;
     Ok(Exit::Clean)
 }

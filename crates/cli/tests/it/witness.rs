@@ -63,7 +63,7 @@ fn answering(text: String) -> String {
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
-            stream.read(&mut [0; 4096]).unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
             let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ";
             stream.write_all(format!("{head}{}\r\n\r\n{text}", text.len()).as_bytes()).unwrap();
         }
@@ -114,8 +114,8 @@ fn a_witness_cosigns_one_history() {
         "{verified}"
     );
     // Somebody in between who has an old note of the ledger is no witness.
-    let old = audit(&desk, "checkpoint").out;
-    let pretends = answering(old[old.find("counterfoil/ledger").unwrap_or(0)..].to_owned());
+    let signed = first.out.split_inclusive('\n').filter(|line| !line.contains("example.org/w1"));
+    let pretends = answering(signed.collect());
     let verified = audit(&desk, &format!("verify --witnessed {pretends} --witness-key {key}"));
     assert!(verified.code == 1 && verified.out.contains("did not cosign"), "{verified}");
     // The note with both signatures is a checkpoint like any other.
@@ -124,6 +124,12 @@ fn a_witness_cosigns_one_history() {
         verified.code == 0 && verified.out.contains("it fits the kept checkpoint"),
         "{verified}"
     );
+    let file = audit(&desk, &format!("verify --witnessed kept.txt --witness-key {key}"));
+    assert!(file.code == 2 && file.err.contains("a file signs nothing"), "{file}");
+    // Whoever answers something else is no witness, and accuses nobody.
+    let page = answering("<html>sign in to the network</html>".to_owned());
+    let ran = audit(&desk, &format!("witness --to {page}"));
+    assert!(ran.code == 2 && ran.err.contains("not as witnesses do"), "{ran}");
     let other = audit(&desk, &format!("witness --to {url} --witness-key {}", vkey.out.trim()));
     assert!(other.code == 1 && other.err.contains("not signed by the given key"), "{other}");
 
@@ -181,7 +187,10 @@ fn a_file_is_a_witness_too() {
     assert_eq!(audit(&desk, &line).code, 1);
     recorded(&desk, 4);
     let forked = send();
-    assert!(forked.code == 1 && forked.err.contains("is not the one of the last checkpoint"), "{forked}");
+    assert!(
+        forked.code == 1 && forked.err.contains("is not the one of the last checkpoint"),
+        "{forked}"
+    );
     assert_eq!(audit(&desk, &line).code, 1);
     assert_eq!(std::fs::read(&file).unwrap(), before, "nothing was added");
 }

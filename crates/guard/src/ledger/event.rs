@@ -132,6 +132,15 @@ impl Draft {
         }
     }
 
+    /// The call on which a person decides in it.
+    pub(super) fn decides(&self) -> Option<Digest> {
+        match self {
+            Self::Approved(approved) => Some(approved.arguments_digest),
+            Self::Declined(declined) => Some(declined.arguments_digest),
+            _ => None,
+        }
+    }
+
     /// The approval of its session that it uses up.
     pub(super) fn uses(&self) -> Option<u64> {
         match self {

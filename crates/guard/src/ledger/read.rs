@@ -218,7 +218,7 @@ pub(super) fn standing_approval(
     now: i64,
 ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
     let mut standing = None;
-    for event in words(connection, name)? {
+    for event in decisions(connection, name)? {
         let place = event.session_seq;
         match event.draft {
             Draft::Approved(approved) if standing.is_none() => {
@@ -243,7 +243,7 @@ pub(super) fn standing_refusal(
     digest: Digest,
 ) -> Result<Option<Declined>, ReadLedgerError> {
     let mut standing = None;
-    for event in words(connection, name)? {
+    for event in decisions(connection, name)? {
         match event.draft {
             Draft::Approved(approved) if approved.arguments_digest == digest => standing = None,
             Draft::Declined(declined) if declined.arguments_digest == digest => {
@@ -256,7 +256,10 @@ pub(super) fn standing_refusal(
 }
 
 /// What people said to calls of a session, in order.
-fn words(connection: &Connection, name: &str) -> Result<Vec<Event>, ReadLedgerError> {
+pub(super) fn decisions(
+    connection: &Connection,
+    name: &str,
+) -> Result<Vec<Event>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind IN (?2, ?3)

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::body::Outline;
+use super::body::{self, Outline};
+use super::event::{APPROVED, DECLINED, Event};
 use super::read::{self, ReadLedgerError};
 use super::results::Stored;
 use super::tree::StoredNode;
@@ -88,6 +89,29 @@ impl Recent {
             }
         }
         read::any_opened(connection, session, approval, uses)
+    }
+
+    /// Whether a person decided on a call of the session after this place of it.
+    pub(super) fn has_decision(
+        &self,
+        connection: &Connection,
+        session: &str,
+        digest: Digest,
+        seen: u64,
+    ) -> Result<bool, ReadLedgerError> {
+        let after = |entry: &&Entry| entry.session == session && entry.session_seq > seen;
+        let of_people = |entry: &&Entry| matches!(&*entry.kind, APPROVED | DECLINED);
+        for entry in self.entries.iter().filter(after).filter(of_people) {
+            let event = body::read(&entry.body).map_err(|error| ReadLedgerError::Broken {
+                what: format!("an event of `{session}` cannot be read: {error}"),
+            })?;
+            if event.draft.decides() == Some(digest) {
+                return Ok(true);
+            }
+        }
+        let moved = read::decisions(connection, session)?;
+        let is_it = |event: &Event| event.session_seq > seen;
+        Ok(moved.iter().filter(|event| is_it(event)).any(|e| e.draft.decides() == Some(digest)))
     }
 
     /// The event that brought an execution, wherever it stands.

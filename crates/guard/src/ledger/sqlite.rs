@@ -180,6 +180,11 @@ impl LedgerStore for SqliteLedger {
         self.write(Item::new(session, draft, stored, None))
     }
 
+    fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event> {
+        let item = Item::new(session, draft, Vec::new(), None);
+        self.write(item.map(|item| Item { seen: Some(seen), ..item }))
+    }
+
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
         let first = opened.links.is_first_attempt();
         let quota = quota.filter(|_| first);

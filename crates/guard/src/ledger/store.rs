@@ -40,6 +40,10 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// must be in `stored`, or in the store already.
     fn append(&self, session: &str, draft: Draft, stored: Vec<Vec<u8>>) -> Pending<Event>;
 
+    /// Writes what a person decided on a call (`approved`, `declined`), unless somebody decided on
+    /// the same call after the place `seen` of the session: looked up in the same transaction.
+    fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event>;
+
     /// Opens an execution, if the session may make another first attempt: counted in the same
     /// transaction. Retries are free.
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event>;

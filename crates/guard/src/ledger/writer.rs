@@ -280,6 +280,11 @@ impl Writer {
         {
             return Ok(Err(AppendError::ApprovalUsed));
         }
+        if let (Some(seen), Some(digest)) = (item.seen, item.draft.decides())
+            && head.recent.has_decision(connection, &item.session, digest, seen)?
+        {
+            return Ok(Err(AppendError::DecidedMeanwhile));
+        }
         let brought = |digest: &Digest| item.stored.iter().any(|stored| stored.digest == *digest);
         let needs = item
             .draft

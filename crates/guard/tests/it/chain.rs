@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault, Draft,
-    Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, SessionStart, ShowId,
-    StateFolder, Surroundings, ToolError, TrustLevel,
+    AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault,
+    Draft, Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, PersonsDecision,
+    SessionStart, ShowId, StateFolder, Surroundings, ToolError, TrustLevel,
 };
 use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -317,6 +317,38 @@ fn a_refusal_stands_until_somebody_agrees() {
     approve(Approval::by("bob"));
     assert_eq!(ask().status, Status::Completed);
     assert!(ask().text.contains("has to agree"), "used up, and not refused");
+}
+
+/// Of people who decide on a call at once, in whichever process, one does.
+#[test]
+fn a_call_is_decided_on_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard = || {
+        let guard = Guard::builder().state(StateFolder::at(folder.path()));
+        guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
+    };
+    let (first, second) = (guard(), guard());
+    let session = self::session(&first, "s");
+    let ask = || wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let denied = ask();
+    let receipt = second.ledger().receipt(&denied.execution_id).unwrap().unwrap();
+    let agree = || PersonsDecision::Agree(Approval::by("ada"));
+    let refuse = || PersonsDecision::Refuse { by: "bob".to_owned(), reason: None };
+    let decided = |guard: &Guard, decision| wait(guard.decide(&receipt, decision, receipt.seq));
+    assert_eq!(decided(&first, agree()), Ok(()));
+    for decision in [agree(), refuse()] {
+        assert_eq!(decided(&second, decision), Err(AppendError::DecidedMeanwhile));
+    }
+    assert_eq!(ask().status, Status::Completed);
+    assert_eq!(decided(&second, agree()), Err(AppendError::DecidedMeanwhile), "it was used up");
+    assert_eq!(ask().status, Status::Denied);
+    // Whoever knows of the decision may take it back; other calls are other calls.
+    let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
+    assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
+    assert!(ask().text.contains("bob did not agree"));
+    let other = wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    let other = second.ledger().receipt(&other.execution_id).unwrap().unwrap();
+    assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));
 }
 
 #[test]

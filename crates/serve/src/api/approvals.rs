@@ -1,4 +1,4 @@
-use counterfoil_guard::{AppendError, Approval, Receipt};
+use counterfoil_guard::{AppendError, Approval, PersonsDecision, Receipt};
 use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,15 +114,11 @@ pub(crate) fn grant(
     asked: &Asked,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    let for_session = word.for_session;
-    decide(dashboard, asked, word.reason, true, |receipt, by, reason| {
-        let mut approval = Approval::by(by);
-        approval = reason.map_or(approval.clone(), |reason| approval.because(reason));
-        let approval = if for_session { approval.for_session() } else { approval };
-        let Receipt { session_id, tool, arguments_digest, .. } = receipt;
-        let recorded = dashboard.guard().approve(session_id, tool, *arguments_digest, approval);
-        Handle::current().block_on(recorded)
-    })
+    let (by, reason) = said(asked, word.reason)?;
+    let approval = Approval::by(by.clone());
+    let approval = reason.map_or(approval.clone(), |reason| approval.because(reason));
+    let approval = if word.for_session { approval.for_session() } else { approval };
+    decide(dashboard, asked, PersonsDecision::Agree(approval), by)
 }
 
 /// Says no to the call that a route names.
@@ -131,33 +127,38 @@ pub(crate) fn refuse(
     asked: &Asked,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    decide(dashboard, asked, word.reason, false, |receipt, by, reason| {
-        let Receipt { session_id, tool, arguments_digest, .. } = receipt;
-        let recorded =
-            dashboard.guard().decline(session_id, tool, *arguments_digest, by.to_owned(), reason);
-        Handle::current().block_on(recorded)
-    })
+    let (by, reason) = said(asked, word.reason)?;
+    decide(dashboard, asked, PersonsDecision::Refuse { by: by.clone(), reason }, by)
 }
 
-/// Records a decision, if the call of the route is one to decide on: one at a time, so that two
-/// people, or two clicks, do not both decide.
-fn decide(
-    dashboard: &Dashboard,
-    asked: &Asked,
-    reason: Option<String>,
-    grants: bool,
-    record: impl FnOnce(&Receipt, &str, Option<String>) -> Result<(), AppendError>,
-) -> Result<Decided, HttpProblem> {
+/// Who speaks, and why.
+fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>), HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
         let what = format!("a reason has at most {LONGEST_REASON} characters");
         return Err(HttpProblem::bad(what));
     }
-    let by = format!("{} (dashboard)", asked.visitor.name);
+    Ok((format!("{} (dashboard)", asked.visitor.name), reason))
+}
+
+/// Records a decision, if the call of the route is one to decide on.
+fn decide(
+    dashboard: &Dashboard,
+    asked: &Asked,
+    decision: PersonsDecision,
+    by: String,
+) -> Result<Decided, HttpProblem> {
     dashboard.has_read_all()?;
-    let _one = dashboard.deciding();
-    let receipt = ready(dashboard, asked.named(0), grants)?;
-    record(&receipt, &by, reason)?;
+    let grants = matches!(decision, PersonsDecision::Agree(_));
+    let (receipt, seen) = ready(dashboard, asked.named(0), grants)?;
+    let recorded = dashboard.guard().decide(&receipt, decision, seen);
+    Handle::current().block_on(recorded).map_err(|error| match error {
+        AppendError::DecidedMeanwhile => {
+            let what = format!("`{}` cannot be decided on: {error}", receipt.execution_id);
+            HttpProblem::new(StatusCode::CONFLICT, what)
+        }
+        error => error.into(),
+    })?;
     // It is recorded, whether this process sees it now or later.
     if let Err(error) = dashboard.catch_up() {
         tracing::error!("the ledger cannot be read after a decision: {error}");
@@ -168,20 +169,28 @@ fn decide(
 
 /// What a person has said to the call of a receipt, where it is for a person to decide.
 pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
-    let index = dashboard.known();
-    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
-    (receipt.waits_for_approval() || receipt.was_declined()).then_some(call.state)
+    call_of(dashboard, receipt).map(|call| call.state)
 }
 
-/// The receipt of a call on which such a decision can be made now.
-fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<Receipt, HttpProblem> {
+fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
+    let index = dashboard.known();
+    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
+    (receipt.waits_for_approval() || receipt.was_declined()).then(|| call.clone())
+}
+
+/// The receipt of a call on which such a decision can be made now, and up to where the session was
+/// looked at for that.
+fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<(Receipt, u64), HttpProblem> {
     let receipt = found(dashboard, id)?;
     dashboard.catch_up()?;
-    let why = match state_of(dashboard, &receipt) {
-        None => "a rule denied it, or it ran",
+    let call = call_of(dashboard, &receipt);
+    let why = match call.as_ref().map(|call| call.state) {
         Some(DecisionState::Granted { .. }) if grants => "it is granted already",
         Some(DecisionState::Refused) if !grants => "it is refused already",
-        Some(_) => return Ok(receipt),
+        _ => match call {
+            Some(call) => return Ok((receipt, call.seen)),
+            None => "a rule denied it, or it ran",
+        },
     };
     Err(HttpProblem::new(StatusCode::CONFLICT, format!("`{id}` cannot be decided on: {why}")))
 }

@@ -73,6 +73,8 @@ pub(crate) struct CallOfPerson {
     pub(crate) execution_id: String,
     pub(crate) session: usize,
     pub(crate) state: DecisionState,
+    /// The place in the session of the last event that says so.
+    pub(crate) seen: u64,
 }
 
 /// What a person has said to a call.
@@ -250,17 +252,18 @@ impl LedgerIndex {
             Draft::Rejected(rejected) => {
                 self.receipts.push(place);
                 self.rejections.push(place);
-                self.denied(rejected, place);
+                self.denied(rejected, place, event.session_seq);
             }
             Draft::Approved(approved) => {
                 self.decisions.push(place);
                 let for_session = approved.lasts == Lasts::Session;
                 let state = DecisionState::Granted { for_session };
-                self.decided((place.session, approved.arguments_digest), state);
+                self.decided((place.session, approved.arguments_digest), state, event.session_seq);
             }
             Draft::Declined(declined) => {
                 self.decisions.push(place);
-                self.decided((place.session, declined.arguments_digest), DecisionState::Refused);
+                let call = (place.session, declined.arguments_digest);
+                self.decided(call, DecisionState::Refused, event.session_seq);
             }
             Draft::Judged { .. } => self.answers.push(place),
             _ => {}
@@ -268,7 +271,7 @@ impl LedgerIndex {
     }
 
     /// A call was denied: a person decides on it, or nobody does.
-    fn denied(&mut self, rejected: &Rejected, place: EventPlace) {
+    fn denied(&mut self, rejected: &Rejected, place: EventPlace, seen: u64) {
         let call = (place.session, rejected.call.arguments_digest);
         let state = if rejected.waits_for_approval() {
             DecisionState::Waiting
@@ -280,7 +283,7 @@ impl LedgerIndex {
         };
         let EventPlace { seq, session } = place;
         let execution_id = rejected.call.execution_id.clone();
-        self.decisions_on.insert(call, CallOfPerson { seq, execution_id, session, state });
+        self.decisions_on.insert(call, CallOfPerson { seq, execution_id, session, state, seen });
     }
 
     /// A call ran: what was agreed to once is used up.
@@ -291,9 +294,9 @@ impl LedgerIndex {
         }
     }
 
-    fn decided(&mut self, call: (usize, Digest), state: DecisionState) {
+    fn decided(&mut self, call: (usize, Digest), state: DecisionState, seen: u64) {
         if let Some(known) = self.decisions_on.get_mut(&call) {
-            known.state = state;
+            (known.state, known.seen) = (state, seen);
         }
     }
 

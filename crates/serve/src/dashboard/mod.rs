@@ -28,7 +28,7 @@ mod stream;
 pub(crate) mod visitor;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use counterfoil_guard::{Clock as _, Event, Gates, Guard, Ledger, ReadLedgerError, SystemClock};
 use tokio::sync::{broadcast, watch};
@@ -55,7 +55,6 @@ pub struct Dashboard {
     visitors: Visitors,
     index: RwLock<LedgerIndex>,
     reading: Mutex<()>,
-    deciding: Mutex<()>,
     news: broadcast::Sender<News>,
     streams: std::sync::atomic::AtomicUsize,
     stopping: watch::Sender<bool>,
@@ -123,7 +122,6 @@ impl Dashboard {
             visitors,
             index: RwLock::default(),
             reading: Mutex::default(),
-            deciding: Mutex::default(),
             news: broadcast::Sender::new(NEWS),
             streams: std::sync::atomic::AtomicUsize::new(0),
             stopping: watch::Sender::new(false),
@@ -167,11 +165,6 @@ impl Dashboard {
 
     pub(crate) fn index(&self) -> &RwLock<LedgerIndex> {
         &self.index
-    }
-
-    /// Held by whoever records a decision: one at a time.
-    pub(crate) fn deciding(&self) -> MutexGuard<'_, ()> {
-        self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is remembered of the ledger.

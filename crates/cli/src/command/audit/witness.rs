@@ -17,6 +17,8 @@ use crate::state::State;
 use crate::surroundings::runtime;
 use crate::terminal::Paint;
 
+const FILE_WITH_KEY: &str = "`--witness-key` is for a witness, and a file signs nothing";
+
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The URL of a witness; or a file on another disk or machine, to which checkpoints are added
@@ -33,8 +35,7 @@ pub(super) fn send(state: &State, arguments: &Arguments) -> anyhow::Result<Exit>
     if is_url(&arguments.to) {
         to_witness(&ledger, &arguments.to, arguments.witness_key.as_ref())
     } else if arguments.witness_key.is_some() {
-        let wrong = "`--witness-key` is for a witness, and a file signs nothing";
-        Err(Complaint::new(wrong).into())
+        Err(Complaint::new(FILE_WITH_KEY).into())
     } else {
         is_a_file(&arguments.to)?;
         to_file(&ledger, Path::new(&arguments.to))
@@ -68,6 +69,9 @@ pub(super) fn witnessed(
     key: Option<&VerifierKey>,
 ) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
     if !is_url(target) {
+        if key.is_some() {
+            return Err(Complaint::new(FILE_WITH_KEY).into());
+        }
         return Ok((kept::checkpoints(Path::new(target))?, None));
     }
     let ledger = the_ledger(state, "what was witnessed is held against it")?;
