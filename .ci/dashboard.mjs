@@ -1,10 +1,11 @@
 // Drives headless Chromium over every page of a running dashboard.
-// node dashboard.mjs MODULES CHROMIUM ADDRESS TOKEN PICTURES
+// node dashboard.mjs MODULES CHROMIUM ADDRESS API TOKEN PICTURES: browsers know the name in ADDRESS,
+// programs ask API.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const [modules, chromiumPath, address, token, pictures] = process.argv.slice(2);
+const [modules, chromiumPath, address, api, token, pictures] = process.argv.slice(2);
 const require = createRequire(join(resolve(modules), "node_modules", "/"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -27,7 +28,7 @@ mkdirSync(pictures, { recursive: true });
 const own = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
 
 async function get(path) {
-  const reply = await fetch(address + path, { headers: { authorization: `Bearer ${token}` } });
+  const reply = await fetch(api + path, { headers: { authorization: `Bearer ${token}` } });
   return reply.json();
 }
 const answers = (await get("/api/v1/answers?limit=100")).items;
@@ -132,7 +133,7 @@ console.log(`${PAGES.length} pages at 390 and 1440 px, in light and dark`);
   const shown = () => page.evaluate(() => document.querySelector('[data-live="waiting"]')?.textContent);
   const before = await shown();
   const [call] = (await get("/api/v1/approvals?limit=1")).items;
-  await fetch(`${address}/api/v1/approvals/${part(call.execution_id)}/refuse`, {
+  await fetch(`${api}/api/v1/approvals/${part(call.execution_id)}/refuse`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: "{}",

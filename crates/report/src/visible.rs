@@ -39,19 +39,32 @@ pub(crate) fn visible_char(c: char) -> char {
     }
 }
 
-/// Whether a character shows nothing by itself: marks of direction, zero-width characters, tags,
-/// and what is no character at all (XML refuses those).
+/// Whether a character shows nothing by itself: marks of direction, zero-width characters, fillers,
+/// tags, and what is no character at all (XML refuses those). What Unicode calls default-ignorable,
+/// but for the selectors that choose between forms of the character before them.
 fn is_unseen(c: char) -> bool {
     matches!(c,
-        '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}')
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
         || u32::from(c) & 0xfffe == 0xfffe
         || matches!(c, '\u{fdd0}'..='\u{fdef}')
 }
 
-/// One line of JSON, which a terminal may show: the controls that JSON leaves as they are (U+007F to
-/// U+009F) are escaped too.
+/// Whether two texts that differ in this character alone may look the same: what is unseen, what
+/// only chooses a form, and blanks that are no space.
+fn may_look_like_another(c: char) -> bool {
+    ('\u{7f}'..='\u{9f}').contains(&c)
+        || is_unseen(c)
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{2800}')
+        || (c.is_whitespace() && !c.is_ascii())
+}
+
+/// One line of JSON, which a terminal and a person may be shown: what JSON leaves as it is and nobody
+/// sees (U+007F to U+009F, marks of direction, characters without width, blanks other than a space)
+/// is escaped, so that what is shown is all that is there. It stays the same JSON.
 ///
 /// A value that cannot be serialised (a map whose keys are no strings) gives an empty text.
 #[must_use]
@@ -67,15 +80,17 @@ pub fn json_pretty(value: &impl Serialize) -> String {
 
 /// Outside its strings JSON has no such character.
 fn escaped(text: String) -> String {
-    let raw = |c: char| ('\u{7f}'..='\u{9f}').contains(&c);
-    if !text.contains(raw) {
+    if text.is_ascii() || !text.contains(may_look_like_another) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match raw(c) {
-            true => out += &format!("\\u{:04x}", u32::from(c)),
-            false => out.push(c),
+        if may_look_like_another(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out += &format!("\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
         }
     }
     out
@@ -108,11 +123,27 @@ mod tests {
             ("\u{9b}2J", "\u{fffd}2J"),
             ("pay \u{202e}001", "pay \u{fffd}001"),
             ("pa\u{200b}y\u{feff}", "pa\u{fffd}y\u{fffd}"),
+            ("a\u{ad}b\u{3164}\u{115f}", "a\u{fffd}b\u{fffd}\u{fffd}"),
+            ("sent \u{2714}\u{fe0f}", "sent \u{2714}\u{fe0f}"),
             ("\u{61c}x\u{e0041}", "\u{fffd}x\u{fffd}"),
             ("\u{fffe}\u{ffff}\u{1fffe}", "\u{fffd}\u{fffd}\u{fffd}"),
             ("größer, 日本, 🙂", "größer, 日本, 🙂"),
         ] {
             assert_eq!(visible(text), seen);
+        }
+    }
+
+    #[test]
+    fn json_hides_nothing_and_says_the_same() {
+        for (text, shown) in [
+            ("pay\u{ad}ee \u{a0}\u{3000}\u{2009}", r#""pay\u00adee \u00a0\u3000\u2009""#),
+            ("\u{115f}\u{3164}\u{2800}\u{fe0f}\u{9b}", r#""\u115f\u3164\u2800\ufe0f\u009b""#),
+            ("a\u{e0041}b\u{e0100}", r#""a\udb40\udc41b\udb40\udd00""#),
+            ("\u{202e}x\u{2028}", r#""\u202ex\u2028""#),
+            ("größer, 日本, 🙂", r#""größer, 日本, 🙂""#),
+        ] {
+            assert_eq!(json_line(&text), shown);
+            assert_eq!(serde_json::from_str::<String>(shown).unwrap(), text);
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use counterfoil_guard::{Randomness as _, SystemRandomness};
 use counterfoil_serve::{
     Access, AccessToken, Dashboard, DashboardParts, PolicyRead, Role, serve_dashboard,
 };
@@ -76,9 +77,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(arguments.listen)
             .await
-            .with_context(|| format!("`{}` cannot be listened on", arguments.listen))?;
+            .with_context(|| format!("cannot listen on `{}`", arguments.listen))?;
         let address = listener.local_addr()?;
-        let announced = announced(address, arguments.token_file.as_deref())?;
+        let browser_host = browser_host(arguments, address)?;
+        let shown = browser_host.clone().unwrap_or_else(|| address.to_string());
+        let announced = announced(shown, arguments.token_file.as_deref())?;
         let place = global.place();
         let dashboard = Dashboard::new(DashboardParts {
             guard,
@@ -87,7 +90,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             }),
             audit: Some(audit),
             version: env!("CARGO_PKG_VERSION"),
-            access: access(arguments, address),
+            access: access(arguments, address, browser_host.as_deref()),
+            browser_host,
             tokens,
             most: if arguments.read_only { Role::Read } else { Role::Operate },
             announce: announced,
@@ -102,12 +106,12 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 
 /// Tells whoever began it where it is; with the token of a link, where there is no token file.
 fn announced(
-    address: SocketAddr,
+    address: String,
     tokens: Option<&Path>,
 ) -> anyhow::Result<Option<Box<dyn Fn(&str) + Send + Sync>>> {
     if let Some(path) = tokens {
-        let told = format!("http://{address}, with a token of {}", path.display());
-        writeln!(io::stderr(), "note: {told}")?;
+        let told = format!("http://{address}; sign in with a token of {}", path.display());
+        writeln!(io::stderr(), "note: listening on {told}")?;
         return Ok(None);
     }
     Ok(Some(Box::new(move |token| {
@@ -139,8 +143,23 @@ fn tools_of(options: &Options) -> anyhow::Result<String> {
     Ok(toml::to_string_pretty(&table)?)
 }
 
-fn access(arguments: &Arguments, address: SocketAddr) -> Access {
+/// A name of this machine that nobody else knows, for browsers: they would send the cookie of
+/// `127.0.0.1` to every program that listens there, an agent's among them. Where `--host` names one,
+/// or others may come, it is theirs to choose.
+fn browser_host(arguments: &Arguments, address: SocketAddr) -> anyhow::Result<Option<String>> {
+    if !arguments.host.is_empty() || !address.ip().is_loopback() {
+        return Ok(None);
+    }
+    let mut bytes = [0_u8; 10];
+    let filled = SystemRandomness.fill(&mut bytes);
+    filled.context("no name can be made for this server")?;
+    let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Some(format!("cf-{name}.localhost:{}", address.port())))
+}
+
+fn access(arguments: &Arguments, address: SocketAddr, browsers: Option<&str>) -> Access {
     let mut hosts = arguments.host.clone();
+    hosts.extend(browsers.map(str::to_owned));
     if !address.ip().is_unspecified() {
         hosts.push(address.to_string());
     }

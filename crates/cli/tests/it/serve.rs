@@ -22,11 +22,26 @@ fn a_link_signs_in_and_another_one_follows() {
     let desk = Desk::with(&[]);
     let mut running = start(&desk, &[]);
     let path = format!("/login{}", running.line.trim().split("/login").nth(1).unwrap());
+    // Nobody is signed in by a look at the link, by another site's page, or at another host: that
+    // of the address is shared with every program that listens on this machine.
+    for (method, host, headers) in [
+        ("HEAD", running.address.as_str(), ""),
+        ("GET", &running.address, "sec-fetch-site: cross-site\r\nsec-fetch-mode: no-cors\r\n"),
+        ("GET", "127.0.0.1", ""),
+        ("GET", "localhost", ""),
+    ] {
+        let told = running.ask_as(host, method, &path, headers, "");
+        assert!(!told.contains("set-cookie"), "{method} {host}: {told}");
+    }
     let told = running.ask("GET", &path, "", "");
     assert!(told.starts_with("HTTP/1.1 303"), "{told}");
     let cookie = told.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
     let page = running.ask("GET", "/", &format!("cookie: {cookie}\r\n"), "");
     assert!(page.contains(" · operate"), "{page}");
+    for host in ["127.0.0.1", "localhost", "127.0.0.1:7777"] {
+        let told = running.ask_as(host, "GET", "/", &format!("cookie: {cookie}\r\n"), "");
+        assert!(!told.contains(" · operate") && !told.contains(&running.address), "{told}");
+    }
     let mut next = String::new();
     running.stderr.read_line(&mut next).unwrap();
     assert!(next.contains("/login?token=") && next != running.line, "{next}");
@@ -43,7 +58,7 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
     let ran = desk.spawn(&[], &["run", "read_file", "--args", "{\"path\":\"notes\"}"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let running = start(&desk, &["--token-file", "tokens"]);
-    assert!(running.line.ends_with(", with a token of tokens\n"), "{}", running.line);
+    assert!(running.line.ends_with("; sign in with a token of tokens\n"), "{}", running.line);
     let bearer = |token: &str| {
         format!("authorization: Bearer {token}\r\ncontent-type: application/json\r\n")
     };

@@ -32,14 +32,27 @@ impl Server {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
-        let address = line.split("://").nth(1).unwrap().split(['/', ',']).next().unwrap();
+        let address = line.split("://").nth(1).unwrap().split(['/', ',', ';']).next().unwrap();
         Self { child, address: address.trim().to_owned(), line, stderr }
     }
 
     /// What it answers, head and body.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close");
+        self.ask_as(&self.address, method, path, headers, body)
+    }
+
+    /// The same under another name of the host.
+    pub(crate) fn ask_as(
+        &self,
+        host: &str,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: &str,
+    ) -> String {
+        let port = self.address.rsplit(':').next().unwrap().parse().unwrap();
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close");
         let length = body.len();
         let request = format!("{head}\r\n{headers}content-length: {length}\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).unwrap();

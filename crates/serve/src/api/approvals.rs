@@ -80,10 +80,11 @@ pub(crate) fn page(
     limit: usize,
     waiting: bool,
 ) -> Result<Page<CallItem>, HttpProblem> {
+    let now = dashboard.now();
     let mut calls: Vec<(CallOfPerson, bool)> = {
         let index = dashboard.known();
         let ended = |at: usize| index.sessions().get(at).is_some_and(|session| session.has_ended);
-        let all = index.calls_of_people(waiting).into_iter();
+        let all = index.calls_of_people(waiting, now).into_iter();
         let all = all.filter(|call| before.is_none_or(|seq| call.seq < seq)).take(limit + 1);
         all.map(|call| (call.clone(), ended(call.session))).collect()
     };
@@ -94,7 +95,7 @@ pub(crate) fn page(
     for (call, session_has_ended) in calls {
         let Some(receipt) = dashboard.ledger().receipt(&call.execution_id)? else { continue };
         items.push(CallItem {
-            state: call.state.name(),
+            state: call.state(now).name(),
             why: receipt.reason().unwrap_or_default().to_owned(),
             execution_id: receipt.execution_id,
             session: receipt.session_id,
@@ -169,7 +170,7 @@ fn decide(
 
 /// What a person has said to the call of a receipt, where it is for a person to decide.
 pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
-    call_of(dashboard, receipt).map(|call| call.state)
+    call_of(dashboard, receipt).map(|call| call.state(dashboard.now()))
 }
 
 fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
@@ -184,7 +185,7 @@ fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<(Receipt, u64)
     let receipt = found(dashboard, id)?;
     dashboard.catch_up()?;
     let call = call_of(dashboard, &receipt);
-    let why = match call.as_ref().map(|call| call.state) {
+    let why = match call.as_ref().map(|call| call.state(dashboard.now())) {
         Some(DecisionState::Granted { .. }) if grants => "it is granted already",
         Some(DecisionState::Refused) if !grants => "it is refused already",
         _ => match call {

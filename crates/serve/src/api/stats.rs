@@ -79,7 +79,7 @@ pub(crate) fn stats(dashboard: &Dashboard, _: &Asked) -> Result<StatsItem, HttpP
         sessions: index.sessions().len(),
         calls: stats.calls,
         rejected: index.count(List::Rejections),
-        waiting: index.waiting_count(),
+        waiting: index.waiting_count(dashboard.now()),
         answers: stats.answers,
         answers_with_findings: stats.answers_with_findings,
         by_status: stats.by_status.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::Dashboard;
 use super::page::whole;
-use super::pieces::{brief, counted, lines, pager, part, session, time, verdict};
+use super::pieces::{brief, counted, lines, none, pager, part, session, time, verdict};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, AnswerItem};
@@ -30,7 +30,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
             @if let Some(id) = of { " Of " (session(id)) "; " a href="/answers" { "all" } "." }
         }
         div data-live=[(!later).then_some("answers")] {
-            @if list.items.is_empty() { p .empty { "No answer was judged." } }
+            @if list.items.is_empty() { (none(dashboard, "No answer was judged.")) }
             ul .list { @for answer in &list.items { li { (entry(answer)) } } }
             (pager(&path, later, list.next.as_deref(), "Older answers"))
         }

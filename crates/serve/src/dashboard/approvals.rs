@@ -6,7 +6,7 @@ use super::Dashboard;
 use super::index::List;
 use super::login::to;
 use super::page::{FORM_TOKEN, form_token, whole};
-use super::pieces::{brief, counted, json, pager, part, receipt, session, time};
+use super::pieces::{brief, counted, json, none, pager, part, receipt, session, time};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use super::visitor::{Role, Visitor};
@@ -35,7 +35,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
              these arguments in this session; the agent makes the call again."
         }
         div data-live=[(!later).then_some("approvals")] {
-            @if list.items.is_empty() { p .empty { "Nothing waits." } }
+            @if list.items.is_empty() { (none(dashboard, "Nothing waits.")) }
             @for call in &list.items { (card(&asked.visitor, call)) }
             (pager("/approvals", later, list.next.as_deref(), "Older calls"))
         }
@@ -84,23 +84,25 @@ fn card(visitor: &Visitor, call: &CallItem) -> Markup {
             @if hidden > 0 {
                 p .notice {
                     (counted(hidden as u64, "character")) " of its arguments are not shown here: "
-                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it and decide there" }
+                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it to grant it there" }
                 }
-            } @else {
-                (form(visitor, &call.execution_id, call.state))
             }
+            (form(visitor, &call.execution_id, call.state, hidden == 0))
         }
     }
 }
 
-/// The form in which somebody decides on a call: nobody is offered what stands already.
-pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str) -> Markup {
+/// The form in which somebody decides on a call: nobody is offered what stands already, and nobody
+/// grants what was not shown in full. Refusing needs no more to be seen.
+pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str, is_whole: bool) -> Markup {
     let id = part(execution_id);
     let field = format!("reason-{execution_id}");
-    let (may_grant, may_refuse) = (!state.starts_with("granted"), state != "refused");
+    let may_grant = is_whole && !state.starts_with("granted");
+    let may_refuse = state != "refused";
     let word = if may_grant { "grant" } else { "refuse" };
     html! {
-        @if visitor.role == Role::Operate {
+        @if !may_grant && !may_refuse {
+        } @else if visitor.role == Role::Operate {
             form .decide method="post" action={ "/approvals/" (id) "/" (word) } {
                 (form_token(visitor))
                 div {
@@ -131,7 +133,7 @@ fn decided(dashboard: &Dashboard) -> Result<Markup, HttpProblem> {
         events.extend(dashboard.event_at(seq)?);
     }
     Ok(html! {
-        @if events.is_empty() { p .empty { "Nothing was decided." } }
+        @if events.is_empty() { (none(dashboard, "Nothing was decided.")) }
         ul .list {
             @for event in &events {
                 @let (tool, by, reason, word, kind) = match &event.draft {

@@ -3,7 +3,7 @@ use maud::{Markup, html};
 use super::Dashboard;
 use super::index::List;
 use super::page::whole;
-use super::pieces::{brief, grouped, pager, part};
+use super::pieces::{brief, grouped, none, pager, part};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, SessionItem};
@@ -24,7 +24,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         (sums(dashboard, health.audit.as_ref().map(|audit| audit.lines)))
         section aria-labelledby="by-session" {
             h2 #by-session { "By session" }
-            (table(&list.items))
+            (table(dashboard, &list.items))
             (pager("/coverage", later, list.next.as_deref(), "Older sessions"))
         }
     };
@@ -55,9 +55,9 @@ fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
     }
 }
 
-fn table(sessions: &[SessionItem]) -> Markup {
+fn table(dashboard: &Dashboard, sessions: &[SessionItem]) -> Markup {
     html! {
-        @if sessions.is_empty() { p .empty { "No session is recorded." } }
+        @if sessions.is_empty() { (none(dashboard, "No session is recorded.")) }
         @else {
             div .scroll tabindex="0" role="region" aria-label="Coverage by session" {
                 table {

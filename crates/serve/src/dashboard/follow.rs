@@ -80,14 +80,16 @@ impl Dashboard {
         Ok(())
     }
 
-    /// Nothing is missing, and nothing is decided, while the ledger is read for the first time.
+    /// Nothing is missing, and nothing is decided, while the ledger is read for the first time, or
+    /// cannot be read on.
     pub(crate) fn has_read_all(&self) -> Result<(), HttpProblem> {
         let index = self.known();
-        if index.is_complete {
-            return Ok(());
-        }
         let read = index.next();
-        let what = format!("the ledger is still being read, {read} events so far: try again soon");
+        let what = match &index.trouble {
+            Some(trouble) => format!("the ledger cannot be read on after {read} events: {trouble}"),
+            None if index.is_complete => return Ok(()),
+            None => format!("the ledger is still being read, {read} events so far: try again soon"),
+        };
         Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, what))
     }
 

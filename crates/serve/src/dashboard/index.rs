@@ -72,7 +72,9 @@ pub(crate) struct CallOfPerson {
     pub(crate) seq: u64,
     pub(crate) execution_id: String,
     pub(crate) session: usize,
-    pub(crate) state: DecisionState,
+    state: DecisionState,
+    /// Until when it holds, where it does not hold for ever: milliseconds since the Unix epoch.
+    until: Option<i64>,
     /// The place in the session of the last event that says so.
     pub(crate) seen: u64,
 }
@@ -105,6 +107,16 @@ pub(crate) enum List {
     Rejections,
     Answers,
     Decisions,
+}
+
+impl CallOfPerson {
+    /// What a person has said to it that holds now: who agreed too long ago is asked anew.
+    pub(crate) fn state(&self, now: i64) -> DecisionState {
+        match self.until {
+            Some(until) if now >= until => DecisionState::Waiting,
+            _ => self.state,
+        }
+    }
 }
 
 impl DecisionState {
@@ -143,8 +155,9 @@ impl LedgerIndex {
     }
 
     /// The calls that wait, or those on which a decision stands, the newest first.
-    pub(crate) fn calls_of_people(&self, waiting: bool) -> Vec<&CallOfPerson> {
-        let is_meant = |call: &&CallOfPerson| (call.state == DecisionState::Waiting) == waiting;
+    pub(crate) fn calls_of_people(&self, waiting: bool, now: i64) -> Vec<&CallOfPerson> {
+        let is_meant =
+            |call: &&CallOfPerson| (call.state(now) == DecisionState::Waiting) == waiting;
         let mut calls: Vec<_> = self.decisions_on.values().filter(is_meant).collect();
         calls.sort_by_key(|call| std::cmp::Reverse(call.seq));
         calls
@@ -155,8 +168,8 @@ impl LedgerIndex {
         self.decisions_on.get(&(*self.by_name.get(session)?, digest))
     }
 
-    pub(crate) fn waiting_count(&self) -> usize {
-        let waits = |call: &&CallOfPerson| call.state == DecisionState::Waiting;
+    pub(crate) fn waiting_count(&self, now: i64) -> usize {
+        let waits = |call: &&CallOfPerson| call.state(now) == DecisionState::Waiting;
         self.decisions_on.values().filter(waits).count()
     }
 
@@ -258,12 +271,13 @@ impl LedgerIndex {
                 self.decisions.push(place);
                 let for_session = approved.lasts == Lasts::Session;
                 let state = DecisionState::Granted { for_session };
-                self.decided((place.session, approved.arguments_digest), state, event.session_seq);
+                let call = (place.session, approved.arguments_digest);
+                self.decided(call, state, approved.until, event.session_seq);
             }
             Draft::Declined(declined) => {
                 self.decisions.push(place);
                 let call = (place.session, declined.arguments_digest);
-                self.decided(call, DecisionState::Refused, event.session_seq);
+                self.decided(call, DecisionState::Refused, None, event.session_seq);
             }
             Draft::Judged { .. } => self.answers.push(place),
             _ => {}
@@ -283,7 +297,9 @@ impl LedgerIndex {
         };
         let EventPlace { seq, session } = place;
         let execution_id = rejected.call.execution_id.clone();
-        self.decisions_on.insert(call, CallOfPerson { seq, execution_id, session, state, seen });
+        let until = None;
+        let decided = CallOfPerson { seq, execution_id, session, state, until, seen };
+        self.decisions_on.insert(call, decided);
     }
 
     /// A call ran: what was agreed to once is used up.
@@ -294,9 +310,15 @@ impl LedgerIndex {
         }
     }
 
-    fn decided(&mut self, call: (usize, Digest), state: DecisionState, seen: u64) {
+    fn decided(
+        &mut self,
+        call: (usize, Digest),
+        state: DecisionState,
+        until: Option<i64>,
+        seen: u64,
+    ) {
         if let Some(known) = self.decisions_on.get_mut(&call) {
-            (known.state, known.seen) = (state, seen);
+            (known.state, known.until, known.seen) = (state, until, seen);
         }
     }
 

@@ -50,6 +50,20 @@ pub(super) fn page(dashboard: &Dashboard, wrong: Option<&str>) -> Answer {
     page::bare(dashboard, status, "Sign in", &body)
 }
 
+/// What a browser is told that asks under another name than the one at which it would sign in.
+pub(super) fn elsewhere(dashboard: &Dashboard) -> Answer {
+    let body = html! {
+        div .signin {
+            h1 { "Sign in" }
+            p {
+                "Browsers sign in at the address that " code { "counterfoil serve" }
+                " printed, and at no other: open that one."
+            }
+        }
+    };
+    page::bare(dashboard, StatusCode::FORBIDDEN, "Sign in", &body)
+}
+
 /// A browser that is signed in.
 pub(super) fn signed_in(cookie: &str) -> Answer {
     let mut told = to("/");

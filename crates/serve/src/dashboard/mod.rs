@@ -50,6 +50,7 @@ pub struct Dashboard {
     audit: Option<PathBuf>,
     version: &'static str,
     access: Access,
+    browser_host: Option<String>,
     counted: Counted,
     signing_in: Counted,
     visitors: Visitors,
@@ -86,6 +87,10 @@ pub struct DashboardParts {
     pub version: &'static str,
     /// Hosts and origins. Its token is not used.
     pub access: Access,
+    /// Where browsers sign in, `name:port`; anywhere, where there is none. Browsers send a cookie to
+    /// every port of a host, so a name that nobody else answers to keeps it from other programs of
+    /// this machine.
+    pub browser_host: Option<String>,
     /// Whoever is let in.
     pub tokens: Vec<AccessToken>,
     /// Nobody may do more.
@@ -117,6 +122,7 @@ impl Dashboard {
             audit: parts.audit,
             version: parts.version,
             access: parts.access,
+            browser_host: parts.browser_host,
             counted: Counted::default(),
             signing_in: Counted::default(),
             visitors,

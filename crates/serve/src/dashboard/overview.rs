@@ -3,7 +3,7 @@ use maud::{Markup, html};
 use super::Dashboard;
 use super::index::{HOUR, HourCounts};
 use super::page::whole;
-use super::pieces::{brief, call, counted, grouped, part, plain, session, time};
+use super::pieces::{brief, call, counted, grouped, none, part, plain, session, time};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, CallItem, HealthItem, ReceiptItem, SessionItem};
@@ -23,9 +23,6 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let health = api::health(dashboard, asked)?;
     let body = html! {
         h1 { "Overview" }
-        @if let Some(trouble) = &health.ledger.trouble {
-            p .notice .bad role="alert" { "The ledger cannot be followed: " (plain(trouble)) }
-        }
         div #today data-live="today" { (today(dashboard)) }
         section aria-labelledby="per-hour" {
             h2 #per-hour { "Calls an hour" }
@@ -34,11 +31,11 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         div .columns {
             section aria-labelledby="waiting" {
                 h2 #waiting { a href="/approvals" { "Waiting for approval" } }
-                div data-live="waiting-list" { (waits(&waiting)) }
+                div data-live="waiting-list" { (waits(dashboard, &waiting)) }
             }
             section aria-labelledby="rejected" {
                 h2 #rejected { a href="/rejections" { "Latest rejections" } }
-                div data-live="rejections" { (rejected(&rejections)) }
+                div data-live="rejections" { (rejected(dashboard, &rejections)) }
             }
         }
         section aria-labelledby="latest" {
@@ -77,7 +74,7 @@ fn today(dashboard: &Dashboard) -> Markup {
         ("/sessions", sum.calls, "calls", ""),
         ("/sessions", sum.failed, "failed", "bad"),
         ("/rejections", sum.rejected, "rejected", "held"),
-        ("/approvals", index.waiting_count() as u64, "waiting", "held"),
+        ("/approvals", index.waiting_count(dashboard.now()) as u64, "waiting", "held"),
         ("/answers", sum.answers, "answers judged", ""),
         ("/answers", sum.answers_with_findings, "with findings", "bad"),
     ];
@@ -131,9 +128,9 @@ fn chart(dashboard: &Dashboard) -> Markup {
     }
 }
 
-fn waits(waiting: &[CallItem]) -> Markup {
+fn waits(dashboard: &Dashboard, waiting: &[CallItem]) -> Markup {
     html! {
-        @if waiting.is_empty() { p .empty { "Nothing waits." } }
+        @if waiting.is_empty() { (none(dashboard, "Nothing waits.")) }
         ul .list {
             @for call in waiting {
                 li {
@@ -148,9 +145,9 @@ fn waits(waiting: &[CallItem]) -> Markup {
     }
 }
 
-fn rejected(rejections: &[ReceiptItem]) -> Markup {
+fn rejected(dashboard: &Dashboard, rejections: &[ReceiptItem]) -> Markup {
     html! {
-        @if rejections.is_empty() { p .empty { "Nothing was rejected." } }
+        @if rejections.is_empty() { (none(dashboard, "Nothing was rejected.")) }
         ul .list {
             @for receipt in rejections {
                 li {

@@ -119,7 +119,7 @@ fn framed(
                 }
                 main #main tabindex="-1" {
                     @if around.is_some() && let Err(problem) = dashboard.has_read_all() {
-                        p .notice role="status" { (problem.detail) }
+                        p .notice role="status" { (super::pieces::plain(&problem.detail)) }
                     }
                     (body)
                 }
@@ -137,7 +137,7 @@ fn framed(
 }
 
 fn places(dashboard: &Dashboard, place: &str) -> Markup {
-    let waiting = dashboard.known().waiting_count();
+    let waiting = dashboard.known().waiting_count(dashboard.now());
     html! {
         nav aria-label="Pages" {
             ul {

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use super::Dashboard;
 use crate::api::{EvidenceItem, ReceiptItem};
 
 /// What may stand in a part of a path as it is.
@@ -95,6 +96,12 @@ pub(super) fn verdict_kind(verdict: &str) -> &'static str {
         "unsupported" => "held",
         _ => "open",
     }
+}
+
+/// A list with nothing in it: what that means, where all of the ledger was read.
+pub(super) fn none(dashboard: &Dashboard, meaning: &str) -> Markup {
+    let is_known = dashboard.has_read_all().is_ok();
+    html! { p .empty { @if is_known { (meaning) } @else { "Not known: the ledger was not read to its end." } } }
 }
 
 /// A link to a session.

@@ -78,14 +78,13 @@ fn decision(visitor: &Visitor, detail: &ReceiptDetail) -> Markup {
         @if hidden > 0 { p .notice { (counted(hidden as u64, "character")) " more are not shown." } }
         @if let Some(state) = detail.decision {
             p .line { "A person decides on this call: " span .badge { (state) } }
-            @if hidden == 0 {
-                (form(visitor, &receipt.execution_id, state))
-            } @else {
+            @if hidden > 0 {
                 p {
-                    "Decide where all of it is shown: "
+                    "Grant it where all of it is shown: "
                     code { "counterfoil approve " (brief(&receipt.execution_id, 80)) }
                 }
             }
+            (form(visitor, &receipt.execution_id, state, hidden == 0))
         }
     }
 }

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::Dashboard;
 use super::page::whole;
-use super::pieces::{brief, call, pager, part, session, time};
+use super::pieces::{brief, call, none, pager, part, session, time};
 use super::problem::HttpProblem;
 use super::request::Asked;
 use crate::api::{self, ReceiptItem};
@@ -24,7 +24,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
             @if let Some(id) = of { " Of " (session(id)) "; " a href="/rejections" { "all" } "." }
         }
         div data-live=[(!later).then_some("rejections")] {
-            @if list.items.is_empty() { p .empty { "Nothing was rejected." } }
+            @if list.items.is_empty() { (none(dashboard, "Nothing was rejected.")) }
             ul .list { @for receipt in &list.items { li { (entry(receipt)) } } }
             (pager(&path, later, list.next.as_deref(), "Older rejections"))
         }

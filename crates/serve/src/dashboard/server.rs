@@ -114,7 +114,8 @@ impl Dashboard {
         let is_api = head.uri.path().starts_with("/api/");
         let is_page = matches!(head.method, Method::GET | Method::HEAD);
         let is_asset = head.uri.path().starts_with("/assets/");
-        let visitor = self.visitors.of(&head.headers, self.now());
+        let at_home = self.is_at_home(&head.headers);
+        let visitor = self.visitors.of(&head.headers, at_home, self.now());
         let known = visitor.clone();
         let mut told = match Arc::clone(&self).respond(head, body, from, visitor).await {
             Ok(told) => told,
@@ -124,6 +125,12 @@ impl Dashboard {
         };
         secure(told.headers_mut(), is_asset);
         told
+    }
+
+    /// Whether a request names the host at which browsers sign in.
+    fn is_at_home(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        self.browser_host.as_deref().is_none_or(|home| host == Some(home))
     }
 
     async fn respond(
@@ -149,7 +156,7 @@ impl Dashboard {
         })?;
         match parts.as_slice() {
             ["logout"] => return self.logout(&head, body, &visitor).await,
-            ["events"] => return stream::stream(self, &head, &query),
+            ["events"] => return stream::stream(self, head, &query),
             _ => {}
         }
         let is_api = matches!(parts.as_slice(), ["api", "v1", ..]);
@@ -185,22 +192,30 @@ impl Dashboard {
         from: IpAddr,
         query: &Fields,
     ) -> Result<Answer, HttpProblem> {
+        // The name of the host is told to nobody who does not know it.
+        if !self.is_at_home(&head.headers) {
+            return Ok(login::elsewhere(self));
+        }
         let given = match head.method {
-            Method::GET | Method::HEAD => query.some("token")?.map(str::to_owned),
+            // Who only looks at a link, or has a page load it, signs nobody in.
+            Method::HEAD => None,
+            Method::GET if is_from_elsewhere(&head.headers) => None,
+            Method::GET => query.some("token")?.map(str::to_owned),
             Method::POST => login::given(&head.headers, &received(body).await?)?,
             _ => return Err(HttpProblem::method(vec![Method::GET, Method::POST])),
         };
         let Some(given) = given else { return Ok(login::page(self, None)) };
-        if !self.signing_in.holds(from, login::TRIES) {
-            let what = "too many tries to sign in: wait a minute";
-            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
-        }
         match self.visitors.sign_in(given.trim(), self.now()) {
             Some((cookie, is_once)) => {
                 if is_once {
                     self.announce_next();
                 }
                 Ok(login::signed_in(&cookie))
+            }
+            // Wrong ones are counted: nobody keeps out whoever has a right one.
+            None if !self.signing_in.holds(from, login::TRIES) => {
+                let what = "too many tries to sign in: wait a minute";
+                Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
             }
             None => Ok(login::page(self, Some("This token is not known, or was used before."))),
         }
@@ -234,6 +249,12 @@ impl Dashboard {
         self.visitors.sign_out(&head.headers);
         Ok(login::signed_out())
     }
+}
+
+/// Whether a browser says that a page of another site makes it ask.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
+        && headers.get("sec-fetch-mode").is_none_or(|mode| mode != "navigate")
 }
 
 /// Where a request goes.

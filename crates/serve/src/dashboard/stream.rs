@@ -11,7 +11,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Bytes, Frame};
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{Method, Response, StatusCode};
+use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
@@ -34,7 +34,7 @@ const MISSED: u64 = 500;
 /// The stream, from the event after the one that the reader had last.
 pub(super) fn stream(
     dashboard: Arc<Dashboard>,
-    head: &Parts,
+    head: Parts,
     query: &Fields,
 ) -> Result<Answer, HttpProblem> {
     if head.method != Method::GET {
@@ -56,7 +56,8 @@ pub(super) fn stream(
     let news = dashboard.news.subscribe();
     let next = last.map(|last| last.saturating_add(1));
     let waiting = VecDeque::from(["retry: 3000\n\n".to_owned()]);
-    let reader = Reader { place, news, next, is_behind: last.is_some(), waiting };
+    let reader =
+        Reader { place, headers: head.headers, news, next, is_behind: last.is_some(), waiting };
     let pieces = stream::unfold(reader, |mut reader| async move {
         let text = reader.next().await?;
         Some((Ok(Frame::data(Bytes::from(text))), reader))
@@ -96,6 +97,8 @@ impl Drop for Place {
 /// Somebody who looks on.
 struct Reader {
     place: Place,
+    /// Of the request: whoever signs out looks on no longer.
+    headers: HeaderMap,
     news: Receiver<News>,
     /// The seq of the event that comes next; `None`: whatever comes.
     next: Option<u64>,
@@ -122,6 +125,8 @@ impl Reader {
                 news = timeout(STILL_THERE, self.news.recv()) => news,
                 _ = stopping.wait_for(|stopping| *stopping) => return None,
             };
+            let dashboard = &self.place.0;
+            dashboard.visitors.of(&self.headers, true, dashboard.now())?;
             match news {
                 Err(_) => return Some(": still here\n\n".to_owned()),
                 Ok(Err(RecvError::Closed)) => return None,

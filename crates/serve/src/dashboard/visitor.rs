@@ -109,15 +109,15 @@ impl Visitors {
         Some(token)
     }
 
-    /// Whoever a request is from, by its token or its cookie.
-    pub(crate) fn of(&self, headers: &HeaderMap, now: i64) -> Option<Visitor> {
+    /// Whoever a request is from, by its token, or by its cookie where cookies count.
+    pub(crate) fn of(&self, headers: &HeaderMap, by_cookie: bool, now: i64) -> Option<Visitor> {
         let given = headers.get(header::AUTHORIZATION);
         if let Some(given) = given {
             let (kind, token) = given.to_str().ok()?.split_once(' ')?;
             let found = self.known(token.trim())?;
             return kind.eq_ignore_ascii_case("bearer").then_some(found);
         }
-        let cookie = cookie_of(headers)?;
+        let cookie = cookie_of(headers).filter(|_| by_cookie)?;
         let digest = Digest::of_bytes(cookie.as_bytes());
         let browsers = self.browsers();
         let browser = browsers.get(&digest)?;
@@ -207,7 +207,7 @@ mod tests {
             (Role::Operate, "Bearer", None),
             (Role::Operate, "", None),
         ] {
-            let found = visitors(most).of(&headers("authorization", given), 0);
+            let found = visitors(most).of(&headers("authorization", given), true, 0);
             assert_eq!(found.map(|visitor| visitor.role), expected, "{given}");
         }
     }
@@ -219,12 +219,13 @@ mod tests {
         let (cookie, is_once) = visitors.sign_in(&once, 0).unwrap();
         assert!(is_once && visitors.sign_in(&once, 0).is_none());
         let sent = headers("cookie", &format!("a=b; {COOKIE}={cookie}"));
-        let found = visitors.of(&sent, LASTS - 1).unwrap();
+        let found = visitors.of(&sent, true, LASTS - 1).unwrap();
         assert_eq!((found.role, found.name.as_str()), (Role::Operate, "ada"));
         assert!(found.form_token.is_some());
-        assert!(visitors.of(&sent, LASTS).is_none());
+        assert!(visitors.of(&sent, false, 1).is_none(), "at another host a cookie is nothing");
+        assert!(visitors.of(&sent, true, LASTS).is_none());
         visitors.sign_out(&sent);
-        assert!(visitors.of(&sent, 1).is_none());
+        assert!(visitors.of(&sent, true, 1).is_none());
         let (_, is_once) = visitors.sign_in("r", 0).unwrap();
         assert!(!is_once && visitors.sign_in("x", 0).is_none());
     }

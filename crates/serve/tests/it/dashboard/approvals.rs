@@ -1,5 +1,7 @@
 //! Calls that wait for somebody, granted and refused from elsewhere.
 
+use std::time::Duration;
+
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -107,6 +109,43 @@ fn a_form_of_a_page_decides_too() {
         for words in ["Granted:", "Nothing waits.", "by ada (dashboard)", "all right"] {
             assert!(page.text.contains(words), "{words}");
         }
+    });
+}
+
+#[test]
+fn an_approval_that_lapsed_stands_no_longer() {
+    test(async {
+        let desk = Desk::with_short_approvals().await;
+        desk.call(&desk.session("s").await, "refund", json!({ "id": 7 })).await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/approvals/{id}/grant");
+        assert_eq!(desk.post(&path, "{}").await.status, 200);
+        assert_eq!(waiting(&desk).await, [] as [Value; 0]);
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        assert_eq!(waiting(&desk).await[0]["execution_id"], id.as_str(), "it waits again");
+        assert_eq!(desk.get("/api/v1/approvals?state=decided").await.json()["items"], json!([]));
+        assert_eq!(desk.post(&path, "{}").await.status, 200);
+    });
+}
+
+#[test]
+fn arguments_are_shown_with_what_nobody_sees_and_long_ones_are_refused_only() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let cookie = desk.signed_in(OPERATOR).await;
+        desk.call(&session, "refund", json!({ "to": "pay\u{ad}ee\u{a0}\u{3164}" })).await;
+        desk.followed().await;
+        let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+        assert!(page.text.contains(r"pay\u00adee\u00a0\u3164"), "{}", page.text);
+        assert!(page.text.contains("Grant</button>"), "{}", page.text);
+        desk.call(&desk.session("t").await, "refund", json!({ "note": "x".repeat(3_000) })).await;
+        desk.followed().await;
+        let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+        let long = page.text.split("<article").nth(1).unwrap();
+        assert!(long.contains("are not shown here"), "{long}");
+        assert!(!long.contains("Grant</button>") && long.contains("Refuse</button>"), "{long}");
     });
 }
 

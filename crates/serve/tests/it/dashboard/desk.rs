@@ -57,7 +57,7 @@ impl Told {
     }
 }
 
-fn guard() -> Guard {
+fn guard(options: GuardOptions) -> Guard {
     let look = FunctionExecutor::new(Tool::named("get_order"), |_| {
         Ok::<_, ToolError>(json!({ "id": 7, "state": "open", "total": "49.90" }).to_string())
     });
@@ -67,7 +67,7 @@ fn guard() -> Guard {
     let refund = FunctionExecutor::new(Tool::named("refund"), |_| Ok::<_, ToolError>("refunded"))
         .asking("money leaves the shop");
     Guard::builder()
-        .settings(GuardOptions::default().resolve().unwrap())
+        .settings(options.resolve().unwrap())
         .executor(look)
         .executor(cancel)
         .executor(refund)
@@ -80,9 +80,20 @@ impl Desk {
         Self::with(AccessRole::Operate, true).await
     }
 
+    /// An approval of one call lasts a second.
+    pub(super) async fn with_short_approvals() -> Self {
+        let mut options = GuardOptions::default();
+        options.tools.permissions.approval_secs = 1;
+        Self::of(&guard(options), AccessRole::Operate, true).await
+    }
+
     /// Nobody may do more than `most`; `links` sign browsers in.
     pub(super) async fn with(most: AccessRole, by_link: bool) -> Self {
-        let (guard, links) = (guard(), Arc::new(Mutex::new(Vec::new())));
+        Self::of(&guard(GuardOptions::default()), most, by_link).await
+    }
+
+    async fn of(guard: &Guard, most: AccessRole, by_link: bool) -> Self {
+        let links = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&links);
         let announce: Box<dyn Fn(&str) + Send + Sync> =
             Box::new(move |token| heard.lock().unwrap().push(token.to_owned()));
@@ -97,6 +108,7 @@ impl Desk {
             audit: None,
             version: "1.2.3",
             access: Access::default(),
+            browser_host: None,
             tokens: vec![
                 token(OPERATOR, AccessRole::Operate, "ada"),
                 token(READER, AccessRole::Read, "bob"),
@@ -110,7 +122,7 @@ impl Desk {
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve_dashboard(Arc::new(dashboard), listener, std::future::pending()));
         let client = Client::builder(TokioExecutor::new()).build_http();
-        let desk = Self { address, guard, links, client };
+        let desk = Self { address, guard: guard.clone(), links, client };
         desk.followed().await;
         desk
     }
