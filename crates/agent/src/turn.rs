@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use counterfoil_guard::{
     Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Phase, Session, ShowId,
-    Surroundings, Verified, VerifyError, feedback,
+    Surroundings, Verified, VerifyError,
 };
 use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
+use counterfoil_rules::feedback;
 
 use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;

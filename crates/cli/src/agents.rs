@@ -1,16 +1,20 @@
 //! Where coding agents keep their settings and their sessions on this machine.
 
 mod sessions;
+#[cfg(feature = "guard")]
+mod settings;
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use counterfoil_hooks::{Agent, SettingsForm, config_has_hooks};
+use counterfoil_model::Agent;
 
-use crate::exit::Complaint;
-use crate::files;
-pub(crate) use sessions::{latest, logs};
+pub(crate) use sessions::latest;
+#[cfg(feature = "guard")]
+pub(crate) use sessions::logs;
+#[cfg(feature = "guard")]
+pub(crate) use settings::{Scope, SettingsFile};
 
 /// An agent, on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,33 +35,6 @@ impl From<AgentName> for Agent {
             AgentName::Gemini => Self::Gemini,
         }
     }
-}
-
-/// Whom settings are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Every project of this user.
-    User,
-    /// The project in the working directory.
-    Project,
-}
-
-impl Scope {
-    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Project];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
-/// A file in which hooks can stand. It may be missing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SettingsFile {
-    pub(crate) path: PathBuf,
-    pub(crate) form: SettingsForm,
 }
 
 /// The folders of the agents, as the environment names them.
@@ -95,35 +72,6 @@ impl Homes {
             Agent::Gemini => &None,
         };
         named.clone().or_else(|| Some(self.home.as_ref()?.join(own_folder(agent))))
-    }
-
-    /// The files of a scope in which hooks can stand. The first is where they go.
-    pub(crate) fn settings(
-        &self,
-        agent: Agent,
-        scope: Scope,
-        project: &Path,
-    ) -> Result<Vec<SettingsFile>, Complaint> {
-        let folder = match scope {
-            Scope::Project => project.join(own_folder(agent)),
-            Scope::User => self.folder(agent).ok_or_else(|| {
-                Complaint::new("there is no home folder: HOME is not set")
-                    .help("set HOME, or use `--project` for the settings of the working directory")
-            })?,
-        };
-        let file = |name: &str, form| SettingsFile { path: folder.join(name), form };
-        Ok(match agent {
-            Agent::ClaudeCode => vec![file("settings.json", SettingsForm::Json)],
-            Agent::Gemini => vec![file("settings.json", SettingsForm::JsonWithComments)],
-            Agent::Codex => {
-                let own = file("hooks.json", SettingsForm::Json);
-                let config = file("config.toml", SettingsForm::Toml);
-                // Two files with hooks in one folder are one too many: Codex warns about it.
-                let text = files::read_text(&config.path).unwrap_or_default();
-                let beside = !own.path.exists() && config_has_hooks(&text).unwrap_or(false);
-                if beside { vec![config, own] } else { vec![own, config] }
-            }
-        })
     }
 }
 

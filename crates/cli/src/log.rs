@@ -1,10 +1,9 @@
 //! What the libraries have to say while they work, on standard error.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::ValueEnum;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -50,21 +49,24 @@ pub(crate) fn begin(level: LogLevel) {
     let _ = tracing_subscriber::registry().with(lines).with(ours).try_init();
 }
 
-/// Who shows the lines, where standard error cannot.
-static ELSEWHERE: Mutex<Option<UnboundedSender<String>>> = Mutex::new(None);
+/// What shows a line.
+type Shows = Arc<dyn Fn(String) + Send + Sync>;
 
-fn shows() -> MutexGuard<'static, Option<UnboundedSender<String>>> {
+/// Who shows the lines, where standard error cannot.
+static ELSEWHERE: Mutex<Option<Shows>> = Mutex::new(None);
+
+fn shows() -> MutexGuard<'static, Option<Shows>> {
     ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lines from now on, which standard error does not get.
-pub(crate) fn elsewhere() -> UnboundedReceiver<String> {
-    let (tells, told) = unbounded_channel();
-    *shows() = Some(tells);
-    told
+/// The lines are shown by this from now on, and standard error does not get them.
+#[cfg(feature = "guard")]
+pub(crate) fn elsewhere(show: impl Fn(String) + Send + Sync + 'static) {
+    *shows() = Some(Arc::new(show));
 }
 
 /// Standard error gets them again.
+#[cfg(feature = "guard")]
 pub(crate) fn here() {
     *shows() = None;
 }
@@ -72,7 +74,7 @@ pub(crate) fn here() {
 /// Where the lines go.
 enum Out {
     Here(io::Stderr),
-    Elsewhere(UnboundedSender<String>),
+    Elsewhere(Shows),
 }
 
 impl Out {
@@ -85,10 +87,9 @@ impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Here(stderr) => stderr.write(bytes),
-            Self::Elsewhere(tells) => {
+            Self::Elsewhere(show) => {
                 let text = String::from_utf8_lossy(bytes);
-                // Where nobody shows them any more, nobody misses them.
-                let _ = tells.send(anstream::adapter::strip_str(&text).to_string());
+                show(anstream::adapter::strip_str(&text).to_string());
                 Ok(bytes.len())
             }
         }

@@ -5,31 +5,52 @@
     clippy::disallowed_methods,
     reason = "the command line is where files and the environment are read"
 )]
+#![cfg_attr(
+    not(feature = "guard"),
+    expect(
+        dead_code,
+        reason = "some of what both builds share is for commands of the guard alone"
+    )
+)]
 
 mod agents;
+#[cfg(feature = "guard")]
 mod approver;
+#[cfg(feature = "guard")]
+mod call_choices;
 mod catalog;
 mod choices;
 mod command;
 mod config;
+#[cfg(feature = "guard")]
 mod conversation;
 mod exit;
 mod files;
+#[cfg(feature = "guard")]
 mod guard;
 mod inputs;
 mod log;
 mod outputs;
+#[cfg(feature = "guard")]
 mod provider;
+#[cfg(feature = "guard")]
 mod questions;
+#[cfg(feature = "guard")]
 mod reload;
 mod replace;
 mod rule_names;
+#[cfg(feature = "guard")]
 mod settings_file;
+#[cfg(feature = "guard")]
 mod signals;
+#[cfg(feature = "guard")]
 mod skills;
+#[cfg(feature = "guard")]
 mod spans;
+#[cfg(feature = "guard")]
 mod state;
 mod suggest;
+#[cfg(feature = "guard")]
 mod surroundings;
 mod terminal;
 
@@ -41,7 +62,7 @@ use clap::Parser;
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "guard", target_os = "linux"))]
     if std::env::args_os().nth(1).is_some_and(|word| word == guard::CONFINE) {
         return match std::env::args_os().nth(2) {
             Some(word) if word == guard::NAMESPACE => counterfoil_guard::try_user_namespace(),

@@ -45,7 +45,6 @@ mod executor;
 mod explained;
 mod export;
 mod extract_paths;
-mod feedback;
 mod filter;
 mod gate;
 mod globs;
@@ -108,7 +107,6 @@ pub use executor::{
 pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
-pub use feedback::{feedback, is_feedback, set_aside_feedback};
 pub use filter::{
     CommandMatcher, Cut, DeclaredFilter, Filter, FilterCall, FilterConfidence, FilterCounts,
     FilterDeclaration, FilterDeclarationError, FilterId, FilterMetrics, FilterOptions,
@@ -145,10 +143,7 @@ pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
     schema_complexity,
 };
-pub use options::{
-    AdmissionOptions, AgentOptions, FixationOptions, FixationOptionsError, GuardOptions,
-    GuardOptionsError, ToolsOptions,
-};
+pub use options::{AgentOptions, GuardOptions, GuardOptionsError, ToolsOptions};
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
     Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Completion,

@@ -1,12 +1,11 @@
 //! What a configuration says about the guard. Each component owns its section and checks it;
 //! here they are put together.
 
-mod admission;
-mod fixation;
-
 use std::time::Duration;
 
-use counterfoil_rules::Settings as RuleSettings;
+use counterfoil_rules::{
+    AdmissionOptions, FixationOptions, FixationOptionsError, Settings as RuleSettings,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +31,6 @@ use crate::sandbox::{SandboxOptions, SandboxOptionsError};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::speculation::{SpeculationOptions, SpeculationOptionsError};
-
-pub use admission::AdmissionOptions;
-pub use fixation::{FixationOptions, FixationOptionsError};
 
 /// Everything that a configuration says about the guard.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use counterfoil_rules::{AdmissionSettings, FixationSettings, Settings as RuleSettings};
+use counterfoil_rules::{
+    AdmissionSettings, FixationOptions, FixationSettings, Settings as RuleSettings,
+};
 
 use crate::audit::AuditSettings;
 use crate::cache::ResultCacheSettings;
@@ -12,7 +14,6 @@ use crate::gate::{
 };
 use crate::ledger::LedgerSettings;
 use crate::offer::{TafcOptions, ToolFilterOptions};
-use crate::options::FixationOptions;
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
 use crate::session::ReadSettings;

@@ -5,9 +5,9 @@ use counterfoil_model::{
     Arguments, Catalog, Digest, Format, Gap, Message, Origin, Outcome, RecordedReceipt, Role,
     Status, ToolCall, Transcript,
 };
+use counterfoil_rules::set_feedback_aside;
 use serde_json::Value;
 
-use crate::feedback::set_aside;
 use crate::ledger::{Closed, Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 
 /// A session's events as the transcript that rules understand.
@@ -99,7 +99,7 @@ impl Timeline {
                     agent: said.caller_id.clone(),
                     ..Message::text(said.role, text)
                 };
-                set_aside(&mut message);
+                set_feedback_aside(&mut message);
                 self.push(message);
             }
             // Nobody made that call: it supports nothing, and its end finds no receipt.

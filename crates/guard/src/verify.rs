@@ -1,9 +1,8 @@
 use counterfoil_model::{Digest, Evidence, Finding, Judgement, Role, Severity, Subject};
-use counterfoil_rules::{Counts, Settings, check};
+use counterfoil_rules::{Counts, Settings, check, feedback};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::feedback::feedback;
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Draft, ReadLedgerError, Said};
 use crate::session::Session;

@@ -10,7 +10,6 @@
 //!
 //! Start with [`respond`]; the table of contracts is in `contract/mod.rs`.
 
-mod agent;
 mod answer;
 mod canary;
 mod contract;
@@ -28,7 +27,8 @@ mod stop;
 mod sub_agent;
 mod toolbox;
 
-pub use agent::Agent;
+pub use counterfoil_model::Agent;
+
 pub use answer::{Answer, Decision};
 pub use canary::{Answered, Expected, Probe, answered, canary_log, probes};
 pub use contract::{ReadEventError, read_event, write_answer};

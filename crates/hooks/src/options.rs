@@ -4,7 +4,8 @@ use counterfoil_guard::{CommandArgument, Durability, GuardOptions, Substitution,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
+use counterfoil_model::Agent;
+
 use crate::toolbox;
 
 /// `[hooks]`: how the hooks of coding agents behave.

@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use counterfoil_guard::{
-    AppendError, BeginSessionError, CallError, Guard, HostedCall, Judged, SessionStart,
-    Surroundings, is_feedback,
+    AppendError, Asking, BeginSessionError, CallError, Guard, HostedCall, Judged, SessionStart,
+    Surroundings,
 };
-use counterfoil_model::Role;
+use counterfoil_model::{Agent, Role};
+use counterfoil_rules::is_feedback;
 
-use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::memory::{Memory, MemoryError};
@@ -73,7 +73,7 @@ pub async fn respond(
     let call = Surroundings { caller: event.agent.clone(), ..Surroundings::default() };
     match &event.happening {
         Happening::Before(hosted) => {
-            let before = guard.before(&session, hosted, &call, around.agent.asking()).await?;
+            let before = guard.before(&session, hosted, &call, asking(around.agent)).await?;
             Ok(before_answer(hosted, before.judged, before.notes))
         }
         Happening::After(hosted, ended) => {
@@ -109,6 +109,14 @@ pub async fn respond(
             Ok(Answer::default())
         }
         Happening::Other => Ok(Answer::default()),
+    }
+}
+
+/// Whether an agent's hooks may have a person asked.
+fn asking(agent: Agent) -> Asking {
+    match agent {
+        Agent::ClaudeCode => Asking::Person,
+        Agent::Codex | Agent::Gemini => Asking::Nobody,
     }
 }
 

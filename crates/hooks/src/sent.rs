@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use counterfoil_guard::{ExitCause, HostEnded, HostedCall};
-use counterfoil_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Agent, Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Map, Value};
 
-use crate::agent::Agent;
 use crate::contract::ReadEventError;
 use crate::event::{Event, Happening};
 use crate::lenient::read_json;

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review, set_aside_feedback};
-use counterfoil_model::{Digest, Finding, Subject, Transcript, Verdict};
+use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review};
+use counterfoil_model::{Agent, Digest, Finding, Subject, Transcript, Verdict};
+use counterfoil_rules::set_aside_feedback;
 
-use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::contract::transcripts;
 use crate::event::Event;

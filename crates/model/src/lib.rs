@@ -9,6 +9,7 @@
 //! Start with [`Transcript`], then [`Claim`] and [`Finding`].
 #![forbid(unsafe_code)]
 
+mod agent;
 mod call;
 mod canonical;
 mod claim;
@@ -23,6 +24,7 @@ mod span;
 mod tool;
 mod transcript;
 
+pub use agent::Agent;
 pub use call::{Arguments, Outcome, ToolCall};
 pub use canonical::{Digest, canonical_bytes, canonical_bytes_of};
 pub use claim::{Claim, ClaimKind, Judgement, Object, ObjectKind};

@@ -1,6 +1,8 @@
-use counterfoil_guard::{AdmissionOptions, Redactor};
+use counterfoil_guard::Redactor;
 use counterfoil_model::{Arguments, ToolCall};
-use counterfoil_rules::{Admission, IssueSeverity, RejectionLog, rejection_text as text_of};
+use counterfoil_rules::{
+    Admission, AdmissionOptions, IssueSeverity, RejectionLog, rejection_text as text_of,
+};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};

@@ -4,12 +4,11 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
 use counterfoil_formats::{Options, ReadError, Reading, decompressed, log_name, read, read_tools};
-use counterfoil_guard::set_aside_feedback;
 use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
 use counterfoil_report::{
     Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
-use counterfoil_rules::{Settings, check as check_rules, rules as all_rules};
+use counterfoil_rules::{Settings, check as check_rules, rules as all_rules, set_aside_feedback};
 use pyo3::prelude::*;
 use serde::Deserialize;
 

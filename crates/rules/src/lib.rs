@@ -15,6 +15,7 @@ mod check;
 mod citation;
 mod claims;
 mod facts;
+mod feedback;
 mod findings;
 mod grounding;
 mod member;
@@ -28,14 +29,18 @@ mod tool_use;
 mod values;
 
 pub use call::{
-    Admission, AdmissionSettings, Breach, CallReport, CatalogIssue, Context, Corrections,
-    CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationSettings, Issue,
-    IssueSeverity, Rejection, RejectionCounts, RejectionLog, Remotes, Schema, SchemaError, Step,
-    StreakInfo, Violation, last_rejection_text, lint, rejection, rejection_text,
+    Admission, AdmissionOptions, AdmissionSettings, Breach, CallReport, CatalogIssue, Context,
+    Corrections, CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationOptions,
+    FixationOptionsError, FixationSettings, Issue, IssueSeverity, Rejection, RejectionCounts,
+    RejectionLog, Remotes, SHELL_OUTPUT, Schema, SchemaError, Step, StreakInfo, Violation,
+    last_rejection_text, lint, rejection, rejection_text,
 };
 pub use check::{Counts, Report, check, check_from};
 pub use citation::{CitedExecutions, cited_executions};
 pub use facts::{Execution, Facts, Indexed, Record, Upshot};
+pub use feedback::{
+    FEEDBACK_TO_AN_AGENT, feedback, is_feedback, set_aside_feedback, set_feedback_aside,
+};
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};
 pub use rule::{Group, Meta, Rule, rules};

@@ -7,8 +7,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use counterfoil_hooks::Agent;
-use counterfoil_model::Digest;
+use counterfoil_model::{Agent, Digest};
 use serde_json::Value;
 use walkdir::WalkDir;
 

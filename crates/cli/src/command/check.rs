@@ -1,22 +1,23 @@
+mod recorded;
+
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_guard::{export, feedback, recorded_transcript, set_aside_feedback};
-use counterfoil_hooks::Agent;
-use counterfoil_model::{Catalog, Finding, Format, Message, Problem, Role, Severity};
+use counterfoil_model::{Agent, Catalog, Finding, Format, Problem, Severity};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
-use counterfoil_rules::{Report, Settings, check};
+use counterfoil_rules::{Report, Settings, check, feedback, set_aside_feedback};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use self::recorded::RecordedArguments;
 use super::Global;
 use crate::agents::{AgentName, Homes, latest};
 use crate::catalog::read_catalog;
@@ -24,11 +25,9 @@ use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
 use crate::files;
-use crate::guard::ledger;
 use crate::inputs::{Input, inputs};
 use crate::outputs;
 use crate::rule_names::{Selection, cards};
-use crate::suggest::did_you_mean;
 use crate::terminal;
 
 /// Files that are worked on before what was found in them is written.
@@ -50,12 +49,8 @@ pub(crate) struct Arguments {
     /// without a name, of any agent
     #[arg(long, value_name = "AGENT", num_args = 0..=1, conflicts_with = "paths")]
     latest: Option<Option<AgentName>>,
-    /// A session of the ledger, checked as it is recorded (repeatable)
-    #[arg(long, value_name = "ID")]
-    session: Vec<String>,
-    /// What the agent says at the end of that session: a file, or - for standard input
-    #[arg(long, value_name = "FILE", requires = "session")]
-    answer: Option<PathBuf>,
+    #[command(flatten)]
+    recorded: RecordedArguments,
     /// The form of the logs, instead of detecting it
     #[arg(long, value_name = "FORM", value_parser = forms())]
     input_format: Option<String>,
@@ -134,13 +129,12 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let mut inputs = inputs(&arguments.paths);
     if let Some(agent) = arguments.latest {
         inputs.extend(newest(agent)?);
-    } else if inputs.is_empty() && arguments.session.is_empty() {
+    } else if inputs.is_empty() && !arguments.recorded.is_asked() {
         inputs.extend(newest_of_each()?);
     }
-    let answer = arguments.answer.as_deref().map(said).transpose()?;
-    inputs.extend(recorded(global, &options, &arguments.session, answer.as_deref())?);
+    inputs.extend(arguments.recorded.inputs(global, &options)?);
     let also_read =
-        [arguments.answer.as_deref(), arguments.tools.as_deref(), arguments.baseline.as_deref()];
+        [arguments.recorded.answer(), arguments.tools.as_deref(), arguments.baseline.as_deref()];
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(job.accept_into.as_deref(), &inputs, &[])?;
     match &arguments.output {
@@ -181,40 +175,6 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     };
     writeln!(io::stderr(), "the newest session of {name} is checked: {path}{whose}{with}")?;
     Ok(std::iter::once(&log.path).chain(&helpers).map(|path| Input::file(path)).collect())
-}
-
-/// Sessions of the ledger, in the form that they are exported in.
-fn recorded(
-    global: &Global,
-    options: &config::Options,
-    sessions: &[String],
-    answer: Option<&str>,
-) -> anyhow::Result<Vec<Input>> {
-    if sessions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let ledger = ledger(&global.state()?.existing()?, options)?;
-    let mut inputs = Vec::with_capacity(sessions.len());
-    for id in sessions {
-        let Some(mut transcript) = recorded_transcript(&ledger, id)? else {
-            let known = ledger.sessions()?;
-            return Err(Complaint::new(format!("there is no session `{id}` in the ledger"))
-                .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
-                .into());
-        };
-        let answer = answer.map(|text| Message::text(Role::Assistant, text));
-        transcript.messages.extend(answer);
-        inputs.push(Input::text(id.clone(), export(&transcript).to_string()));
-    }
-    Ok(inputs)
-}
-
-/// The text of an answer.
-fn said(path: &Path) -> anyhow::Result<String> {
-    if path == Path::new("-") {
-        return Ok(io::read_to_string(io::stdin())?);
-    }
-    files::read_text(path).with_context(|| format!("the answer {} cannot be read", path.display()))
 }
 
 /// What to do with every input: checked values only.
@@ -306,7 +266,7 @@ impl Job {
             quiet: arguments.quiet,
             strict: arguments.strict,
             statistics: arguments.statistics,
-            answers: arguments.answer.is_some(),
+            answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
         })
     }

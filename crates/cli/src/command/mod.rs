@@ -1,29 +1,48 @@
 //! The commands, one file each, in one table: [`Command`].
 
+#[cfg(feature = "guard")]
 mod approve;
+#[cfg(feature = "guard")]
 mod audit;
+#[cfg(feature = "guard")]
 mod chat;
 mod check;
 mod completions;
+#[cfg(feature = "guard")]
 mod config;
+#[cfg(feature = "guard")]
 mod doctor;
 mod explain;
+#[cfg(feature = "guard")]
+mod guarded;
+#[cfg(feature = "guard")]
 mod hook;
 mod man;
+#[cfg(feature = "guard")]
 mod mcp;
+#[cfg(feature = "guard")]
 mod policy;
 mod prompt;
+#[cfg(feature = "guard")]
 mod proxy;
 mod rules;
+#[cfg(feature = "guard")]
 mod run;
+#[cfg(feature = "guard")]
 mod scheduler;
+#[cfg(feature = "guard")]
 mod serve;
+#[cfg(feature = "guard")]
 mod skills;
+#[cfg(feature = "guard")]
 mod stats;
+#[cfg(feature = "guard")]
 mod tools;
 mod trust;
+#[cfg(feature = "guard")]
 mod undo;
 mod validate;
+#[cfg(feature = "guard")]
 mod witness;
 
 use std::collections::BTreeSet;
@@ -35,6 +54,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use crate::config::Place;
 use crate::exit::{Complaint, Exit};
 use crate::log::{self, LogLevel};
+#[cfg(feature = "guard")]
 use crate::state::State;
 use crate::terminal::Paint;
 
@@ -73,6 +93,7 @@ pub(crate) struct Global {
     log: Option<LogLevel>,
     /// The folder of ledger, audit log and keys
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
+    #[cfg(feature = "guard")]
     state: Option<PathBuf>,
 }
 
@@ -86,6 +107,7 @@ impl Global {
     }
 
     /// The state folder that is meant. Nothing is made or opened yet.
+    #[cfg(feature = "guard")]
     pub(crate) fn state(&self) -> Result<State, Complaint> {
         State::resolve(self.state.as_deref())
     }
@@ -95,29 +117,29 @@ impl Global {
 enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),
-    Audit(audit::Arguments),
-    Witness(witness::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
-    Hook(hook::Arguments),
-    Policy(policy::Arguments),
     Prompt(prompt::Arguments),
-    Chat(chat::Arguments),
-    Scheduler(scheduler::Arguments),
-    Skills(skills::Arguments),
-    Run(run::Arguments),
-    Approve(approve::Arguments),
-    Mcp(mcp::Arguments),
-    Proxy(proxy::Arguments),
-    Serve(serve::Arguments),
-    Tools(tools::Arguments),
-    Stats(stats::Arguments),
-    Undo(undo::Arguments),
-    Config(config::Arguments),
+    #[cfg(feature = "guard")]
+    #[command(flatten)]
+    Guarded(guarded::Command),
     Trust(trust::Arguments),
-    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    #[cfg(not(feature = "guard"))]
+    #[command(external_subcommand)]
+    Other(Vec<String>),
+}
+
+impl Command {
+    /// How much is logged where nobody says.
+    fn log_level(&self) -> LogLevel {
+        match self {
+            #[cfg(feature = "guard")]
+            Self::Guarded(guarded::Command::Hook(_)) => LogLevel::Off,
+            _ => LogLevel::Warn,
+        }
+    }
 }
 
 /// The environment variables that stand for flags.
@@ -145,35 +167,35 @@ pub(crate) fn help() -> anyhow::Result<Exit> {
 /// Runs what was asked for.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     let global = &cli.global;
-    let quiet = matches!(cli.command, Command::Hook(_));
-    log::begin(global.log.unwrap_or(if quiet { LogLevel::Off } else { LogLevel::Warn }));
+    log::begin(global.log.unwrap_or(cli.command.log_level()));
     match cli.command {
         Command::Check(arguments) => check::run(global, arguments),
         Command::Validate(arguments) => validate::run(global, &arguments),
-        Command::Audit(arguments) => audit::run(global, &arguments),
-        Command::Witness(arguments) => witness::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Hook(arguments) => hook::run(global, &arguments),
-        Command::Policy(arguments) => policy::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
-        Command::Chat(arguments) => chat::run(global, &arguments),
-        Command::Scheduler(arguments) => scheduler::run(global, &arguments),
-        Command::Skills(arguments) => skills::run(global, &arguments),
-        Command::Run(arguments) => run::run(global, &arguments),
-        Command::Approve(arguments) => approve::run(global, &arguments),
-        Command::Mcp(arguments) => mcp::run(global, &arguments),
-        Command::Proxy(arguments) => proxy::run(global, &arguments),
-        Command::Serve(arguments) => serve::run(global, &arguments),
-        Command::Tools(arguments) => tools::run(global, &arguments),
-        Command::Stats(arguments) => stats::run(global, &arguments),
-        Command::Undo(arguments) => undo::run(global, &arguments),
-        Command::Config(arguments) => config::run(global, &arguments),
+        #[cfg(feature = "guard")]
+        Command::Guarded(command) => command.run(global),
         Command::Trust(arguments) => trust::run(global, &arguments),
-        Command::Doctor(arguments) => doctor::run(global, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
+        #[cfg(not(feature = "guard"))]
+        Command::Other(words) => Err(unbuilt(&words).into()),
     }
+}
+
+/// A command that this build does not have, or nobody has.
+#[cfg(not(feature = "guard"))]
+fn unbuilt(words: &[String]) -> Complaint {
+    let name = words.first().map(String::as_str).unwrap_or_default();
+    let command = Cli::command();
+    let known = command.get_subcommands().map(clap::Command::get_name);
+    let meant = crate::suggest::did_you_mean(name, known);
+    Complaint::new(format!("`{name}` is no command of this build"))
+        .help(meant.unwrap_or_else(|| {
+        "this build is the linter alone; `cargo build --release -p counterfoil` has all commands"
+            .to_owned()
+    }))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::Global;
 use crate::approver::{Asks, AtTerminal};
-use crate::choices::{Trust, When};
+use crate::call_choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use counterfoil_guard::AdmissionOptions;
 use counterfoil_model::{Arguments as CallArguments, ToolCall};
-use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity, rejection_text};
+use counterfoil_rules::{
+    Admission, AdmissionOptions, AdmissionSettings, CallReport, IssueSeverity, rejection_text,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 

@@ -2,25 +2,33 @@
 
 mod find;
 mod layer;
+#[cfg(feature = "guard")]
 mod mcp_options;
+#[cfg(feature = "guard")]
 mod migrate;
 mod options;
 mod origin;
 mod read;
 mod schema;
+mod sections;
+#[cfg(feature = "guard")]
 mod show;
 mod trust;
 mod unbuilt;
+#[cfg(feature = "guard")]
 mod usable;
 mod variables;
 
-pub(crate) use find::{
-    Place, beyond, find, find_without_broken_project, nearest_file, pasted, project_file,
-    user_file, user_folder,
-};
+pub(crate) use find::{Place, beyond, find, project_file};
+#[cfg(feature = "guard")]
+pub(crate) use find::{find_without_broken_project, nearest_file, pasted, user_file, user_folder};
+#[cfg(feature = "guard")]
 pub(crate) use mcp_options::{ListenOptions, ServerOptions};
+#[cfg(feature = "guard")]
 pub(crate) use migrate::{Migration, migrate};
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
+#[cfg(feature = "guard")]
 pub(crate) use schema::schema;
+#[cfg(feature = "guard")]
 pub(crate) use show::show;
 pub(crate) use trust::{revoke, trust};

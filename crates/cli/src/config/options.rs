@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
 
-use counterfoil_agent::AgentOptions;
-use counterfoil_guard::{AuditOptions, GuardOptions, LedgerOptions, ToolsOptions};
-use counterfoil_hooks::HooksOptions;
-use counterfoil_providers::LlmOptions;
+#[cfg(feature = "guard")]
+use counterfoil_guard::GuardOptions;
 use counterfoil_rules::{Obligation, ObligationError};
-use counterfoil_serve::ProxyOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mcp_options::McpOptions;
+use super::sections::{
+    AgentOptions, AuditOptions, HooksOptions, LedgerOptions, LlmOptions, McpOptions, ProxyOptions,
+    ToolsOptions,
+};
 use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
 
 /// What a configuration file says.
@@ -104,6 +104,7 @@ impl Options {
     ];
 
     /// What the guard is made with.
+    #[cfg(feature = "guard")]
     pub(crate) fn guard(&self) -> GuardOptions {
         let Self { tools, ledger, audit, agent, .. } = self.clone();
         let agent = counterfoil_guard::AgentOptions { tool_filter: agent.tool_filter };

@@ -405,6 +405,7 @@ fn raised(value: &Value, now: Option<&Value>) -> (Option<Value>, bool) {
     ((!kept.is_empty()).then_some(Value::Table(kept)), whole)
 }
 
+#[cfg(feature = "guard")]
 #[cfg(test)]
 mod tests {
     use super::super::options::Options;

@@ -7,6 +7,7 @@ use counterfoil_rules::ObligationError;
 use super::options::Options;
 use super::schema::{Node, schema};
 use super::unbuilt;
+#[cfg(feature = "guard")]
 use super::usable::usable;
 use crate::rule_names;
 use crate::suggest::did_you_mean;
@@ -25,6 +26,7 @@ pub(super) fn read(text: &str) -> Result<Table, Problem> {
     rules_exist(table.get_ref()).map_err(placed)?;
     let options: Options = toml::from_str(text).map_err(syntax)?;
     obligations_make_sense(table.get_ref(), &options).map_err(placed)?;
+    #[cfg(feature = "guard")]
     usable(&options, table.get_ref()).map_err(placed)?;
     text.parse().map_err(syntax)
 }
@@ -120,6 +122,7 @@ fn rules_exist(table: &DeTable<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
+#[cfg(feature = "guard")]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,14 +15,14 @@ fn help() {
     Commands:
       check        Check transcripts: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
-      audit        Read, count and verify the audit log
-      witness      Witness other ledgers: keep what they sign, and cosign only what continues it
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
+      prompt       Print the execution protocol: instructions for an agent's system prompt
+      audit        Read, count and verify the audit log
+      witness      Witness other ledgers: keep what they sign, and cosign only what continues it
       hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are
                    checked
       policy       Check a policy, or show what it would do
-      prompt       Print the execution protocol: instructions for an agent's system prompt
       chat         Talk to an agent whose every call is judged, and whose every answer is held against
                    the record
       scheduler    Tasks for later, in plain words: what the agent of `counterfoil chat` does when
@@ -41,8 +41,8 @@ fn help() {
                    repetition
       undo         Put back what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
-      trust        Trust a project's configuration file as it is now
       doctor       Show how far this machine can confine commands, and what to do about the rest
+      trust        Trust a project's configuration file as it is now
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder
       help         Print this message or the help of the given subcommand(s)

@@ -42,7 +42,7 @@ pub use shell::{
     ShellPolicyHandle, ShellSettings, SinceChanged, Substitution, UndoError, Unread,
     find_blocked_command, has_snapshot, judge_command, undo_snapshot,
 };
-pub(crate) use shell::{NoCommand, SHELL_OUTPUT, only_reads};
+pub(crate) use shell::{NoCommand, only_reads};
 pub use web::{
     Egress, Reserved, Resolver, SystemResolver, TlsError, WebExecutor, WebOptions, WebOptionsError,
     WebSettings, reserved, trusted_tls,

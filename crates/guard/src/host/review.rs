@@ -7,9 +7,7 @@ use counterfoil_model::{
     Code, Evidence, Finding, Message, MessageKind, Mode, Role, Severity, Subject, Transcript,
     Verdict,
 };
-use counterfoil_rules::{Settings, check_from};
-
-use crate::feedback::TO_AN_AGENT;
+use counterfoil_rules::{FEEDBACK_TO_AN_AGENT, Settings, check_from};
 
 /// Rules that only warn elsewhere, and stop an agent at its hook: what they find costs it one more
 /// turn, and that settles it.
@@ -122,7 +120,7 @@ fn speaks(message: &Message) -> bool {
 /// What an agent is told that may not stop: each claim, what the record shows, what settles it.
 #[must_use]
 pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
-    let mut text = format!("{TO_AN_AGENT}\n");
+    let mut text = format!("{FEEDBACK_TO_AN_AGENT}\n");
     for finding in findings {
         // Writing to a String cannot fail.
         let _ = write!(

@@ -1,9 +1,8 @@
 use counterfoil_guard::{HostEnded, HostedCall};
-use counterfoil_model::{Format, Status};
+use counterfoil_model::{Agent, Format, Status};
 use serde_json::{Map, Value, json};
 
 use super::{Contract, ReadEventError};
-use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};

@@ -1,8 +1,7 @@
-use counterfoil_model::Format;
+use counterfoil_model::{Agent, Format};
 use serde_json::{Map, Value, json};
 
 use super::{Contract, ReadEventError};
-use crate::agent::Agent;
 use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};

@@ -4,10 +4,9 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use counterfoil_model::Format;
+use counterfoil_model::{Agent, Format};
 use serde_json::Value;
 
-use crate::agent::Agent;
 use crate::answer::Answer;
 use crate::event::Event;
 use crate::lenient::read_json;

@@ -6,9 +6,7 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use counterfoil_model::{Effects, Origin, Tool};
-
-use crate::agent::Agent;
+use counterfoil_model::{Agent, Effects, Origin, Tool};
 
 /// One tool of an agent, and what running it does.
 struct Own {

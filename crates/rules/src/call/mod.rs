@@ -7,9 +7,11 @@ mod context;
 mod dialect;
 mod fan;
 mod fixation;
+mod fixation_options;
 mod issue;
 mod leaves;
 mod needle;
+mod options;
 mod placeholder;
 mod recorded;
 mod rejections;
@@ -28,7 +30,9 @@ pub use context::Context;
 pub use fixation::{
     Ending, Fixation, FixationEvent, FixationKind, FixationSettings, Step, StreakInfo,
 };
+pub use fixation_options::{FixationOptions, FixationOptionsError, SHELL_OUTPUT};
 pub use issue::{Issue, IssueSeverity};
+pub use options::AdmissionOptions;
 pub(crate) use recorded::Admissions;
 pub use rejections::{Rejection, RejectionCounts, RejectionLog};
 pub use report::CallReport;

@@ -110,7 +110,9 @@ fn responses(resource: &Resource, answer: Value) -> Value {
     add("403", "This token, host or page may not");
     add("405", "It is asked for in another way");
     add("429", "Too many requests");
-    if resource.path.contains('{') || resource.body.is_some() {
+    add("503", "The ledger was not read to its end");
+    if resource.path.contains('{') || resource.body.is_some() || resource.query.contains(&"session")
+    {
         add("404", "There is no such thing");
     }
     if resource.method == Method::POST || resource.path == "/policy" {

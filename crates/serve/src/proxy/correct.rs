@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use counterfoil_guard::feedback;
 use counterfoil_model::ToolCall;
 use counterfoil_providers::{Assembly, Reply, Turn, Usage, whole as read_whole};
+use counterfoil_rules::feedback;
 use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Incoming};
 use hyper::header;

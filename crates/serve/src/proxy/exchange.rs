@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, Guard, set_aside_feedback, without_hidden};
+use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
 use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
+use counterfoil_rules::set_aside_feedback;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use hyper::{HeaderMap, Uri};

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use counterfoil_guard::RehearsalPlace;
 
-use crate::choices::{Trust, When};
+use crate::call_choices::{Trust, When};
 
 /// The surroundings in which a call would be judged.
 #[derive(Debug, Clone, Args)]

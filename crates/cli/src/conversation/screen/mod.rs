@@ -80,6 +80,11 @@ impl Screen {
         execute!(io::stdout(), EnableBracketedPaste)?;
         let mut pictures = interval(PICTURE);
         pictures.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (logs, logged) = unbounded_channel();
+        log::elsewhere(move |line| {
+            // Where nobody shows them any more, nobody misses them.
+            let _ = logs.send(line);
+        });
         let mut screen = Self {
             terminal,
             keys: Keys::read(),
@@ -87,7 +92,7 @@ impl Screen {
             tells,
             told,
             events: begun.agent.guard().events(),
-            logged: log::elsewhere(),
+            logged,
             pictures,
             view: View::new(Paint::for_output(crate::choices::Colour::Auto).is_on()),
             stale: true,

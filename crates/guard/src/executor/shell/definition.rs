@@ -6,7 +6,7 @@ use super::ShellSettings;
 /// The tool, and its other name.
 pub(super) const RUN: [&str; 2] = ["shell", "bash"];
 /// Reads what a command in the background printed.
-pub(crate) const OUTPUT: &str = "shell_output";
+pub(crate) use counterfoil_rules::SHELL_OUTPUT as OUTPUT;
 /// Ends a command in the background.
 pub(super) const STOP: &str = "shell_stop";
 

@@ -30,7 +30,6 @@ pub use blocklist::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
     Substitution, Unread, find_blocked_command, judge_command,
 };
-pub(crate) use definition::OUTPUT as SHELL_OUTPUT;
 pub use envelope::ShellOutputEnvelope;
 pub use executor::ShellExecutor;
 pub use options::{ShellOptions, ShellOptionsError, ShellSettings};

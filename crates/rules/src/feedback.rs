@@ -8,7 +8,7 @@ const TO_THE_MODEL: &str =
     "I apologize: my answer said things that the record of this session does not show.";
 
 /// How it begins where an agent reads it that wanted to stop.
-pub(crate) const TO_AN_AGENT: &str =
+pub const FEEDBACK_TO_AN_AGENT: &str =
     "Your message says what the record of this session does not show.";
 
 /// What the model reads instead of an answer that was held back: that it was, why, and what would
@@ -30,15 +30,16 @@ pub fn feedback(findings: &[Finding]) -> String {
 /// Whether a text is such feedback, in whosever name it stands.
 #[must_use]
 pub fn is_feedback(text: &str) -> bool {
-    [TO_THE_MODEL, TO_AN_AGENT].iter().any(|opening| text.contains(opening))
+    [TO_THE_MODEL, FEEDBACK_TO_AN_AGENT].iter().any(|opening| text.contains(opening))
 }
 
 /// Takes feedback out of a record.
 pub fn set_aside_feedback(transcript: &mut Transcript) {
-    transcript.messages.iter_mut().for_each(set_aside);
+    transcript.messages.iter_mut().for_each(set_feedback_aside);
 }
 
-pub(crate) fn set_aside(message: &mut Message) {
+/// Takes a message out of its record where it is feedback.
+pub fn set_feedback_aside(message: &mut Message) {
     if message.role != Role::Assistant && is_feedback(&message.text) {
         message.kind = MessageKind::Injected;
         message.text.clear();

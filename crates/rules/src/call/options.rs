@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use counterfoil_rules::AdmissionSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::admission::AdmissionSettings;
 
 /// `[tools.admission]`: how strictly a call is held against its tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,3 @@
-use counterfoil_guard::Asking;
-
 /// A coding agent with a published hook contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
@@ -14,15 +12,6 @@ pub enum Agent {
 impl Agent {
     /// Every one of them.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Gemini];
-
-    /// Whether its hooks may have a person asked.
-    #[must_use]
-    pub fn asking(self) -> Asking {
-        match self {
-            Self::ClaudeCode => Asking::Person,
-            Self::Codex | Self::Gemini => Asking::Nobody,
-        }
-    }
 
     /// The name on the command line.
     #[must_use]

@@ -1,8 +1,10 @@
-use counterfoil_rules::FixationSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::executor::SHELL_OUTPUT;
+use super::fixation::FixationSettings;
+
+/// The tool that reads what a command has printed since: it is called again on purpose.
+pub const SHELL_OUTPUT: &str = "shell_output";
 
 /// `[tools.fixation]`: when repetition without progress counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,0 +1,111 @@
+//! Sessions of the ledger, which only a build with the guard can read.
+
+#[cfg(feature = "guard")]
+mod of_ledger {
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    use anyhow::Context as _;
+    use clap::Args;
+    use counterfoil_guard::{export, recorded_transcript};
+    use counterfoil_model::{Message, Role};
+
+    use super::super::Global;
+    use crate::config;
+    use crate::exit::Complaint;
+    use crate::files;
+    use crate::guard::ledger;
+    use crate::inputs::Input;
+    use crate::suggest::did_you_mean;
+
+    /// Which sessions of the ledger are meant.
+    #[derive(Debug, Args)]
+    pub(crate) struct RecordedArguments {
+        /// A session of the ledger, checked as it is recorded (repeatable)
+        #[arg(long, value_name = "ID")]
+        session: Vec<String>,
+        /// What the agent says at the end of that session: a file, or - for standard input
+        #[arg(long, value_name = "FILE", requires = "session")]
+        answer: Option<PathBuf>,
+    }
+
+    impl RecordedArguments {
+        /// Whether any is.
+        pub(crate) fn is_asked(&self) -> bool {
+            !self.session.is_empty()
+        }
+
+        /// The file of the answer at the end of it.
+        pub(crate) fn answer(&self) -> Option<&Path> {
+            self.answer.as_deref()
+        }
+
+        /// They, in the form that they are exported in.
+        pub(crate) fn inputs(
+            &self,
+            global: &Global,
+            options: &config::Options,
+        ) -> anyhow::Result<Vec<Input>> {
+            let answer = self.answer.as_deref().map(said).transpose()?;
+            if self.session.is_empty() {
+                return Ok(Vec::new());
+            }
+            let ledger = ledger(&global.state()?.existing()?, options)?;
+            let mut inputs = Vec::with_capacity(self.session.len());
+            for id in &self.session {
+                let Some(mut transcript) = recorded_transcript(&ledger, id)? else {
+                    let known = ledger.sessions()?;
+                    return Err(Complaint::new(format!(
+                        "there is no session `{id}` in the ledger"
+                    ))
+                    .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
+                    .into());
+                };
+                let answer = answer.as_ref().map(|text| Message::text(Role::Assistant, text));
+                transcript.messages.extend(answer);
+                inputs.push(Input::text(id.clone(), export(&transcript).to_string()));
+            }
+            Ok(inputs)
+        }
+    }
+
+    /// The text of an answer.
+    fn said(path: &Path) -> anyhow::Result<String> {
+        if path == Path::new("-") {
+            return Ok(io::read_to_string(io::stdin())?);
+        }
+        files::read_text(path)
+            .with_context(|| format!("the answer {} cannot be read", path.display()))
+    }
+}
+
+#[cfg(not(feature = "guard"))]
+mod of_ledger {
+    use std::path::Path;
+
+    use clap::Args;
+
+    use super::super::Global;
+    use crate::config;
+    use crate::inputs::Input;
+
+    /// None: the linter alone has no ledger.
+    #[derive(Debug, Args)]
+    pub(crate) struct RecordedArguments {}
+
+    impl RecordedArguments {
+        pub(crate) fn is_asked(&self) -> bool {
+            false
+        }
+
+        pub(crate) fn answer(&self) -> Option<&Path> {
+            None
+        }
+
+        pub(crate) fn inputs(&self, _: &Global, _: &config::Options) -> anyhow::Result<Vec<Input>> {
+            Ok(Vec::new())
+        }
+    }
+}
+
+pub(crate) use of_ledger::RecordedArguments;

@@ -1,0 +1,50 @@
+//! The sections that other crates define. The linter alone has none of those crates: it reads of
+//! them what it acts on, and keeps the rest as it stands.
+
+#[cfg(feature = "guard")]
+mod all {
+    pub(crate) use counterfoil_agent::AgentOptions;
+    pub(crate) use counterfoil_guard::{AuditOptions, LedgerOptions, ToolsOptions};
+    pub(crate) use counterfoil_hooks::HooksOptions;
+    pub(crate) use counterfoil_providers::LlmOptions;
+    pub(crate) use counterfoil_serve::ProxyOptions;
+
+    pub(crate) use super::super::mcp_options::McpOptions;
+}
+
+#[cfg(not(feature = "guard"))]
+mod all {
+    use std::collections::BTreeMap;
+
+    use counterfoil_rules::{AdmissionOptions, FixationOptions};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    /// `[tools]`, of which the linter acts on what its rules need.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default)]
+    pub(crate) struct ToolsOptions {
+        /// How strictly a call is held against its tool.
+        pub(crate) admission: AdmissionOptions,
+        /// When repetition without progress counts.
+        pub(crate) fixation: FixationOptions,
+        /// What only a guard acts on.
+        #[serde(flatten)]
+        unread: BTreeMap<String, serde_json::Value>,
+    }
+
+    /// A section that only a guard acts on.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(transparent)]
+    pub(crate) struct UnreadSection(BTreeMap<String, serde_json::Value>);
+
+    pub(crate) type AgentOptions = UnreadSection;
+    pub(crate) type AuditOptions = UnreadSection;
+    pub(crate) type HooksOptions = UnreadSection;
+    pub(crate) type LedgerOptions = UnreadSection;
+    pub(crate) type LlmOptions = UnreadSection;
+    pub(crate) type McpOptions = UnreadSection;
+    pub(crate) type ProxyOptions = UnreadSection;
+}
+
+pub(crate) use all::*;

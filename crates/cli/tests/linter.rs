@@ -1,0 +1,43 @@
+//! What every build can do, the linter alone too: `cargo test -p counterfoil --no-default-features`.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "the program itself is started")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// What it ends with, prints and says, in the root of the sources.
+fn counterfoil(words: &[&str]) -> (i32, String, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
+        .args(words)
+        .current_dir(root)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn it_checks_validates_and_explains() {
+    let (code, out, err) = counterfoil(&["check", "examples"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("error[FK010]"), "{out}");
+    for words in [["rules", "--format=json"], ["explain", "FK010"], ["check", "--help"]] {
+        let (code, out, err) = counterfoil(&words);
+        assert!(code == 0 && !out.is_empty(), "{words:?}: {err}");
+    }
+}
+
+#[test]
+fn a_command_that_it_does_not_have_is_named() {
+    let (code, _, err) = counterfoil(&["chekc"]);
+    assert!(code == 2 && err.contains("chekc") && err.contains("check"), "{err}");
+    if !cfg!(feature = "guard") {
+        let (code, out, err) = counterfoil(&["run", "shell", "--", "true"]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains("`run` is no command of this build"), "{err}");
+        assert!(err.contains("cargo build --release -p counterfoil"), "{err}");
+    }
+}
