@@ -6,7 +6,7 @@ if [ -n "${BIN:-}" ]; then PATH=$BIN:$PATH; fi
 
 rows() { printf '%s\n' "$1" | sed '/^[[:space:]]*$/d'; }
 
-given=(check --fail-on "$FAIL_ON")
+given=(--fail-on "$FAIL_ON")
 while IFS= read -r row; do given+=("$row"); done < <(rows "$ARGUMENTS")
 given+=(--)
 while IFS= read -r row; do given+=("$row"); done < <(rows "$CHECKED")
@@ -16,15 +16,34 @@ case $FORMAT in
 esac
 
 code=0
-counterfoil "${given[@]:0:3}" --format sarif "${given[@]:3}" >"$SARIF_FILE" || code=$?
-sarif=none
-if [ -s "$SARIF_FILE" ] && [ "$code" -lt 2 ]; then sarif=written; fi
-counterfoil "${given[@]:0:3}" --format github "${given[@]:3}" || true
-if [ "$FORMAT" = markdown ]; then
-  counterfoil "${given[@]:0:3}" --format markdown "${given[@]:3}" >>"$GITHUB_STEP_SUMMARY" || true
-else
-  counterfoil "${given[@]:0:3}" --format text --color never "${given[@]:3}" || true
+# check FORMAT: the worst exit code of all runs is that of the action.
+check() {
+  local own=0
+  counterfoil check --format "$1" "${given[@]}" || own=$?
+  if [ "$own" -gt "$code" ]; then code=$own; fi
+}
+
+# What agents wrote is shown below, and GitHub takes commands from whatever a step prints.
+token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+echo "::stop-commands::$token"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+check sarif >"$made/sarif"
+check github >"$made/annotations"
+check "$FORMAT" >"$made/shown"
+if ! cp "$made/sarif" "$SARIF_FILE"; then
+  echo "error: \`$SARIF_FILE\` cannot be written" >&2
+  code=2
 fi
+if [ "$FORMAT" = markdown ]; then
+  cat "$made/shown" >>"$GITHUB_STEP_SUMMARY"
+else
+  cat "$made/shown"
+fi
+sarif=none
+if [ -s "$made/sarif" ] && [ "$code" -lt 2 ]; then sarif=written; fi
+echo "::$token::"
+cat "$made/annotations"
 {
   echo "exit-code=$code"
   echo "sarif=$sarif"

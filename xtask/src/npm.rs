@@ -60,6 +60,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         "version": version,
         "description": format!("The program of counterfoil for {os} on {cpu}"),
         "license": text_at(&manifest, "/license")?,
+        // Where it says it was built has to be where it was built.
+        "repository": manifest.pointer("/repository"),
         "os": [os],
         "cpu": [cpu],
         "files": ["bin", "LICENSE-MIT", "LICENSE-APACHE"],

@@ -22,8 +22,14 @@ fn program() -> Option<PathBuf> {
     if program.exists() {
         return Some(program);
     }
-    println!("skipped: {} is not built", program.display());
+    skipped(&format!("{} is not built", program.display()));
     None
+}
+
+/// Says what is not tried. CI has all that is needed, and tries everything.
+fn skipped(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "not tried: {why}");
+    println!("skipped: {why}");
 }
 
 fn has(program: &str) -> bool {
@@ -36,7 +42,7 @@ fn can_install() -> bool {
     let missing = ["sh", "tar", "awk", "gzip"].into_iter().find(|program| !has(program));
     let missing = missing.or_else(|| (!has("curl") && !has("wget")).then_some("curl"));
     if let Some(missing) = missing {
-        println!("skipped: `{missing}` is not installed");
+        skipped(&format!("`{missing}` is not installed"));
     }
     missing.is_none()
 }
@@ -318,11 +324,17 @@ fn the_pre_commit_hook_installs_once_and_checks() {
 fn the_action_writes_sarif_annotations_and_the_exit_code() {
     let Some(program) = program() else { return };
     if !has("bash") {
-        println!("skipped: `bash` is not installed");
+        skipped("`bash` is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
+    // What GitHub would obey, wherever in a line it stands.
+    let lying = std::fs::read_to_string(root().join("examples/openai-chat-wrong-order.json"));
+    let lying = lying.unwrap().replace("Your hedge trimmer", "##[error]Your hedge trimmer");
+    assert!(lying.contains("##[error]"));
+    std::fs::write(at("hostile.json"), lying).unwrap();
+    let hostile = at("hostile.json").to_str().unwrap().to_owned();
     let cases = [
         (
             "examples/openai-chat-wrong-order.json\n",
@@ -338,6 +350,7 @@ fn the_action_writes_sarif_annotations_and_the_exit_code() {
             "--ignore=FK011\n",
             "exit-code=0\nsarif=written\n",
         ),
+        (&hostile, "error", "text", "", "exit-code=1\nsarif=written\n"),
         ("missing.json", "error", "text", "", "exit-code=2\nsarif=none\n"),
         ("--help", "error", "text", "", "exit-code=2\nsarif=none\n"),
     ];
@@ -366,6 +379,14 @@ fn the_action_writes_sarif_annotations_and_the_exit_code() {
         assert!(output.status.success(), "{paths}: {output:?}");
         assert_eq!(std::fs::read_to_string(at("output")).unwrap(), expected, "{paths}");
         let said = String::from_utf8(output.stdout).unwrap();
+        let (stops, rest) = said.split_once('\n').unwrap();
+        let token = stops.strip_prefix("::stop-commands::").unwrap();
+        assert!(token.len() == 32 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{stops}");
+        let (held, annotations) = rest.split_once(&format!("::{token}::\n")).unwrap();
+        assert!(annotations.lines().all(|line| line.starts_with("::")), "{annotations}");
+        if paths == hostile {
+            assert!(held.contains("##[error]"), "the claim is shown where nobody obeys: {held}");
+        }
         let sarif = std::fs::read_to_string(at("sarif")).unwrap();
         let summary = std::fs::read_to_string(at("summary")).unwrap();
         if expected.contains("written") {
