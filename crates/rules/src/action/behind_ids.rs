@@ -44,15 +44,18 @@ pub(super) fn siblings_of_ids(facts: &Facts<'_>, execution: &Execution<'_>) -> V
     found
 }
 
-/// The words among arguments that may be ids.
+/// The words among arguments that may be ids: with digits in them, or addresses of mail.
 fn ids_in(arguments: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    arguments.split(move |c: char| !part(c)).filter(|word| {
+    let addresses = arguments.split(|c: char| c.is_whitespace() || "\"\\,;<>()".contains(c));
+    let addresses = addresses.filter(|word| word.find('@').is_some_and(|at| at > 0));
+    let words = arguments.split(move |c: char| !part(c)).filter(|word| {
         let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
         word.len() >= SHORTEST
             && word.bytes().any(|b| b.is_ascii_digit())
             && (letters || word.len() > SHORTEST)
-    })
+    });
+    addresses.chain(words)
 }
 
 fn read(facts: &Facts<'_>, execution: &Execution<'_>) -> String {

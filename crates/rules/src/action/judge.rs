@@ -22,7 +22,8 @@ use super::objects::{mentions, needle};
 use super::other_thing::is_of_other_thing;
 use super::otherwise::{done_otherwise, spares};
 use super::state::{
-    dated_in_record, is_spoken_of, is_still_open, is_word_of_record, made_by, state_of_record,
+    dated_in_record, is_spoken_of, is_still_open, is_word_of_record, made_by, marked_in_record,
+    state_of_record,
 };
 use super::tie::{Tie, head, stem};
 use super::writing::prints;
@@ -286,7 +287,9 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     if receipt_vouches(facts, accepted, &ids) {
         return ActionVerdict::Supported(None);
     }
-    let recorded = state_of_record(facts, said, &ids).or_else(|| dated_in_record(facts, said));
+    let recorded = state_of_record(facts, said, &ids)
+        .or_else(|| dated_in_record(facts, said))
+        .or_else(|| marked_in_record(facts, said, &ids));
     if let Some(at) = recorded {
         return ActionVerdict::Supported(Some(at));
     }

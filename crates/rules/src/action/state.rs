@@ -6,7 +6,8 @@ use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args, identifying};
 use super::objects::{Sought, mentions};
 use super::tie::head;
-use crate::facts::{Facts, Families};
+use crate::facts::{Facts, Families, words_of};
+use crate::prose::{Action, Lexicon};
 use crate::values::{AnyCase, Leaf, Leaves, When, each_moment, holds};
 
 /// A result that shows the claimed state, whoever brought it about.
@@ -55,6 +56,48 @@ fn who_was_told(said: &ActionClaim) -> impl Iterator<Item = &str> {
     let words = behind.split_whitespace().take(3);
     let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.filter(|word| word.len() > 2 && word.starts_with(char::is_uppercase))
+}
+
+/// A result that marks the act as done, of "the supplier has been told": `"supplier_notified": true`.
+pub(super) fn marked_in_record(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    ids: &[&Object],
+) -> Option<usize> {
+    if said.is_own() {
+        return None;
+    }
+    const BE: [&str; 5] = ["is", "was", "has", "been", "be"];
+    let lexicon = Lexicon::english();
+    let family = |word: &str| lexicon.get(word).and_then(|entry| entry.verb);
+    let in_claim = |word: &str| {
+        let mut words = said.claim.text.split(|c: char| !c.is_alphanumeric());
+        words.any(|said| head(&said.to_ascii_lowercase()) == head(word))
+    };
+    let marks = |name: &str| {
+        let (mut is_act, mut is_of_it) = (false, true);
+        for word in words_of(name).iter().filter(|word| !BE.contains(&word.as_str())) {
+            match family(word) == Some(Action::Of(said.family)) {
+                true => is_act = true,
+                false => is_of_it &= in_claim(word),
+            }
+        }
+        is_act && is_of_it
+    };
+    let count = facts.record().count_before(said.claim.turn);
+    let sought: Vec<Sought<'_>> = ids.iter().map(|id| Sought::of(id)).collect();
+    (0..count).rev().take(LOOK_BACK).find(|at| {
+        facts.deed(*at).is_some_and(|(execution, deed)| {
+            let text = execution.text();
+            let of_it = sought.is_empty() || sought.iter().any(|id| id.stands_in(text));
+            let succeeded = of_it && deed.status().succeeded() && text.contains("true");
+            let leaves = succeeded.then(|| Leaves::of(text)).flatten();
+            leaves.is_some_and(|leaves| {
+                let mut nodes = leaves.nodes().iter();
+                nodes.any(|node| node.leaf == Leaf::Flag(true) && marks(node.name))
+            })
+        })
+    })
 }
 
 /// Whether a message is what was sent: "notified them", "sent a confirmation".

@@ -34,6 +34,10 @@ pub(super) struct Told<'p> {
     /// The word behind it.
     pub(super) unit: String,
     rough: bool,
+    /// It is an amount of money.
+    is_money: bool,
+    /// The paragraph, item or cell that it stands in.
+    block: Option<usize>,
     /// Only said of something that is not so, or may be.
     open: bool,
 }
@@ -92,7 +96,8 @@ fn explained(known: &Known, told: &[Told<'_>]) -> Vec<f64> {
 }
 
 /// Whether an amount follows from what the answer tells and the session has in two steps: a product of
-/// the two, and one more or less.
+/// the two, and one more or less. A whole amount is that of something by chance: it has to follow from
+/// what the answer itself tells, to the last digit.
 pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> bool {
     const MOST_TOLD: usize = 24;
     const MOST_KNOWN: usize = 48;
@@ -101,10 +106,13 @@ pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> b
         prose.clauses.iter().flat_map(|clause| told_in(prose, clause)).collect();
     let known = Known::of(facts, answer);
     let Some(wanted) = told.iter().find(|told| told.text == amount) else { return false };
-    if known.numbers.len() > MOST_KNOWN || told.len() > MOST_TOLD || wanted.decimals == 0 {
+    if known.numbers.len() > MOST_KNOWN || told.len() > MOST_TOLD {
         return false;
     }
     let explained = explained(&known, &told);
+    if wanted.decimals == 0 {
+        return follows_exactly(wanted, &told, &explained);
+    }
     let more = || explained.iter().chain([&0.0]);
     let is = |value: f64| wanted.is(value);
     explained.iter().any(|one| {
@@ -113,6 +121,36 @@ pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> b
             more().any(|three| {
                 [product, product / 100.0].iter().any(|p| is(p + three) || is((p - three).abs()))
             })
+        })
+    })
+}
+
+/// Whether a whole amount is a product or a quotient of two numbers that the answer tells, or the sum
+/// of the amounts that stand in a row before it or behind it.
+fn follows_exactly(wanted: &Told<'_>, told: &[Told<'_>], explained: &[f64]) -> bool {
+    let exact = |value: f64| (value - wanted.value).abs() < 1e-6;
+    let others = || explained.iter().filter(|value| **value > 1.0 && !exact(**value));
+    let gives = |one: &f64| others().any(|two| exact(one * two) || exact(one / two));
+    if others().any(gives) {
+        return true;
+    }
+    let amounts = || told.iter().filter(|told| told.is_money && !exact(told.value));
+    // "28 at £4.50: £126": what an item comes to stands last in it.
+    let all: Vec<&Told<'_>> = amounts().collect();
+    let items = all.chunk_by(|one, other| one.block == other.block);
+    let items: Vec<f64> = items.filter_map(|item| Some(item.last()?.value)).collect();
+    let all: Vec<f64> = all.iter().map(|told| told.value).collect();
+    [all, items].iter().any(|row| has_sum_in_a_row(row, exact))
+}
+
+/// Whether some of the values that stand beside each other come to what is wanted.
+fn has_sum_in_a_row(values: &[f64], is_wanted: impl Fn(f64) -> bool) -> bool {
+    (0..values.len()).any(|from| {
+        let mut row = values.iter().skip(from);
+        let mut sum = row.next().copied().unwrap_or_default();
+        row.any(|value| {
+            sum += value;
+            is_wanted(sum)
         })
     })
 }
@@ -188,10 +226,23 @@ fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
             || named
             || clock && !percent
             || token.kind == TokenKind::Money
+            || is_end_of_years(prose, before, text)
             || token.quoted;
-        Some(Told { clause, text, value, decimals, percent, unit, rough, open })
+        let is_money = token.kind == TokenKind::Money;
+        let block = prose.sentences.get(clause.sentence).map(|sentence| sentence.block);
+        Some(Told { clause, text, value, decimals, percent, unit, rough, is_money, block, open })
     };
     tokens.iter().enumerate().filter_map(read).collect()
+}
+
+/// "1933–45": the end of a span of years.
+fn is_end_of_years(prose: &Prose<'_>, before: Option<&Token>, text: &str) -> bool {
+    let dash = before.filter(|token| token.is('–') || token.is('-'));
+    dash.is_some_and(|dash| {
+        let head = prose.text.get(..dash.start as usize).unwrap_or_default();
+        let years = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        years == 4 && text.len() == 2
+    })
 }
 
 /// An item of a list that is led by what would be done: "I'd go in steps:".

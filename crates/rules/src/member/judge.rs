@@ -283,7 +283,13 @@ fn judge<'t>(
             if near.gives_moment(when) {
                 return None;
             }
-            !held.iter().any(|held| is_hours_off(when, held.cell.leaf))
+            let mut off = held.iter().map(|h| h.cell.leaf).filter(|leaf| is_hours_off(when, *leaf));
+            let first = off.next();
+            // The hours of the place are no others than those of the record.
+            if first.into_iter().chain(off).any(is_in_utc) && !says_utc(&answer.prose) {
+                return None;
+            }
+            first.is_none()
         }
         Value::Number(number) => {
             let numbers = || held.iter().filter_map(|held| held.number());
@@ -396,6 +402,17 @@ fn is_hours_off(when: When, held: Leaf<'_>) -> bool {
         }
     });
     off
+}
+
+/// Whether a time is written as that of the zone of which all others are told: `05:30Z`.
+fn is_in_utc(held: Leaf<'_>) -> bool {
+    let Leaf::Text(text) = held else { return false };
+    text.contains(':') && (text.ends_with('Z') || text.ends_with("+00:00") || text.ends_with("UTC"))
+}
+
+/// Whether an answer names that zone.
+fn says_utc(prose: &Prose<'_>) -> bool {
+    prose.tokens.iter().any(|token| matches!(prose.word(token), "UTC" | "GMT" | "Z"))
 }
 
 /// Whether the label says the whole name of a member, and not a part of it.

@@ -238,7 +238,11 @@ impl<'t> Prose<'t> {
         let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
         let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
             let earlier = self.before_in_sentence(clause.tokens.start);
-            earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
+            // "I'll try again and put a hold on it": no past.
+            const TIMELESS: &Words = words!["put", "set", "reset", "let", "cut", "read", "split"];
+            let ahead = || earlier.iter().any(|t| t.has(Tags::MODAL));
+            let open = tokens.get(at).is_some_and(|t| self.is(t, TIMELESS)) && ahead();
+            !open && earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
         };
         (direct || joined).then_some(at)
     }
