@@ -1,13 +1,12 @@
 use counterfoil_model::Digest;
-use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::body;
-use super::head;
 use super::key::PublicKey;
 use super::note::Checkpoint;
-use super::read::{self, ReadLedgerError, StoredTree};
+use super::read::{ReadLedgerError, StoredTree};
 use super::receipt::Receipt;
+use super::tables::Tables;
 use super::tree::{InclusionProof, inclusion};
 
 /// A receipt with all that somebody needs to verify it without the ledger.
@@ -83,18 +82,18 @@ impl ExportedReceipt {
 
 /// The receipt of an execution, with its proofs in the tree of a checkpoint.
 pub(super) fn export(
-    connection: &Connection,
+    tables: &impl Tables,
     execution_id: &str,
     checkpoint: Checkpoint,
     public_key: PublicKey,
 ) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
-    let size = checkpoint.size().min(head::extent(connection)?);
-    let mut events = read::execution(connection, execution_id)?;
+    let size = checkpoint.size().min(tables.extent()?);
+    let mut events = tables.execution(execution_id)?;
     // What was added after the checkpoint is not proved by it.
     events.retain(|(event, _)| event.seq < size);
     let mut exported = Vec::new();
     for (event, bytes) in &events {
-        let proof = inclusion(&mut StoredTree(connection), event.seq, size)?;
+        let proof = inclusion(&mut StoredTree(tables), event.seq, size)?;
         let body = String::from_utf8_lossy(bytes).into_owned();
         exported.push(ExportedEvent { seq: event.seq, body, proof });
     }

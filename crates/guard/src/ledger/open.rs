@@ -17,6 +17,7 @@ use super::read;
 use super::rotation;
 use super::schema::{APPLICATION_ID, TABLES, USER_VERSION};
 use super::settings::{Durability, LedgerSettings};
+use super::signer::Signer;
 use super::writer::Writer;
 use crate::ports::{Clock, Randomness, RandomnessError};
 
@@ -132,7 +133,7 @@ pub(super) fn open(
     let connected = connections(path, &key_path, randomness);
     log.unlock();
     let (connection, reader) = connected?;
-    let (key, key_number) = current_key(&connection, path, &key_path)?;
+    let (key, number) = current_key(&connection, path, &key_path)?;
     let origin = read::origin(&connection).map_err(storage)?;
     let mut writer = Writer {
         connection,
@@ -140,10 +141,7 @@ pub(super) fn open(
         cut: 0,
         signed_at: clock.monotonic(),
         clock,
-        origin,
-        key,
-        key_number,
-        key_path: Some(key_path),
+        signer: Signer { origin, key, number, path: Some(key_path) },
         durability: settings.durability,
         head: None,
     };
@@ -201,10 +199,7 @@ pub(super) fn in_memory(
         cut: 0,
         signed_at: clock.monotonic(),
         clock,
-        origin,
-        key,
-        key_number: 0,
-        key_path: None,
+        signer: Signer { origin, key, number: 0, path: None },
         durability: Durability::Os,
         head: None,
     };

@@ -4,7 +4,7 @@ use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 /// Bytes on their way into the store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) digest: Digest,
     /// Of the bytes before they were packed.

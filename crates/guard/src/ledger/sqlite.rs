@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_model::Digest;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use super::append::{AppendError, Item};
 use super::event::{Approved, Draft, Event, Opened};
@@ -20,8 +20,9 @@ use super::receipt::Receipt;
 use super::results;
 use super::settings::{Durability, LedgerSettings};
 use super::store::LedgerStore;
+use super::tables::Tables as _;
 use super::tree::{ConsistencyProof, consistency};
-use super::verify::{Expected, Moment, Verification};
+use super::verify::{Expected, Verification, verify};
 use super::writer::Writer;
 use crate::audit::AuditHead;
 use crate::ports::{Clock, Randomness};
@@ -126,13 +127,13 @@ impl SqliteLedger {
         let locked = log.as_ref().map_or(Ok(()), |log| log.lock());
         // One moment of both: nothing moves from one to the other in between.
         let moment = locked.map_err(|error| error.to_string()).and_then(|()| {
-            let moment = Moment::of(&connection).map_err(|error| error.to_string())?;
+            let moment = moment(&connection).map_err(|error| error.to_string())?;
             let records = log.as_ref().map_or(Ok(Read::default()), |log| read_all(log));
             Ok((moment, records.map_err(|error| error.to_string())?))
         });
         drop(log);
         let (moment, log) = moment.map_err(corrupt)?;
-        moment.verify(log, expected, progress).map_err(|error| corrupt(error.to_string()))
+        verify(&*moment, log, expected, progress).map_err(|error| corrupt(error.to_string()))
     }
 
     fn write(&self, item: Result<Item, AppendError>) -> Pending<Event> {
@@ -149,7 +150,7 @@ impl SqliteLedger {
     fn signed(&self) -> Result<(Checkpoint, PublicKey), ReadLedgerError> {
         let mut writer = self.writer();
         let unsigned = |error: AppendError| ReadLedgerError::Unsigned(error.to_string());
-        Ok((writer.checkpoint().map_err(unsigned)?, writer.key.public()))
+        Ok((writer.checkpoint().map_err(unsigned)?, writer.signer.key.public()))
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -230,7 +231,7 @@ impl LedgerStore for SqliteLedger {
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
         self.read(|connection| -> Result<_, ReadLedgerError> {
-            match read::cut(connection)? {
+            match connection.cut()? {
                 0 => Ok(None),
                 cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
             }
@@ -246,15 +247,15 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn public_key(&self) -> PublicKey {
-        self.writer().key.public()
+        self.writer().signer.key.public()
     }
 
     fn origin(&self) -> String {
-        self.writer().origin.clone()
+        self.writer().signer.origin.clone()
     }
 
     fn sign_audit(&self, head: AuditHead) -> Checkpoint {
-        Checkpoint::sign(&self.audit_origin(), head.size, head.digest, &self.writer().key)
+        Checkpoint::sign(&self.audit_origin(), head.size, head.digest, &self.writer().signer.key)
     }
 
     fn rotate_key(&self) -> Result<PublicKey, AppendError> {
@@ -270,7 +271,7 @@ impl LedgerStore for SqliteLedger {
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, ReadLedgerError> {
-        self.read(|connection| Moment::of(connection)?.verify(Read::default(), expected, progress))
+        self.read(|connection| verify(&*moment(connection)?, Read::default(), expected, progress))
     }
 
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
@@ -300,4 +301,12 @@ impl LedgerStore for SqliteLedger {
             read::session(connection, session, head.seq.saturating_sub(count))
         })
     }
+}
+
+/// The ledger as it is at one moment, whatever is written meanwhile.
+fn moment(connection: &Connection) -> Result<Transaction<'_>, ReadLedgerError> {
+    let moment = connection.unchecked_transaction()?;
+    // The moment is that of the first look.
+    moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(moment)
 }
