@@ -128,12 +128,15 @@ pub use host::{
     review,
 };
 pub use ledger::{
-    AppendError, Approved, Broken, Checkpoint, CheckpointError, Closed, ConsistencyProof, Draft,
-    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    AppendError, Approved, Broken, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof,
+    Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
-    LedgerStore, Links, LogFile, OpenLedgerError, Opened, Pending, PublicKey, PublicKeyError,
-    ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, SystemLogFile, Verification,
+    LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated, OpenLedgerError, Opened,
+    Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said,
+    SqliteLedger, SystemLogFile, Verification,
 };
+#[cfg(feature = "postgres")]
+pub use ledger::{PostgresAddress, PostgresAddressError, PostgresLedger};
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
     schema_complexity,

@@ -72,7 +72,7 @@ impl From<rusqlite::Error> for AppendError {
 }
 
 /// An event that is to be written, with everything that can be done beforehand.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Item {
     pub(super) session: String,
     pub(super) draft: Draft,

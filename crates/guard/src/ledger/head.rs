@@ -14,7 +14,7 @@ use super::tables::{self, EventRow, Lookups, NoteKind, Tables};
 use super::tree::{BLOCK, Frontier};
 
 /// The end of the ledger, as it was when this process wrote or read it last.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Head {
     pub(super) frontier: Frontier,
     /// Digest of the last event; of the ledger's name when there is none.
@@ -43,6 +43,14 @@ pub(super) struct SessionHead {
     pub(super) seq: u64,
     /// First attempts that it made.
     pub(super) calls: u64,
+}
+
+impl SessionHead {
+    /// Of a session that stands in the tables.
+    #[cfg(feature = "postgres")]
+    pub(super) fn known(id: i64, seq: u64, calls: u64) -> Self {
+        Self { id: Some(id), seq, calls }
+    }
 }
 
 /// More sessions are forgotten and looked up again.
@@ -215,6 +223,13 @@ impl Head {
         }
     }
 
+    /// Forgets what stands in the tables by now.
+    #[cfg(feature = "postgres")]
+    pub(super) fn forget(&mut self) {
+        self.recent = Recent::default();
+        self.sessions.clear();
+    }
+
     /// Forgets the sessions where they are too many. All of their events must stand in the tables.
     pub(super) fn forget_sessions(&mut self) {
         if self.sessions.len() > REMEMBERED {
@@ -265,9 +280,7 @@ pub(super) fn hold(
     }
 }
 
-pub(super) fn last_checkpoint(
-    tables: &impl Tables,
-) -> Result<Option<Checkpoint>, ReadLedgerError> {
+pub(super) fn last_checkpoint(tables: &impl Tables) -> Result<Option<Checkpoint>, ReadLedgerError> {
     let note = tables.last_note(NoteKind::Checkpoint)?;
     let checkpoint = note.map(|note| note.parse()).transpose();
     checkpoint.map_err(|error| broken(&format!("its last checkpoint: {error}")))

@@ -6,6 +6,7 @@
 
 mod append;
 mod body;
+mod changes;
 mod event;
 mod export;
 mod group;
@@ -18,6 +19,8 @@ mod note;
 mod open;
 mod options;
 mod pending;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod read;
 mod receipt;
 mod recent;
@@ -27,6 +30,7 @@ mod rotation;
 mod schema;
 mod seal;
 mod settings;
+mod shared;
 mod signer;
 mod sqlite;
 mod sqlite_tables;
@@ -34,10 +38,12 @@ mod store;
 mod tables;
 mod tombstone;
 mod tree;
+mod url;
 mod verify;
 mod writer;
 
 pub use append::AppendError;
+pub use changes::Changes;
 pub use event::{Approved, Closed, Draft, Event, Links, Opened, Rejected, Said};
 pub use export::{ExportError, ExportedEvent, ExportedReceipt};
 
@@ -47,10 +53,14 @@ pub use note::{Checkpoint, CheckpointError};
 pub use open::OpenLedgerError;
 pub use options::{LedgerOptions, LedgerOptionsError};
 pub use pending::Pending;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresAddress, PostgresAddressError, PostgresLedger};
 pub use read::ReadLedgerError;
 pub use receipt::Receipt;
 pub use settings::{Durability, LedgerSettings, Retention};
+pub use shared::{MigrateError, Migrated};
 pub use sqlite::SqliteLedger;
 pub use store::{Ledger, LedgerStore};
 pub use tree::{ConsistencyProof, InclusionProof};
+pub use url::LedgerUrl;
 pub use verify::{Broken, Expected, HeldAgainst, Verification};

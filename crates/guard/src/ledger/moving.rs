@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::head::Head;
 use super::recent::{Entry, Recent};
 use super::results::{self, PER_EVENT};
+use super::seal::Trouble;
 use super::settings::Durability;
 use super::tree::{BLOCK, StoredNode};
-use super::seal::Trouble;
 use super::writer::Writer;
 
 /// So many events move at once: the more, the fewer pages are written for each.

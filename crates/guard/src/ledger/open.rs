@@ -70,6 +70,14 @@ pub enum OpenLedgerError {
         /// The key's file.
         path: PathBuf,
     },
+    /// The URL does not say where a ledger is, or this build cannot go there.
+    #[error("the ledger `{url}` cannot be used: {why}")]
+    Address {
+        /// The URL, without its password.
+        url: String,
+        /// Why not.
+        why: String,
+    },
     /// No name could be made.
     #[error(transparent)]
     Randomness(#[from] RandomnessError),
@@ -82,6 +90,9 @@ impl OpenLedgerError {
         match self {
             Self::Unwritable { .. } => {
                 "make room, or give a folder that exists and that this user may write to"
+            }
+            Self::Address { .. } => {
+                "give `postgres://USER@HOST/DATABASE?sslmode=verify-full`; docs/postgres.md says more"
             }
             Self::NotALedger { .. } => "give the path of a ledger, or of a file that is not there",
             Self::Newer { .. } => "use the version of the program that wrote it, or a later one",
@@ -303,7 +314,7 @@ fn create(connection: &Connection, origin: &str, key: &SigningKey) -> rusqlite::
     connection.pragma_update(None, "user_version", USER_VERSION)
 }
 
-fn new_origin(randomness: &dyn Randomness) -> Result<String, RandomnessError> {
+pub(super) fn new_origin(randomness: &dyn Randomness) -> Result<String, RandomnessError> {
     let mut bytes = [0; 8];
     randomness.fill(&mut bytes)?;
     Ok(format!("counterfoil/ledger/{:016x}", u64::from_be_bytes(bytes)))
@@ -398,7 +409,7 @@ fn make_private(path: &Path) -> std::io::Result<Option<String>> {
     Ok(Some(format!("others could read the ledger (mode {mode:o}); now they cannot")))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -126,8 +126,7 @@ pub(super) fn standing_approval(
         let Draft::Approved(approved) = event.draft else { continue };
         let place = event.session_seq;
         let stands = approved.holds_for(digest, now)
-            && (approved.lasts == Lasts::Session
-                || !connection.has_used(name, place)?);
+            && (approved.lasts == Lasts::Session || !connection.has_used(name, place)?);
         if stands {
             return Ok(Some((place, approved)));
         }

@@ -12,7 +12,7 @@ use super::tables::Lookups;
 use super::tree::StoredNode;
 
 /// Events on their way into the tables, and what is asked of them until then.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub(super) entries: Vec<Entry>,
     /// Size and note of each.
@@ -25,7 +25,7 @@ pub(super) struct Recent {
 }
 
 /// An event as it stands in the tables.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) seq: u64,
     pub(super) session: String,

@@ -9,11 +9,11 @@ use super::body::Outline;
 use super::head::{self, Head};
 use super::read::ReadLedgerError;
 use super::results::PER_EVENT;
+use super::seal::Trouble;
 use super::settings::Retention;
+use super::tables;
 use super::tombstone::{ResultTombstone, Tombstone};
 use super::tree::BLOCK;
-use super::seal::Trouble;
-use super::tables;
 use super::writer::Writer;
 
 impl Writer {

@@ -7,8 +7,8 @@ use rusqlite::{Connection, params};
 use super::append::AppendError;
 use super::key::{self, PublicKey, SigningKey};
 use super::note::Note;
-use super::signer::Signer;
 use super::seal::Trouble;
+use super::signer::Signer;
 use super::writer::Writer;
 use crate::ports::Randomness;
 
@@ -17,6 +17,17 @@ use crate::ports::Randomness;
 pub(super) fn key_text(origin: &str, number: u64, since: u64, public: &PublicKey) -> String {
     let public = STANDARD.encode(public.as_bytes());
     format!("{origin}\nkey\n{number}\n{since}\n{public}\n")
+}
+
+/// The signed note about a key, by the key before it, or by itself when it is the first.
+pub(super) fn key_note(
+    origin: &str,
+    number: u64,
+    since: u64,
+    public: &PublicKey,
+    by: &SigningKey,
+) -> String {
+    Note::sign(key_text(origin, number, since, public), origin, by).to_string()
 }
 
 /// Adds a key, vouched for by `by`: the key before it, or itself when it is the first.
@@ -28,11 +39,11 @@ pub(super) fn insert_key(
     public: &PublicKey,
     by: &SigningKey,
 ) -> rusqlite::Result<()> {
-    let note = Note::sign(key_text(origin, number, since, public), origin, by);
+    let note = key_note(origin, number, since, public, by);
     connection
         .execute(
             "INSERT INTO keys (number, public, note) VALUES (?1, ?2, ?3)",
-            params![number, public.as_bytes(), note.to_string()],
+            params![number, public.as_bytes(), note],
         )
         .map(|_| ())
 }

@@ -13,14 +13,34 @@ use super::tables::Lookups;
 /// What one event came to, while others are still to be written.
 pub(super) type Outcome = Result<Event, AppendError>;
 
+/// The place that one event took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) seq: u64,
+    session_seq: u64,
+    at: i64,
+    previous: Digest,
+    digest: Digest,
+}
+
+impl Placed {
+    /// The event of this item.
+    pub(super) fn event(self, item: Item) -> Event {
+        let Self { seq, session_seq, at, previous, digest } = self;
+        let Item { session, draft, .. } = item;
+        let version = body::VERSION;
+        Event { version, seq, session, session_seq, at, draft, previous, digest }
+    }
+}
+
 /// Adds one event to the head, if it may follow. INVARIANT: an event that is refused has added
 /// nothing.
 pub(super) fn seal(
     lookups: &impl Lookups,
     head: &mut Head,
-    item: Item,
+    item: &Item,
     at: i64,
-) -> Result<Outcome, Trouble> {
+) -> Result<Result<Placed, AppendError>, Trouble> {
     let opening = match may_follow(lookups, &head.recent, &item.draft)? {
         Ok(opening) => opening,
         Err(refusal) => return Ok(Err(refusal)),
@@ -57,20 +77,11 @@ pub(super) fn seal(
         digest,
         body,
         needs,
-        stored: item.stored,
+        stored: item.stored.clone(),
         nodes: Vec::new(),
     };
     head.add(entry, now);
-    Ok(Ok(Event {
-        version: body::VERSION,
-        seq,
-        session: item.session,
-        session_seq: now.seq,
-        at,
-        draft: item.draft,
-        previous,
-        digest,
-    }))
+    Ok(Ok(Placed { seq, session_seq: now.seq, at, previous, digest }))
 }
 
 /// What an event says about the executions before it, if it may say so: the seq of the event that

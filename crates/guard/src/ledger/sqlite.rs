@@ -1,10 +1,12 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use counterfoil_model::Digest;
 use rusqlite::{Connection, Transaction};
 
 use super::append::{AppendError, Item};
+use super::changes::{Changes, Size};
 use super::event::{Approved, Draft, Event, Opened};
 use super::export::{ExportedReceipt, export};
 use super::group::Group;
@@ -40,6 +42,8 @@ struct Shared {
     reader: Option<Mutex<Connection>>,
     randomness: Arc<dyn Randomness>,
     settings: LedgerSettings,
+    /// Begins with the first listener.
+    size: OnceLock<Size>,
 }
 
 impl SqliteLedger {
@@ -85,7 +89,14 @@ impl SqliteLedger {
             }
         };
         let reader = reader.map(Mutex::new);
-        let ledger = Self(Arc::new(Shared { group, writer, reader, randomness, settings }));
+        let ledger = Self(Arc::new(Shared {
+            group,
+            writer,
+            reader,
+            randomness,
+            settings,
+            size: OnceLock::new(),
+        }));
         if let Err(error) = ledger.retain() {
             notices.push(format!("nothing was dropped by retention: {error}"));
         }
@@ -108,6 +119,7 @@ impl SqliteLedger {
             reader: None,
             randomness,
             settings,
+            size: OnceLock::new(),
         })))
     }
 
@@ -156,6 +168,21 @@ impl SqliteLedger {
     fn writer(&self) -> MutexGuard<'_, Writer> {
         // A panic in between has left the head empty, and it is read again.
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads one moment of the tables, once everything is there.
+    #[cfg(feature = "postgres")]
+    pub(super) fn moment<T>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, ReadLedgerError>,
+    ) -> Result<T, ReadLedgerError> {
+        self.read(|connection| act(&*moment(connection)?))
+    }
+
+    /// Events that were ever written, by whichever process.
+    #[cfg(feature = "postgres")]
+    pub(super) fn extent(&self) -> Result<u64, ReadLedgerError> {
+        self.writer().size()
     }
 
     /// Reads what is in the tables, once everything is there.
@@ -266,6 +293,18 @@ impl LedgerStore for SqliteLedger {
         self.writer().retain(&self.0.settings.retention)
     }
 
+    fn changes(&self) -> Result<Changes, ReadLedgerError> {
+        let now = self.writer().size()?;
+        let size = self.0.size.get_or_init(Size::default);
+        size.is_at_least(now);
+        let changes = size.changes();
+        if !size.is_watched() {
+            watch(&self.0.writer, size.clone())
+                .map_err(|error| ReadLedgerError::Storage(error.to_string()))?;
+        }
+        Ok(changes)
+    }
+
     fn verify(
         &self,
         expected: &Expected,
@@ -301,6 +340,29 @@ impl LedgerStore for SqliteLedger {
             read::session(connection, session, head.seq.saturating_sub(count))
         })
     }
+}
+
+/// How often it is looked whether somebody wrote.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks again and again how many events there are, for as long as the ledger is open: other
+/// processes write to the file and tell nobody.
+fn watch(writer: &Arc<Mutex<Writer>>, size: Size) -> std::io::Result<()> {
+    let writer = Arc::downgrade(writer);
+    let look = move || {
+        while let Some(writer) = writer.upgrade() {
+            if size.is_heard() {
+                let now = writer.lock().unwrap_or_else(PoisonError::into_inner).size();
+                // A file that cannot be read now is looked at again.
+                if let Ok(now) = now {
+                    size.is_at_least(now);
+                }
+            }
+            drop(writer);
+            std::thread::sleep(LOOK);
+        }
+    };
+    std::thread::Builder::new().name("ledger changes".to_owned()).spawn(look).map(|_| ())
 }
 
 /// The ledger as it is at one moment, whatever is written meanwhile.

@@ -90,7 +90,7 @@ impl Broken {
         Self { seq: None, session: None, what: what.into() }
     }
 
-    fn event(seq: u64, what: impl Into<String>) -> Self {
+    pub(super) fn event(seq: u64, what: impl Into<String>) -> Self {
         Self { seq: Some(seq), session: None, what: what.into() }
     }
 

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::append::{AppendError, Item};
 use super::body::Outline;
 use super::event::Draft;
+use super::group::WritesGroups;
 use super::head::Head;
 use super::log::{Behind, Extent, Log, Sync, put_checkpoint, put_event};
 use super::moving::insert_checkpoint;
@@ -115,6 +116,12 @@ impl Writer {
             let body: Vec<u8> = writer.connection.query_row(query, [seq], |row| row.get(0))?;
             at(&body)
         })
+    }
+
+    /// How many events there are, with those that other processes wrote.
+    pub(super) fn size(&mut self) -> Result<u64, ReadLedgerError> {
+        let size = self.locked(|_, head| Ok(head.frontier.size()));
+        size.map_err(|error| ReadLedgerError::Storage(error.to_string()))
     }
 
     /// Brings everything into the tables, so that it can be read there.
@@ -256,19 +263,29 @@ impl Writer {
         item: Item,
         bytes: &mut Vec<u8>,
     ) -> Result<Outcome, Trouble> {
-        let outcome = seal(&self.connection, head, item, self.clock.wall())?;
+        let placed = seal(&self.connection, head, &item, self.clock.wall())?;
         if self.log.is_some()
-            && outcome.is_ok()
+            && placed.is_ok()
             && let Some(entry) = head.recent.entries.last()
         {
             put_event(bytes, &entry.body, &entry.stored);
         }
-        Ok(outcome)
+        Ok(placed.map(|placed| placed.event(item)))
     }
 
     /// Takes up the key that another process may have put in place.
     pub(super) fn follow_rotation(&mut self) -> Result<(), Trouble> {
         self.signer.follow_rotation(&self.connection)
+    }
+}
+
+impl WritesGroups for Writer {
+    fn write(&mut self, items: Vec<Item>) -> Vec<Outcome> {
+        Self::write(self, items)
+    }
+
+    fn after_group(&mut self) {
+        self.sign_group();
     }
 }
 

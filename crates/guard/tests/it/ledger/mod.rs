@@ -8,6 +8,7 @@
 mod faults;
 mod life;
 mod opening;
+mod postgres;
 mod proof;
 mod retention;
 mod tamper;
@@ -81,6 +82,27 @@ pub(crate) fn open(folder: &Path, durability: Durability) -> Ledger {
 
 pub(crate) fn in_memory() -> Ledger {
     Ledger::in_memory(SetClock::at(NOW), Arc::new(Counted::default())).unwrap()
+}
+
+/// A place for a ledger.
+pub(crate) enum Store {
+    File(tempfile::TempDir),
+    Postgres(postgres::Schema),
+}
+
+impl Store {
+    pub(crate) fn open(&self, durability: Durability) -> Ledger {
+        match self {
+            Self::File(folder) => open(folder.path(), durability),
+            Self::Postgres(schema) => schema.open(durability),
+        }
+    }
+}
+
+/// An empty place of every kind that there is here.
+pub(crate) fn stores() -> Vec<Store> {
+    let file = Store::File(tempfile::tempdir().unwrap());
+    std::iter::once(file).chain(postgres::schema().map(Store::Postgres)).collect()
 }
 
 pub(crate) fn id(number: u32) -> String {
