@@ -2,6 +2,7 @@ mod answer;
 mod beside;
 mod kept;
 mod lines;
+mod migrate;
 mod recorded;
 mod stats;
 mod verify;
@@ -14,12 +15,14 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_guard::{
     AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
-    ReadAuditError, SystemClock, SystemRandomness, export, recorded_transcript, verify_audit,
+    ReadAuditError, Retention, SystemClock, SystemRandomness, export, recorded_transcript,
+    verify_audit,
 };
 use counterfoil_model::ToolErrorCategory;
 
 use super::Global;
 use crate::choices::Colour;
+use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
 use crate::terminal;
@@ -111,6 +114,15 @@ Examples:
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
+    /// Copy the ledger of the state folder to PostgreSQL, where there is none yet
+    ///
+    /// Events, results, checkpoints and keys stay as they are, byte for byte; the copy is verified
+    /// before it counts. The file stays, and so does the signing key: replicas get a copy of it.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit migrate --to postgres://counterfoil@db.example/agents
+  counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
+    Migrate(migrate::Arguments),
 }
 
 /// Which lines are wanted.
@@ -191,7 +203,12 @@ enum WholeFormat {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let state = global.state()?.existing()?;
+    let state = global.state()?;
+    let settings = settings(global)?;
+    let shared = settings.url.is_some();
+    let of_ledger =
+        matches!(arguments.action, Action::Verify(_) | Action::Export { .. } | Action::Migrate(_));
+    let state = if shared && of_ledger { state } else { state.existing()? };
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
         Action::Query { wanted, limit, shown } => {
@@ -200,9 +217,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Stats { wanted, format, color } => {
             stats::run(files(&state)?, &wanted.filter(), *format, *color)
         }
-        Action::Verify(arguments) => verify::run(&state, arguments),
-        Action::Export { session } => export_sessions(&state, session.as_deref()),
-        Action::Checkpoint => checkpoint(&state),
+        Action::Verify(arguments) => verify::run(&state, &settings, arguments),
+        Action::Export { session } => export_sessions(&state, &settings, session.as_deref()),
+        Action::Checkpoint => checkpoint(&state, &settings),
+        Action::Migrate(arguments) => migrate::run(&state, settings, arguments),
     }
 }
 
@@ -217,30 +235,40 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
 }
 
 /// The ledger beside the log; `None`: there is none.
-fn ledger(state: &State) -> Result<Option<Ledger>, OpenLedgerError> {
-    if !state.folder().ledger().exists() {
+fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, OpenLedgerError> {
+    if settings.url.is_none() && !state.folder().ledger().exists() {
         return Ok(None);
     }
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
     let (ledger, notices) =
-        Ledger::open(&state.folder().ledger(), LedgerSettings::default(), clock, randomness)?;
+        Ledger::open(&state.folder().ledger(), settings.clone(), clock, randomness)?;
     let _ = notices.iter().try_for_each(|notice| warn(notice));
     Ok(Some(ledger))
 }
 
 /// The ledger beside the log, which has to be there; `why` says what for.
-fn the_ledger(state: &State, why: &str) -> Result<Ledger, Complaint> {
-    ledger(state).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?.ok_or_else(
-        || {
+fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Ledger, Complaint> {
+    ledger(state, settings)
+        .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
+        .ok_or_else(|| {
             let path = state.folder().ledger();
             Complaint::new(format!("there is no ledger `{}`", path.display()))
                 .help(format!("{why}; it is begun by the first call"))
-        },
-    )
+        })
 }
 
-fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, "sessions are recorded there")?;
+/// How the ledger is kept, but for what is dropped: looking drops nothing.
+fn settings(global: &Global) -> anyhow::Result<LedgerSettings> {
+    let settings = config::find(&global.place())?.options.ledger.resolve()?;
+    Ok(LedgerSettings { retention: Retention::default(), ..settings })
+}
+
+fn export_sessions(
+    state: &State,
+    settings: &LedgerSettings,
+    session: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "sessions are recorded there")?;
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
         None => ledger.sessions()?,
@@ -258,14 +286,14 @@ fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit>
 }
 
 /// A checkpoint is signed only over a log that is sound: a signature is a word given.
-fn checkpoint(state: &State) -> anyhow::Result<Exit> {
+fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> {
     let found = verify_audit(files(state)?, None, &mut |_| {})
         .map_err(|error| Complaint::new(error.to_string()))?;
     if let Some(problem) = found.broken {
         problem_line(&problem)?;
         return Ok(Exit::Findings);
     }
-    let ledger = the_ledger(state, "its key signs checkpoints")?;
+    let ledger = the_ledger(state, settings, "its key signs checkpoints")?;
     let own = ledger.checkpoint().map_err(|error| Complaint::new(error.to_string()))?;
     let mut out = io::stdout().lock();
     write!(out, "{}{own}", ledger.sign_audit(found.head))?;

@@ -193,7 +193,7 @@ fn recorded(
     if sessions.is_empty() {
         return Ok(Vec::new());
     }
-    let ledger = ledger(&global.state()?.existing()?, options)?;
+    let ledger = ledger(&global.state()?, options)?;
     let mut inputs = Vec::with_capacity(sessions.len());
     for id in sessions {
         let Some(mut transcript) = recorded_transcript(&ledger, id)? else {

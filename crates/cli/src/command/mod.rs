@@ -29,8 +29,9 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use counterfoil_guard::LedgerUrl;
 
-use crate::config::Place;
+use crate::config::{Files, Place};
 use crate::exit::{Complaint, Exit};
 use crate::log::{self, LogLevel};
 use crate::state::State;
@@ -72,15 +73,25 @@ pub(crate) struct Global {
     /// The folder of ledger, audit log and keys
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     state: Option<PathBuf>,
+    /// The ledger that several replicas share: `postgres://USER@HOST/DATABASE`
+    #[arg(long, global = true, value_name = "URL", env = "COUNTERFOIL_LEDGER", hide_env_values = true, value_parser = ledger_url)]
+    ledger: Option<LedgerUrl>,
+}
+
+/// Checked when it is used: what is wrong with it is said without its password.
+#[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+fn ledger_url(text: &str) -> Result<LedgerUrl, std::convert::Infallible> {
+    Ok(LedgerUrl::new(text))
 }
 
 impl Global {
     pub(crate) fn place(&self) -> Place {
-        match (&self.config, self.no_config) {
-            (_, true) => Place::Nowhere,
-            (Some(path), false) => Place::Named(path.clone()),
-            (None, false) => Place::Found,
-        }
+        let files = match (&self.config, self.no_config) {
+            (_, true) => Files::Nowhere,
+            (Some(path), false) => Files::Named(path.clone()),
+            (None, false) => Files::Found,
+        };
+        Place { files, ledger: self.ledger.clone() }
     }
 
     /// The state folder that is meant. Nothing is made or opened yet.

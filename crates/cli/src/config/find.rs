@@ -3,6 +3,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use counterfoil_guard::LedgerUrl;
 use toml::{Table, Value};
 
 use super::layer::{Layer, at, merged};
@@ -21,7 +22,22 @@ const NAME: &str = "counterfoil.toml";
 
 /// Where the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) struct Place {
+    /// From which files.
+    pub(crate) files: Files,
+    /// The ledger that the flag names: it wins over every file.
+    pub(crate) ledger: Option<LedgerUrl>,
+}
+
+impl From<Files> for Place {
+    fn from(files: Files) -> Self {
+        Self { files, ledger: None }
+    }
+}
+
+/// From which files the configuration comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Files {
     /// Found: the project's, then the user's.
     Found,
     /// Exactly this file.
@@ -73,7 +89,7 @@ fn gather(
         users.push(read_file(&path)?);
         files.push(path);
     }
-    if *place == Place::Found
+    if place.files == Files::Found
         && let Some(path) = project_file()
     {
         match of_project(&path, &users) {
@@ -90,9 +106,15 @@ fn gather(
         }
     }
     layers.extend(users);
-    let options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
+    let mut options: Options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
         Complaint::new(error.to_string().trim_end().replace('\n', ", "))
     })?;
+    if let Some(url) = &place.ledger {
+        options.ledger.url = Some(url.clone());
+    }
+    if let Ok(password) = env::var("PGPASSWORD") {
+        options.ledger.url = options.ledger.url.map(|url| url.or_password(&password));
+    }
     Ok(Configuration { options, files, notes, layers })
 }
 
@@ -135,24 +157,24 @@ fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
 
 /// The configuration file that is nearest.
 pub(crate) fn nearest_file(place: &Place) -> Option<PathBuf> {
-    let project = (*place == Place::Found).then(project_file).flatten();
+    let project = (place.files == Files::Found).then(project_file).flatten();
     project.or_else(|| user_file(place))
 }
 
 /// The file of the project around the working directory.
 pub(crate) fn project_file() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
-    let user = user_file(&Place::Found);
+    let user = user_file(&Files::Found.into());
     let path = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file());
     path.filter(|path| user.as_ref() != Some(path))
 }
 
 /// The file in which the user decides: the one that was named, or the one of the user's folder.
 pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
-    match place {
-        Place::Nowhere => None,
-        Place::Named(path) => Some(path.clone()),
-        Place::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
+    match &place.files {
+        Files::Nowhere => None,
+        Files::Named(path) => Some(path.clone()),
+        Files::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
     }
 }
 

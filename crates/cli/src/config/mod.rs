@@ -15,7 +15,7 @@ mod usable;
 mod variables;
 
 pub(crate) use find::{
-    Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
+    Files, Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
     user_folder,
 };
 pub(crate) use mcp_options::{ListenOptions, ServerOptions};

@@ -25,6 +25,7 @@ mod rehearsal;
 mod run;
 mod sandbox;
 mod scheduler;
+mod shared_ledger;
 mod skills;
 mod undo;
 mod validate;

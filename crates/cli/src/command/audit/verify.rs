@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, verify_audit,
+    AuditHead, AuditVerification, Checkpoint, Compared, Expected, Ledger, LedgerSettings,
+    OpenLedgerError, PublicKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -37,7 +38,11 @@ pub(super) struct Arguments {
     color: Colour,
 }
 
-pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
     let mut kept = Vec::new();
     for path in &arguments.checkpoint {
         kept.extend(checkpoints(path)?);
@@ -46,21 +51,24 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
         arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;
     let (of_audit, of_ledger): (Vec<_>, Vec<_>) =
         kept.into_iter().partition(|checkpoint| checkpoint.origin().ends_with("/audit"));
-    let opened = ledger(state);
+    let opened = ledger(state, settings);
     let beside = opened.as_ref().ok().and_then(Option::as_ref);
     let mut answer = Answer::default();
-    let recorded = match &opened {
-        Ok(Some(ledger)) => recorded(ledger, &of_ledger, &keys),
-        Ok(None) => Recorded { rows: no_ledger(&of_ledger), ..Recorded::default() },
-        Err(error) => Recorded {
-            rows: vec![(Mark::Broken, format!("{error}: {}", error.help()))],
-            json: json!({ "broken": error.to_string() }),
-            key_fits: false,
-        },
-    };
+    let recorded = of_ledger_at(settings, &opened, &of_ledger, &keys);
     let signers = Signers { given: &keys, ledger: beside, vouched: recorded.key_fits };
-    audit(state, &of_audit, &signers, arguments, &mut answer)?;
-    answer.add(&state.folder().ledger(), "ledger", recorded.rows, recorded.json);
+    let shared = settings.url.is_some();
+    // A replica has a log of its own; whoever has none verifies the ledger alone.
+    if shared && of_audit.is_empty() && !state.folder().audit().exists() {
+        let row = "no log is here: the ledger alone is verified".to_owned();
+        answer.add(&state.folder().audit(), "audit", vec![(Mark::Open, row)], json!(null));
+    } else {
+        audit(state, &of_audit, &signers, arguments, shared, &mut answer)?;
+    }
+    let place = match &settings.url {
+        Some(url) => PathBuf::from(url.to_string()),
+        None => state.folder().ledger(),
+    };
+    answer.add(&place, "ledger", recorded.rows, recorded.json);
     let mut out = io::stdout().lock();
     match arguments.format {
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
@@ -72,12 +80,44 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
     Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })
 }
 
+/// What verifying the ledger shows.
+fn of_ledger_at(
+    settings: &LedgerSettings,
+    opened: &Result<Option<Ledger>, OpenLedgerError>,
+    kept: &[Checkpoint],
+    keys: &[PublicKey],
+) -> Recorded {
+    match opened {
+        Ok(Some(ledger)) => {
+            let verify = |expected: &Expected| {
+                ledger.verify(expected, &mut |_| {}).map_err(|error| error.to_string())
+            };
+            recorded(verify, kept, keys)
+        }
+        // Whoever only reads a shared ledger needs no key that signs.
+        Err(OpenLedgerError::MissingKey { .. }) if settings.url.is_some() => {
+            let verify = |expected: &Expected| {
+                let found = Ledger::verify_shared(settings, expected, &mut |_| {});
+                found.map_err(|error| error.to_string())
+            };
+            recorded(verify, kept, keys)
+        }
+        Ok(None) => Recorded { rows: no_ledger(kept), ..Recorded::default() },
+        Err(error) => Recorded {
+            rows: vec![(Mark::Broken, format!("{error}: {}", error.help()))],
+            json: json!({ "broken": error.to_string() }),
+            key_fits: false,
+        },
+    }
+}
+
 /// The audit log, held against every checkpoint that was kept of it.
 fn audit(
     state: &State,
     kept: &[Checkpoint],
     signers: &Signers<'_>,
     arguments: &Arguments,
+    shared: bool,
     answer: &mut Answer,
 ) -> anyhow::Result<()> {
     // Where there is a ledger, there was a log: that it is gone is what is wrong with it.
@@ -124,7 +164,7 @@ fn audit(
     }
     let mut against_ledger = None;
     if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
-        let beside = held(files(state)?, ledger, &found)?;
+        let beside = held(files(state)?, ledger, &found, shared)?;
         rows.extend(beside.row);
         against_ledger = Some(beside.json);
     }
