@@ -25,6 +25,8 @@ mod proxy;
 #[expect(clippy::disallowed_methods, reason = "clients are started")]
 mod proxy_clients;
 mod receipts;
+#[expect(clippy::disallowed_methods, reason = "servers and replicas are processes")]
+mod replicas;
 mod requirements;
 mod speculation;
 mod tidy;
@@ -85,6 +87,8 @@ enum Command {
     Hostile(hostile::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
+    /// Lets several replicas write to one ledger on PostgreSQL, kills one and crashes the server.
+    Replicas(replicas::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
     /// Makes the npm package, and the one with the program of a platform.
@@ -116,6 +120,7 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::Replicas(options) => replicas::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),
